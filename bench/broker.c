@@ -87,7 +87,7 @@ static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders,
 /* Before each turn: queues that nobody has used, and in the first one the messages. */
 static pawl_code fill_queue(const pawl__bench_job *job, pawl_error *error)
 {
-    pawl__bench_post_office office = {.sink = NULL};
+    pawl__bench_post_office office = {.outbound = NULL};
     int64_t                *orders = pawl__bench_shuffled_orders(job);
     pawl_code               code   = orders != NULL ? make_queues(error)
                                                     : pawl_error_set(error, PAWL_ENOMEM, "no memory for orders");

@@ -149,9 +149,9 @@ typedef struct pawl__bench_kind {
     const pawl__bench_limit *limits;   /* or NULL */
     const char              *no_limit; /* why there are none */
     /* For steady. Both NULL: old snapshots are in nobody's way on that kind of store. */
-    pawl_code (*hold)(const char *url, pawl__bench_snapshot **snapshot, pawl_error *error);
+    pawl_code (*hold)(const char *url, pawl__bench_snapshot **leased, pawl_error *error);
     /* PAWL_ELOST when the database ended it early. */
-    pawl_code (*release)(pawl__bench_snapshot *snapshot, pawl_error *error);
+    pawl_code (*release)(pawl__bench_snapshot *leased, pawl_error *error);
 } pawl__bench_kind;
 
 /* The symbol that the module libpawl-bench-KIND.so exports, KIND being the scheme of its URLs. */

@@ -126,8 +126,8 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
         code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("rows that are not dispatched",
-                                  stats.outbox_pending + stats.outbox_held + stats.outbox_dead, 0,
-                                  error);
+                                  stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead,
+                                  0, error);
     if (code == PAWL_OK)
         code = check_attempts(&handle, job, error);
     if (code == PAWL_OK)

@@ -4,7 +4,7 @@
  */
 #include "post_office.h"
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +20,20 @@ pawl_code pawl__bench_post_office_begin(pawl__bench_post_office *office, const c
     const pawl_transport_ops *ops = pawl_transport_find(url);
     *office = (pawl__bench_post_office){.arena = pawl_arena_create(0), .queue = queue};
     pawl_random_seed(&office->random, (uint64_t)pawl__bench_clock());
-    office->sink = pawl_allocate(ops->transport_size);
-    if (office->arena == NULL || office->sink == NULL)
+    office->outbound = pawl_allocate(ops->transport_size);
+    if (office->arena == NULL || office->outbound == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a sender");
-    office->sink->ops = ops;
-    return ops->open(office->sink, url, NULL, error);
+    office->outbound->ops = ops;
+    return ops->open(office->outbound, url, NULL, error);
 }
 
 void pawl__bench_post_office_end(pawl__bench_post_office *office)
 {
-    if (office->sink != NULL && office->sink->ops != NULL)
-        office->sink->ops->close(office->sink);
-    pawl_free(office->sink);
+    if (office->outbound != NULL && office->outbound->ops != NULL)
+        office->outbound->ops->close(office->outbound);
+    pawl_free(office->outbound);
     pawl_arena_destroy(office->arena);
-    *office = (pawl__bench_post_office){.sink = NULL};
+    *office = (pawl__bench_post_office){.outbound = NULL};
 }
 
 static pawl_code make_item(pawl__bench_post_office *office, const pawl__bench_job *job,
@@ -62,7 +62,7 @@ pawl_code pawl__bench_post_office_send(pawl__bench_post_office *office, const pa
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = make_item(office, job, orders[i], first + (int64_t)i, &items[i], error);
     if (code == PAWL_OK)
-        code = office->sink->ops->deliver(office->sink, items, count, office->arena, error);
+        code = office->outbound->ops->deliver(office->outbound, items, count, office->arena, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (items[i].outcome != PAWL_ATTEMPT_SUCCESS)
             code = pawl_error_set(error, PAWL_EPERSIST, "a message did not arrive: %.*s",
@@ -73,51 +73,51 @@ pawl_code pawl__bench_post_office_send(pawl__bench_post_office *office, const pa
 /* ---- Queues --------------------------------------------------------------- */
 
 /* Close follows every open, failed or not. */
-static pawl_code open_queue(const char *url, const char *queue, pawl_intake **intake,
+static pawl_code open_queue(const char *url, const char *queue, pawl_inbound **inbound,
                             pawl_error *error)
 {
-    const pawl_intake_ops *ops     = NULL;
-    pawl_intake_options    options = {
+    const pawl_inbound_ops *ops     = NULL;
+    pawl_inbound_options    options = {
            .options_size = sizeof options, .queue = queue, .prefetch = (size_t)2 * TAKE_COUNT};
-    pawl_code code = pawl_intake_find(url, &ops, error);
-    *intake        = code == PAWL_OK ? pawl_allocate(ops->intake_size) : NULL;
-    if (code == PAWL_OK && *intake == NULL)
+    pawl_code code = pawl_inbound_find(url, &ops, error);
+    *inbound       = code == PAWL_OK ? pawl_allocate(ops->inbound_size) : NULL;
+    if (code == PAWL_OK && *inbound == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for a reader");
     if (code != PAWL_OK)
         return code;
-    (*intake)->ops = ops;
-    return ops->open(*intake, url, &options, error);
+    (*inbound)->ops = ops;
+    return ops->open(*inbound, url, &options, error);
 }
 
-static void close_queue(pawl_intake *intake)
+static void close_queue(pawl_inbound *inbound)
 {
-    if (intake != NULL)
-        intake->ops->close(intake);
-    pawl_free(intake);
+    if (inbound != NULL)
+        inbound->ops->close(inbound);
+    pawl_free(inbound);
 }
 
 pawl_code pawl__bench_queue_make(const char *url, const char *queue, pawl_error *error)
 {
-    pawl_take    by      = {.count_max = 1, .size_max = 1, .wake_fd = -1};
-    pawl_takings takings = {.count = 0};
-    pawl_intake *intake  = NULL;
-    pawl_arena  *arena   = pawl_arena_create(0);
-    pawl_code    code    = arena != NULL ? open_queue(url, queue, &intake, error)
-                                         : pawl_error_set(error, PAWL_ENOMEM, "no memory");
+    pawl_take     by      = {.count_max = 1, .size_max = 1, .wake_fd = -1};
+    pawl_takings  takings = {.count = 0};
+    pawl_inbound *inbound = NULL;
+    pawl_arena   *arena   = pawl_arena_create(0);
+    pawl_code     code    = arena != NULL ? open_queue(url, queue, &inbound, error)
+                                          : pawl_error_set(error, PAWL_ENOMEM, "no memory");
     if (code == PAWL_OK)
-        code = intake->ops->take(intake, &by, arena, &takings, error);
-    close_queue(intake);
+        code = inbound->ops->take(inbound, &by, arena, &takings, error);
+    close_queue(inbound);
     pawl_arena_destroy(arena);
     return code;
 }
 
 pawl_code pawl__bench_queue_remove(const char *url, const char *queue, pawl_error *error)
 {
-    pawl_intake *intake = NULL;
-    pawl_code    code   = open_queue(url, queue, &intake, error);
+    pawl_inbound *inbound = NULL;
+    pawl_code     code    = open_queue(url, queue, &inbound, error);
     if (code == PAWL_OK)
-        code = intake->ops->remove(intake, error);
-    close_queue(intake);
+        code = inbound->ops->remove(inbound, error);
+    close_queue(inbound);
     return code;
 }
 
@@ -142,7 +142,7 @@ static int64_t count_distinct(id_text *ids, size_t count)
 }
 
 /* The count stops at one message more than wanted: that tells that there are too many. */
-static pawl_code take_ids(pawl_intake *intake, id_text *ids, size_t room, size_t *count,
+static pawl_code take_ids(pawl_inbound *inbound, id_text *ids, size_t room, size_t *count,
                           pawl_error *error)
 {
     pawl_take   by      = {.count_max = TAKE_COUNT, .size_max = PAWL_CLAIM_SIZE_MAX, .wake_fd = -1};
@@ -155,9 +155,9 @@ static pawl_code take_ids(pawl_intake *intake, id_text *ids, size_t room, size_t
         pawl_takings takings = {.count = 0};
         pawl_arena_reset(arena);
         by.wait = *count + 1 < room ? QUIET_TIME : 0;
-        code    = intake->ops->take(intake, &by, arena, &takings, error);
+        code    = inbound->ops->take(inbound, &by, arena, &takings, error);
         if (code == PAWL_OK)
-            code = intake->ops->settle(intake, takings.items, takings.count, error);
+            code = inbound->ops->settle(inbound, takings.items, takings.count, error);
         for (size_t i = 0; code == PAWL_OK && i < takings.count && *count < room; i++)
             if (takings.items[i].message.id.size == sizeof(id_text))
                 memcpy(ids[(*count)++].text, takings.items[i].message.id.data, sizeof(id_text));
@@ -172,16 +172,16 @@ static pawl_code take_ids(pawl_intake *intake, id_text *ids, size_t room, size_t
 pawl_code pawl__bench_queue_count(const char *url, const char *queue, int64_t wanted,
                                   int64_t *found, pawl_error *error)
 {
-    size_t       room   = (size_t)wanted + 1;
-    size_t       count  = 0;
-    pawl_intake *intake = NULL;
-    id_text     *ids    = pawl_allocate(room * sizeof *ids);
-    pawl_code    code   = ids != NULL ? open_queue(url, queue, &intake, error)
-                                      : pawl_error_set(error, PAWL_ENOMEM, "no memory for ids");
+    size_t        room    = (size_t)wanted + 1;
+    size_t        count   = 0;
+    pawl_inbound *inbound = NULL;
+    id_text      *ids     = pawl_allocate(room * sizeof *ids);
+    pawl_code     code    = ids != NULL ? open_queue(url, queue, &inbound, error)
+                                        : pawl_error_set(error, PAWL_ENOMEM, "no memory for ids");
     if (code == PAWL_OK)
-        code = take_ids(intake, ids, room, &count, error);
+        code = take_ids(inbound, ids, room, &count, error);
     *found = code == PAWL_OK ? count_distinct(ids, count) : 0;
-    close_queue(intake);
+    close_queue(inbound);
     pawl_free(ids);
     return code;
 }

@@ -15,7 +15,7 @@
 
 /* A sender of messages, on one connection. */
 typedef struct pawl__bench_post_office {
-    pawl_transport *sink;
+    pawl_transport *outbound;
     pawl_arena     *arena; /* of one call */
     pawl_random     random;
     const char     *queue; /* borrowed until end */

@@ -28,20 +28,20 @@ static pawl_time old_time(int64_t number)
 static pawl_code make_marks(pawl__bench_filler *filler, int64_t first, size_t count,
                             pawl_changes *changes, pawl_error *error)
 {
-    pawl_arena      *arena = filler->handle.arena;
-    pawl_inbox_mark *marks = pawl_arena_take(arena, count * sizeof *marks);
+    pawl_arena       *arena = filler->handle.arena;
+    pawl_inbox_entry *marks = pawl_arena_take(arena, count * sizeof *marks);
     for (size_t i = 0; marks != NULL && i < count; i++) {
         char      id[PAWL_UUID_TEXT_SIZE + 1];
         pawl_time at = old_time(first + (int64_t)i);
         pawl_uuid_format(pawl_uuid_v7(&filler->random, at), id);
-        marks[i] = (pawl_inbox_mark){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
-                                     .message_id = pawl_arena_text(arena, pawl_text_of(id)),
-                                     .at         = at};
+        marks[i] = (pawl_inbox_entry){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                      .message_id = pawl_arena_text(arena, pawl_text_of(id)),
+                                      .at         = at};
         if (marks[i].message_id.data == NULL)
             marks = NULL;
     }
-    changes->inbox_mark.items = marks;
-    changes->inbox_mark.count = count;
+    changes->inbox_entry.items = marks;
+    changes->inbox_entry.count = count;
     return marks != NULL ? PAWL_OK
                          : pawl_error_set(error, PAWL_ENOMEM, "no memory for inbox marks");
 }

@@ -145,7 +145,7 @@ int64_t pawl__bench_queued(const pawl_stats *stats)
 {
     int64_t queued = 0;
     for (size_t i = 0; i < stats->queue_count; i++)
-        queued += stats->queues[i].ready + stats->queues[i].future;
+        queued += stats->queues[i].ready + stats->queues[i].scheduled;
     return queued;
 }
 

@@ -148,27 +148,26 @@ static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *
     return code;
 }
 
-static pawl_code hold(const pawl__bench_job *job, pawl__bench_snapshot **snapshot,
-                      pawl_error *error)
+static pawl_code hold(const pawl__bench_job *job, pawl__bench_snapshot **leased, pawl_error *error)
 {
-    return job->kind->hold != NULL ? job->kind->hold(job->url, snapshot, error) : PAWL_OK;
+    return job->kind->hold != NULL ? job->kind->hold(job->url, leased, error) : PAWL_OK;
 }
 
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
-    pawl_sender          *sender   = NULL;
-    pawl__bench_snapshot *snapshot = NULL;
-    int64_t               begin    = 0;
-    pawl_code             code     = pawl__bench_sender(job->url, &sender, error);
+    pawl_sender          *sender = NULL;
+    pawl__bench_snapshot *leased = NULL;
+    int64_t               begin  = 0;
+    pawl_code             code   = pawl__bench_sender(job->url, &sender, error);
     if (code == PAWL_OK)
-        code = hold(job, &snapshot, error);
+        code = hold(job, &leased, error);
     if (code == PAWL_OK)
         code = work(job, sender, &begin, microseconds, error);
     if (code == PAWL_OK)
         code = note_windows(job, begin, error);
     pawl__bench_tape_end();
     pawl_code released =
-        snapshot != NULL ? job->kind->release(snapshot, code == PAWL_OK ? error : NULL) : PAWL_OK;
+        leased != NULL ? job->kind->release(leased, code == PAWL_OK ? error : NULL) : PAWL_OK;
     pawl_sender_close(sender);
     return code == PAWL_OK ? released : code;
 }

@@ -57,11 +57,7 @@ allowed()
 .	(question|quotation) marks?	punctuation
 .	systemd journal|(the )?journal mode	of systemd and of SQLite
 .	global positions?	the standard term
-docs/COMMAND.md	event, fold, aggregator|resumed, buried, discarded	values of JSON keys, which keep their names
-src/cli/	moved buried discarded	JSON keys
-src/runtime/options.c	url, sink and is_outbox	members of pawl_route
 src/store/postgres/statements.h	[a-z., ]*deaths	columns
-src/transport/rabbitmq/consume.c	pawl intake	a connection's name in the broker's lists
 END
 }
 

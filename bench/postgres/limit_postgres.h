@@ -164,8 +164,8 @@ pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
 pawl__bench_timed_fn pawl__bench_postgres_timeouts;
 
 /* snapshot.c: the kind's two operations. */
-pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **snapshot,
+pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **leased,
                                     pawl_error *error);
-pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *snapshot, pawl_error *error);
+pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *leased, pawl_error *error);
 
 #endif

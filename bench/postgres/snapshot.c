@@ -54,14 +54,14 @@ static pawl_code run(PGconn *connection, const char *statement, pawl_error *erro
                           PQerrorMessage(connection));
 }
 
-pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **snapshot,
+pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **leased,
                                     pawl_error *error)
 {
     static const char *const statements[] = {"begin isolation level repeatable read read only",
                                              "set local idle_in_transaction_session_timeout = 0",
                                              "select 1"};
     char                     stripped[PAWL_URL_SIZE_MAX + 1];
-    *snapshot                  = NULL;
+    *leased                    = NULL;
     pawl__bench_snapshot *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a snapshot");
@@ -74,16 +74,16 @@ pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **snap
     for (size_t i = 0; code == PAWL_OK && i < sizeof statements / sizeof statements[0]; i++)
         code = run(made->connection, statements[i], error);
     if (code == PAWL_OK)
-        *snapshot = made;
+        *leased = made;
     else
         (void)pawl__bench_postgres_release(made, NULL);
     return code;
 }
 
-pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *leased, pawl_error *error)
 {
-    pawl_code code = run(snapshot->connection, "commit", error);
-    PQfinish(snapshot->connection);
-    pawl_free(snapshot);
+    pawl_code code = run(leased->connection, "commit", error);
+    PQfinish(leased->connection);
+    pawl_free(leased);
     return code;
 }

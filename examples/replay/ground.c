@@ -4,7 +4,7 @@
  */
 #include "ground.h"
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 #include "pawl/loop.h"
 #include "support/store.h"
 
@@ -174,7 +174,7 @@ static pawl_code check_version(const char *url, int64_t deadline, pawl_error *er
     pawl_error         detail  = PAWL_ERROR_INIT;
     if (strncmp(url, "memory:", 7) == 0)
         return PAWL_OK;
-    options.mode     = PAWL_OPEN_LOOK;
+    options.mode     = PAWL_OPEN_EXISTING;
     options.deadline = deadline;
     pawl_code code   = pawl_store_open(url, &options, &store, &detail);
     pawl_store_close(store);
@@ -223,22 +223,22 @@ void replay_ground_queue(const replay_ground *ground, char name[REPLAY_QUEUE_SIZ
 pawl_code replay_ground_remove_queue(const replay_ground *ground, const replay_options *options,
                                      pawl_error *error)
 {
-    char                   name[REPLAY_QUEUE_SIZE];
-    const pawl_intake_ops *ops  = NULL;
-    pawl_code              code = pawl_intake_find(options->transport, &ops, error);
-    pawl_intake_options    how  = {.options_size = sizeof how, .queue = name, .prefetch = 1};
+    char                    name[REPLAY_QUEUE_SIZE];
+    const pawl_inbound_ops *ops  = NULL;
+    pawl_code               code = pawl_inbound_find(options->transport, &ops, error);
+    pawl_inbound_options    how  = {.options_size = sizeof how, .queue = name, .prefetch = 1};
     if (code != PAWL_OK || ops->remove == NULL)
         return code;
-    pawl_intake *intake = pawl_allocate(ops->intake_size);
-    if (intake == NULL)
+    pawl_inbound *inbound = pawl_allocate(ops->inbound_size);
+    if (inbound == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     replay_ground_queue(ground, name);
-    intake->ops = ops;
-    code        = ops->open(intake, options->transport, &how, error);
+    inbound->ops = ops;
+    code         = ops->open(inbound, options->transport, &how, error);
     if (code == PAWL_OK)
-        code = ops->remove(intake, error);
-    ops->close(intake);
-    pawl_free(intake);
+        code = ops->remove(inbound, error);
+    ops->close(inbound);
+    pawl_free(inbound);
     return code;
 }
 
@@ -272,7 +272,7 @@ static pawl_code count_workers(const replay_ground *ground, const char *url, int
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    options.mode          = PAWL_OPEN_LOOK;
+    options.mode          = PAWL_OPEN_EXISTING;
     options.system_prefix = ground->system_prefix;
     options.deadline      = deadline;
     pawl_code code        = pawl_store_open(url, &options, &store, error);
@@ -307,7 +307,7 @@ static bool may_hold_tables(const replay_ground *ground, const char *url, int64_
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_LOOK;
+    options.mode               = PAWL_OPEN_EXISTING;
     options.system_prefix      = ground->system_prefix;
     options.deadline           = deadline;
     pawl_code code             = pawl_store_open(url, &options, &store, NULL);

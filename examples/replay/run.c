@@ -319,8 +319,8 @@ static pawl_code count_left(void *context, pawl_error *error)
         return example_store_wrap(s->url, code, error);
     s->left = stats.timeouts_due + stats.timeouts_pending;
     for (size_t i = 0; i < stats.queue_count; i++)
-        s->left += stats.queues[i].ready + stats.queues[i].future;
-    s->left += stats.outbox_pending + stats.outbox_held;
+        s->left += stats.queues[i].ready + stats.queues[i].scheduled;
+    s->left += stats.outbox_pending + stats.outbox_blocked;
     if (s->run->is_flushed)
         s->left += stats.aggregator_rows;
     pawl_arena_reset(s->run->arena);

@@ -45,11 +45,11 @@ size_t example_store_left(const pawl_stats *stats, example_left left[EXAMPLE_LEF
     size_t  count  = 0;
     int64_t queued = 0;
     for (size_t i = 0; i < stats->queue_count; i++)
-        queued += stats->queues[i].ready + stats->queues[i].future;
+        queued += stats->queues[i].ready + stats->queues[i].scheduled;
     const example_left all[EXAMPLE_LEFT_MAX] = {
         {"messages in a queue", queued},
         {"timeouts", stats->timeouts_due + stats->timeouts_pending},
-        {"outbox rows", stats->outbox_pending + stats->outbox_held},
+        {"outbox rows", stats->outbox_pending + stats->outbox_blocked},
         {"dead outbox rows", stats->outbox_dead},
         {"messages in the aggregator", stats->aggregator_rows},
         {"dead flushes", stats->flushes_dead},

@@ -88,9 +88,9 @@ static const pawl_apply *const applies[] = {
     PAWL_APPLIES(apply_credited_back), NULL};
 
 const pawl_entity transfer_account_entity = {
-    .name       = "Account",
-    .state      = PAWL_RECORD_OF(account_state),
-    .on         = on,
-    .apply      = applies,
-    .fold_every = 20,
+    .name           = "Account",
+    .state          = PAWL_RECORD_OF(account_state),
+    .on             = on,
+    .apply          = applies,
+    .snapshot_every = 20,
 };

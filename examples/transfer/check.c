@@ -331,14 +331,14 @@ static pawl_code check_fold(books *b, pawl_store *store, size_t place, pawl_erro
     account_state state = {.cents = 0};
     int           size  = snprintf(name, sizeof name, "Account/%zu", place + 1);
     pawl_arena_reset(b->arena);
-    const pawl_stream_read read = {.stream           = {.data = name, .size = (size_t)size},
-                                   .fold_version_max = 1};
+    const pawl_stream_read read = {.stream               = {.data = name, .size = (size_t)size},
+                                   .snapshot_version_max = 1};
     pawl_code              code = pawl_store_stream_read(store, &read, b->arena, &stream, error);
     if (code != PAWL_OK)
         return code;
-    if (stream.fold.version > 0)
-        code = pawl_record_decode(PAWL_RECORD_OF(account_state)(), stream.fold.state, 0, b->arena,
-                                  &state, error);
+    if (stream.snapshot.version > 0)
+        code = pawl_record_decode(PAWL_RECORD_OF(account_state)(), stream.snapshot.state, 0,
+                                  b->arena, &state, error);
     for (size_t i = 0; i < stream.count && code == PAWL_OK; i++) {
         debited body = {.cents = 0}; /* the opening has this field too */
         if (decode(b, &stream.events[i], PAWL_RECORD_OF(debited)(), &body))

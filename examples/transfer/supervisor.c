@@ -221,9 +221,10 @@ static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error
         pawl_store_stats(self->store, pawl_clock_now(NULL), self->arena, &stats, error);
     if (code != PAWL_OK)
         return code;
-    *left = stats.timeouts_due + stats.timeouts_pending + stats.outbox_pending + stats.outbox_held;
+    *left =
+        stats.timeouts_due + stats.timeouts_pending + stats.outbox_pending + stats.outbox_blocked;
     for (size_t i = 0; i < stats.queue_count; i++)
-        *left += stats.queues[i].ready + stats.queues[i].future;
+        *left += stats.queues[i].ready + stats.queues[i].scheduled;
     return PAWL_OK;
 }
 
@@ -386,7 +387,7 @@ static pawl_code make_tables(const transfer_supervisor *self, pawl_error *error)
 static pawl_code open_store(transfer_supervisor *self, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    options.mode               = PAWL_OPEN_LOOK;
+    options.mode               = PAWL_OPEN_EXISTING;
     options.system_prefix      = self->prefix;
     const char *url            = self->options->store;
     pawl_code   code           = pawl_store_open(url, &options, &self->store, error);

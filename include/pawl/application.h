@@ -61,7 +61,7 @@ typedef struct pawl_handler {
     pawl_record_fn *message; /* NULL: a timeout */
     bool            is_list; /* an aggregator's: an array of messages */
     pawl_call_fn   *call;
-    bool        is_folded; /* a process's or an entity's: the state is computed from its events */
+    bool        is_stream; /* a process's or an entity's: the state is computed from its events */
     const char *name;      /* of the function, for people; NULL in older programs */
 } pawl_handler;
 
@@ -71,7 +71,7 @@ typedef struct pawl_handler {
     _Static_assert(_Generic(&(function), pawl_code(*)(__VA_ARGS__) : 1, default : 0), \
                    #function " must be: pawl_code " #function "(" #__VA_ARGS__ ")")
 
-#define PAWL__STATE_HANDLER(function, state_type, state_record, message_record, is_folded)     \
+#define PAWL__STATE_HANDLER(function, state_type, state_record, message_record, is_stream)     \
     PAWL__CHECK_TYPE(function, pawl_context *, state_type *, const message_record *);          \
     static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
                                           size_t count)                                        \
@@ -83,10 +83,10 @@ typedef struct pawl_handler {
                                                          PAWL_RECORD_OF(message_record),       \
                                                          false,                                \
                                                          function##_pawl_call,                 \
-                                                         is_folded,                            \
+                                                         is_stream,                            \
                                                          #function}
 
-#define PAWL__STATE_TIMEOUT_HANDLER(function, state_type, state_record, is_folded)             \
+#define PAWL__STATE_TIMEOUT_HANDLER(function, state_type, state_record, is_stream)             \
     PAWL__CHECK_TYPE(function, pawl_context *, state_type *);                                  \
     static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
                                           size_t count)                                        \
@@ -96,7 +96,7 @@ typedef struct pawl_handler {
         return function(ctx, (state_type *)state);                                             \
     }                                                                                          \
     static const pawl_handler function##_pawl_handler = {                                      \
-        PAWL_RECORD_OF(state_record), NULL, false, function##_pawl_call, is_folded, #function}
+        PAWL_RECORD_OF(state_record), NULL, false, function##_pawl_call, is_stream, #function}
 
 /* A saga's handler: pawl_code f(pawl_context *, state *, const message *). */
 #define PAWL_HANDLER(function, state_record, message_record) \
@@ -210,8 +210,8 @@ struct pawl_process {
     const char     *name;
     pawl_record_fn *state;
     const pawl_on  *on; /* .starts: begins a process; an entity begins with its first event */
-    const pawl_apply *const *apply;      /* one for each event that it emits; ends with NULL */
-    int64_t                  fold_every; /* events between two snapshots; 0: none is stored */
+    const pawl_apply *const *apply;          /* one for each event that it emits; ends with NULL */
+    int64_t                  snapshot_every; /* events between two snapshots; 0: none is stored */
     int32_t                  dispatches_remembered; /* 0: PAWL_DISPATCHES_REMEMBERED */
 };
 

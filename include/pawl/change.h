@@ -19,8 +19,8 @@
 #define PAWL_CHANGE_H
 
 #include "pawl/base.h"
+#include "pawl/change_event_store.h"
 #include "pawl/change_history.h"
-#include "pawl/change_journal.h"
 #include "pawl/change_rows.h"
 #include "pawl/message.h"
 
@@ -29,30 +29,30 @@ extern "C" {
 #endif
 
 /* kind, may be refused. Applied in this order. */
-#define PAWL_CHANGE_KINDS(X)   \
-    X(queue_settle, true)      \
-    X(inbox_mark, true)        \
-    X(saga_delete, true)       \
-    X(saga_insert, true)       \
-    X(saga_update, true)       \
-    X(event_append, true)      \
-    X(checkpoint_set, true)    \
-    X(timeout_settle, true)    \
-    X(outbox_settle, true)     \
-    X(outbox_reset, true)      \
-    X(snapshot_remove, true)   \
-    X(timeout_cancel, false)   \
-    X(timeout_set, true)       \
-    X(outbox_add, true)        \
-    X(outbox_hold, false)      \
-    X(fold_set, false)         \
-    X(queue_send, true)        \
-    X(aggregator_add, false)   \
-    X(aggregator_remove, true) \
-    X(snapshot_release, false) \
-    X(flush_set, false)        \
-    X(dead_set, true)          \
-    X(subscription_set, false) \
+#define PAWL_CHANGE_KINDS(X)       \
+    X(queue_settle, true)          \
+    X(inbox_entry, true)           \
+    X(saga_delete, true)           \
+    X(saga_insert, true)           \
+    X(saga_update, true)           \
+    X(event_append, true)          \
+    X(checkpoint_set, true)        \
+    X(timeout_settle, true)        \
+    X(outbox_settle, true)         \
+    X(outbox_reset, true)          \
+    X(leased_batch_remove, true)   \
+    X(timeout_cancel, false)       \
+    X(timeout_set, true)           \
+    X(outbox_add, true)            \
+    X(outbox_block, false)         \
+    X(stream_snapshot_set, false)  \
+    X(queue_send, true)            \
+    X(aggregator_add, false)       \
+    X(aggregator_remove, true)     \
+    X(leased_batch_release, false) \
+    X(flush_set, false)            \
+    X(dead_set, true)              \
+    X(subscription_set, false)     \
     X(history_add, false)
 
 typedef enum pawl_change_kind {

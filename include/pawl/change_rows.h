@@ -39,7 +39,7 @@ typedef struct pawl_queue_settle {
     int64_t           seq;           /* the row, as claimed */
     pawl_time         due;           /* RETRY: not before this time */
     int32_t           attempts;      /* RETRY: delayed retries so far */
-    int32_t           deaths;        /* RETRY: processes that crashed with it */
+    int32_t           crashes;       /* RETRY: processes that crashed with it */
     pawl_time         waiting_since; /* RETRY: first time deferred for "no saga yet", else 0 */
     pawl_text         error;         /* RETRY: why, or empty */
     pawl_text         history;       /* RETRY: as in pawl_dead_set, or empty */
@@ -47,13 +47,13 @@ typedef struct pawl_queue_settle {
 
 /* Remembers that the endpoint handled the message id.
  * Refused with PAWL_EDUPLICATE when it is remembered already. */
-typedef struct pawl_inbox_mark {
+typedef struct pawl_inbox_entry {
     PAWL__CHANGE_BASE
     pawl_text          endpoint;
     pawl_text          message_id;
     pawl_inbox_outcome outcome;
     pawl_time          at;
-} pawl_inbox_mark;
+} pawl_inbox_entry;
 
 /* Refused with PAWL_ECONFLICT unless the row is there at `version`. */
 typedef struct pawl_saga_delete {
@@ -129,7 +129,7 @@ typedef struct pawl_outbox_settle {
 /* An operator's change of a dead row; a line of history keeps the name and the reason.
  * Refused with PAWL_EGONE unless the row is dead. */
 typedef enum pawl_outbox_action {
-    PAWL_OUTBOX_ENABLE,  /* pending and due; its attempts so far count no more (O19) */
+    PAWL_OUTBOX_RETRY,   /* pending and due; its attempts so far count no more (O19) */
     PAWL_OUTBOX_DISCARD, /* discarded; swept as the dispatched rows are */
 } pawl_outbox_action;
 
@@ -144,13 +144,13 @@ typedef struct pawl_outbox_reset {
 /* Removes exactly the rows of a leased batch. Refused with PAWL_ECONFLICT unless
  * all `ids` are there under the session's lease (A11, A12, A27). A
  * session of zero checks no lease and ignores ids that are gone. */
-typedef struct pawl_snapshot_remove {
+typedef struct pawl_leased_batch_remove {
     PAWL__CHANGE_BASE
     pawl_text       partition;
     pawl_session_id session;
     const int64_t  *ids;
     size_t          id_count;
-} pawl_snapshot_remove;
+} pawl_leased_batch_remove;
 
 /* Sets or re-arms. With a saga id, (saga id, name) is unique: a second set
  * writes the due time anew, raises the generation and clears the lease,
@@ -197,12 +197,12 @@ typedef struct pawl_outbox_add {
 
 /* Blocked rows: the outbox dispatcher blocks the rows that follow a waiting row of an ordering key,
  * and frees them when that row is settled. */
-typedef struct pawl_outbox_hold {
+typedef struct pawl_outbox_block {
     PAWL__CHANGE_BASE
     pawl_text source;
     int64_t   after; /* rows of the ordering key with a larger id */
-    bool      is_release;
-} pawl_outbox_hold;
+    bool      is_unblock;
+} pawl_outbox_block;
 
 /* A second send of a live (queue, id) changes nothing; with `is_new` it is refused with
  * PAWL_EDUPLICATE. */
@@ -241,11 +241,11 @@ typedef struct pawl_flush_set {
 } pawl_flush_set;
 
 /* Frees the rows that a session leased. Never refused. */
-typedef struct pawl_snapshot_release {
+typedef struct pawl_leased_batch_release {
     PAWL__CHANGE_BASE
     pawl_text       partition;
     pawl_session_id session;
-} pawl_snapshot_release;
+} pawl_leased_batch_release;
 
 /* Rows leave an aggregator whatever their lease: one by correlation id, or all
  * when it is empty. With `is_checked`, refused with PAWL_ECONFLICT when there was
@@ -260,20 +260,20 @@ typedef struct pawl_aggregator_remove {
 } pawl_aggregator_remove;
 
 /* A dead letter, unique by endpoint and message id: a second one changes
- * nothing. With `is_remove` the dead letter goes, and its deduplication record unless `keeps_mark`; with
+ * nothing. With `is_remove` the dead letter goes, and its deduplication record unless `keeps_record`; with
  * `is_checked` that is refused with PAWL_EGONE unless there is a dead letter. */
 typedef struct pawl_dead_set {
     PAWL__CHANGE_BASE
     bool         is_remove;
     bool         is_checked;
-    bool         keeps_mark;
+    bool         keeps_record;
     pawl_text    endpoint;
     pawl_text    queue; /* where a retry sends it */
     pawl_message message;
     pawl_text    code;  /* name of the pawl_code or "unknown type" ... */
     pawl_text    error; /* text for people */
     int32_t      attempts;
-    int32_t      deaths;
+    int32_t      crashes;
     pawl_text    history; /* JSON array: attempt (number), at, code, error of each */
     pawl_time    at;
 } pawl_dead_set;

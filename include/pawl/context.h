@@ -100,11 +100,11 @@ PAWL_API pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *
 
 /* Business time of the current message. */
 PAWL_API pawl_time           pawl_now(const pawl_context *ctx);
-PAWL_API const pawl_message *pawl_message_in_hand(const pawl_context *ctx);
+PAWL_API const pawl_message *pawl_message_in_flight(const pawl_context *ctx);
 /* Value of a header of the current message; data NULL when it has none. */
 PAWL_API pawl_text pawl_header_value(pawl_context *ctx, const char *name);
 /* Zero outside a saga. */
-PAWL_API pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx);
+PAWL_API pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx);
 /* Version the saga was loaded at; 0 when this message begins it. */
 PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
 /* The metadata of the current saga, as its row has it (S23): "SagaType", its name; "OriginalMessageId", the
@@ -112,7 +112,7 @@ PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
  * when it says nothing, and without a current saga. Lives as long as the context. */
 PAWL_API pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name);
 /* Partition of the aggregator whose flush runs now, else empty. */
-PAWL_API pawl_text pawl_partition_in_hand(const pawl_context *ctx);
+PAWL_API pawl_text pawl_partition_in_flight(const pawl_context *ctx);
 /* Delayed retries this message has behind it. */
 PAWL_API int32_t pawl_attempts(const pawl_context *ctx);
 /* The `user` of the endpoint's options. */

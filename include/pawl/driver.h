@@ -8,7 +8,7 @@
 #ifndef PAWL_DRIVER_H
 #define PAWL_DRIVER_H
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 #include "pawl/store_driver.h"
 #include "pawl/transport.h"
 

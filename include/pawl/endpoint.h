@@ -31,9 +31,9 @@ extern "C" {
 typedef struct pawl_clock         pawl_clock;
 typedef struct pawl_transport_ops pawl_transport_ops; /* transport.h */
 
-/* Where a logical destination leads: with neither `url` nor `sink` to a queue in this
+/* Where a logical destination leads: with neither `url` nor `outbound` to a queue in this
  * store, in the commit that sends; else through the outbox, to another store or a
- * transport (`url`), or to code of the application (`sink`: an outbound transport). Runtime
+ * transport (`url`), or to code of the application (`outbound`: an outbound transport). Runtime
  * configuration, never stored but for the name: which endpoint has a route for a timeout (E13). */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
@@ -41,8 +41,8 @@ typedef struct pawl_route {
     const char *queue;         /* NULL: the name */
     const char *system_prefix; /* of that store; NULL: "pawl_" */
 
-    const pawl_transport_ops *sink;    /* borrowed until destroy; see transport.h */
-    void                     *context; /* of that transport, likewise */
+    const pawl_transport_ops *outbound; /* borrowed until destroy; see transport.h */
+    void                     *context;  /* of that transport, likewise */
     /* To the queue in this store, but through the outbox: later, in order, once. */
     bool is_outbox;
 } pawl_route;
@@ -97,7 +97,7 @@ typedef struct pawl_endpoint_options {
     size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
     /* Processes that crash while they run one message in isolation, then it is a dead letter, or one
      * partition, then it is dead [3]; PAWL_NONE: no limit. */
-    int32_t deaths_max;
+    int32_t crashes_max;
     /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
      * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
      * (docs/failures.md). Of a window that is not full the rest counts as handled. */

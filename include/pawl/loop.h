@@ -67,7 +67,7 @@ PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
 /* How many threads that run() abandoned have not come back yet. Until there is none, the
  * application and what the options point to must stay, also after destroy: no dlclose, no
  * pawl_clock_destroy. From any thread. */
-PAWL_API int pawl_endpoint_given_up(pawl_endpoint *endpoint);
+PAWL_API int pawl_endpoint_abandoned(pawl_endpoint *endpoint);
 /* Hands over now what an aggregator has: one partition, or all when NULL;
  * done by the next steps. */
 PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,

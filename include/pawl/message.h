@@ -79,7 +79,7 @@ typedef enum pawl_inbox_outcome {
 
 typedef enum pawl_outbox_state {
     PAWL_OUTBOX_PENDING,
-    PAWL_OUTBOX_HELD, /* blocked behind a retry with the same ordering key */
+    PAWL_OUTBOX_BLOCKED, /* blocked behind a retry with the same ordering key */
     PAWL_OUTBOX_DISPATCHED,
     PAWL_OUTBOX_DEAD,
     PAWL_OUTBOX_DISCARDED, /* dead, and an operator said that it stays so */
@@ -91,7 +91,7 @@ typedef enum pawl_attempt_outcome {
     PAWL_ATTEMPT_TRANSIENT,
     PAWL_ATTEMPT_POISON,
     /* Not attempts, but part of the same history: what an operator did. */
-    PAWL_ATTEMPT_ENABLED,
+    PAWL_ATTEMPT_RETRIED,
     PAWL_ATTEMPT_DISCARDED,
     /* No attempt, and never in the history: what an outbound transport says of a message that it could not send. */
     PAWL_ATTEMPT_UNREACHABLE,

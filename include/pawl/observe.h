@@ -3,7 +3,7 @@
  *     pawl_observe_options in pawl_endpoint_options -> /livez /readyz /metrics on a
  *                                                      port, OTLP/HTTP to a collector
  *     pawl_health_check                             -> the same health, in your own code
- *     pawl_health_look -> pawl_health_judge         -> likewise, with the figures in between
+ *     pawl_health_query -> pawl_health_judge         -> likewise, with the figures in between
  *
  * Counting always goes on and costs a few additions. Ports and
  * collectors need the module libpawl-observe.so, which is loaded when one of them is
@@ -59,7 +59,7 @@ PAWL_API pawl_code pawl_health_options_check(const pawl_health_options *options,
 /* Figures of a store, for a judgement. A field that is zero speaks for good health. */
 typedef struct pawl_health_figures {
     size_t            figures_size; /* sizeof(pawl_health_figures) */
-    const pawl_stats *stats; /* pawl_health_look sets it, whatever it answers; NULL: all zero */
+    const pawl_stats *stats; /* pawl_health_query sets it, whatever it answers; NULL: all zero */
     const pawl_worker_info *workers; /* alive */
     size_t                  worker_count;
     pawl_time               timeout_first; /* due time of the earliest timeout; 0: there is none */
@@ -71,8 +71,8 @@ typedef struct pawl_health_figures {
     pawl_alarm_rows alarms; /* raised and not ended, of workers that live */
     /* Of the message that waits for the longest for a program that reads its version: since when, and its queue
      * with both versions; or 0 and empty. */
-    pawl_time unread_since;
-    pawl_text unread;
+    pawl_time version_awaited_since;
+    pawl_text version_awaited;
 } pawl_health_figures;
 
 #define PAWL_HEALTH_FIGURES_INIT                    \
@@ -83,8 +83,8 @@ typedef struct pawl_health_figures {
 /* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store
  * answered; PAWL_EINVAL: `figures` does not begin with PAWL_HEALTH_FIGURES_INIT. A list that the
  * store's driver does not have stays empty. */
-PAWL_API pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                    pawl_health_figures *figures, pawl_error *error);
+PAWL_API pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                     pawl_health_figures *figures, pawl_error *error);
 /* Judges the figures; reads nothing. NULL options: all defaults. The unhealthy limit of a check
  * below its degraded one, which pawl_health_check refuses, wins here. */
 PAWL_API void pawl_health_judge(const pawl_health_figures *figures,

@@ -23,38 +23,38 @@ extern "C" {
 /* At or above a limit a check is no longer healthy. Zero means the default in
  * brackets, PAWL_NONE that the limit is never reached. Durations are microseconds. */
 typedef struct pawl_health_options {
-    int64_t lag_degraded;   /* age of the oldest pending outbox row [1 min] */
-    int64_t lag_unhealthy;  /* [5 min] */
-    int64_t dead_degraded;  /* dead outbox rows [1] */
-    int64_t dead_unhealthy; /* [100] */
-    int64_t held_degraded;  /* outbox rows blocked behind another of their ordering key [1000] */
-    int64_t held_unhealthy; /* [PAWL_NONE] */
-    int64_t queue_age_degraded;   /* how long a message of a queue has been ready [1 min] */
-    int64_t queue_age_unhealthy;  /* [PAWL_NONE] */
-    int64_t unread_degraded;      /* the same of a queue without a consumer [1 min] */
-    int64_t unread_unhealthy;     /* [PAWL_NONE] */
-    int64_t retried_degraded;     /* how long a message in delayed retry is overdue [5 min] */
-    int64_t retried_unhealthy;    /* [PAWL_NONE] */
-    int64_t late_degraded;        /* how late the earliest timeout is [1 min] */
-    int64_t late_unhealthy;       /* [PAWL_NONE] */
-    int64_t partitions_degraded;  /* dead aggregator partitions [1] */
-    int64_t partitions_unhealthy; /* [PAWL_NONE] */
-    int64_t letters_degraded;     /* dead letters [1] */
-    int64_t letters_unhealthy;    /* [PAWL_NONE] */
-    int64_t behind_degraded;      /* events that a projection has not read yet [10,000] */
-    int64_t behind_unhealthy;     /* [PAWL_NONE] */
-    int64_t failing_degraded;     /* how long a projection has failed at one event [10 s] */
-    int64_t failing_unhealthy;    /* [PAWL_NONE] */
-    int64_t clock_degraded;       /* difference of the server's clock and this machine's [1 s] */
-    int64_t clock_unhealthy;      /* [PAWL_NONE] */
-    int64_t open_degraded;        /* how long a transaction of the database is open [10 min] */
-    int64_t open_unhealthy;       /* [PAWL_NONE] */
-    int64_t paused_degraded;      /* how long a queue with messages is paused [10 min] */
-    int64_t paused_unhealthy;     /* [PAWL_NONE] */
-    int64_t breaker_degraded;     /* how long an endpoint's breaker has been open [1 s] */
-    int64_t breaker_unhealthy;    /* [PAWL_NONE] */
-    int64_t cleaning_degraded;    /* how long an endpoint's clean-up has failed [1 s] */
-    int64_t cleaning_unhealthy;   /* [PAWL_NONE] */
+    int64_t lag_degraded;      /* age of the oldest pending outbox row [1 min] */
+    int64_t lag_unhealthy;     /* [5 min] */
+    int64_t dead_degraded;     /* dead outbox rows [1] */
+    int64_t dead_unhealthy;    /* [100] */
+    int64_t blocked_degraded;  /* outbox rows blocked behind another of their ordering key [1000] */
+    int64_t blocked_unhealthy; /* [PAWL_NONE] */
+    int64_t queue_age_degraded;     /* how long a message of a queue has been ready [1 min] */
+    int64_t queue_age_unhealthy;    /* [PAWL_NONE] */
+    int64_t no_consumer_degraded;   /* the same of a queue without a consumer [1 min] */
+    int64_t no_consumer_unhealthy;  /* [PAWL_NONE] */
+    int64_t retried_degraded;       /* how long a message in delayed retry is overdue [5 min] */
+    int64_t retried_unhealthy;      /* [PAWL_NONE] */
+    int64_t late_degraded;          /* how late the earliest timeout is [1 min] */
+    int64_t late_unhealthy;         /* [PAWL_NONE] */
+    int64_t partitions_degraded;    /* dead aggregator partitions [1] */
+    int64_t partitions_unhealthy;   /* [PAWL_NONE] */
+    int64_t dead_letters_degraded;  /* dead letters [1] */
+    int64_t dead_letters_unhealthy; /* [PAWL_NONE] */
+    int64_t behind_degraded;        /* events that a projection has not read yet [10,000] */
+    int64_t behind_unhealthy;       /* [PAWL_NONE] */
+    int64_t failing_degraded;       /* how long a projection has failed at one event [10 s] */
+    int64_t failing_unhealthy;      /* [PAWL_NONE] */
+    int64_t clock_degraded;         /* difference of the server's clock and this machine's [1 s] */
+    int64_t clock_unhealthy;        /* [PAWL_NONE] */
+    int64_t open_degraded;          /* how long a transaction of the database is open [10 min] */
+    int64_t open_unhealthy;         /* [PAWL_NONE] */
+    int64_t paused_degraded;        /* how long a queue with messages is paused [10 min] */
+    int64_t paused_unhealthy;       /* [PAWL_NONE] */
+    int64_t breaker_degraded;       /* how long an endpoint's breaker has been open [1 s] */
+    int64_t breaker_unhealthy;      /* [PAWL_NONE] */
+    int64_t cleaning_degraded;      /* how long an endpoint's clean-up has failed [1 s] */
+    int64_t cleaning_unhealthy;     /* [PAWL_NONE] */
     int64_t route_degraded;    /* how long a receiver of the outbox has been unavailable [10 s] */
     int64_t route_unhealthy;   /* [PAWL_NONE] */
     int64_t idle_degraded;     /* how long something is due while no worker is alive [1 s] */

@@ -24,9 +24,9 @@
  *     the contract says   the call answers
  *     INVALID_ARG         PAWL_EINVAL; PAWL_ELIMIT for a size over its limit
  *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove, partition_find,
- *                             partition_release, partition_remove, projection_find
+ *                             partition_run_now, partition_remove, projection_find
  *     CONCURRENCY         PAWL_ECONFLICT: saga_update, saga_delete,
- *                             aggregator_remove, aggregator_remove_snapshot,
+ *                             aggregator_remove, aggregator_remove_leased_batch,
  *                             append, checkpoint_set
  *                         PAWL_EDUPLICATE: saga_insert, saga_update (transitional
  *                             value), timeout_insert, dead_settle, dead_retry,
@@ -53,8 +53,8 @@
 #include "pawl/store_aggregator.h"
 #include "pawl/store_alarm.h"
 #include "pawl/store_dead.h"
+#include "pawl/store_event_store.h"
 #include "pawl/store_history.h"
-#include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
 #include "pawl/store_partition.h"
 #include "pawl/store_projection.h"

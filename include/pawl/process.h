@@ -36,7 +36,7 @@
 #define PAWL_PROCESS_H
 
 #include "pawl/application.h"
-#include "pawl/journal_rows.h"
+#include "pawl/event_store_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -148,10 +148,10 @@ PAWL_API pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const
  * no current process or entity. */
 PAWL_API int64_t pawl_stream_version(const pawl_context *ctx);
 /* "Account/7", or empty without a process or an entity. Ends with the handler's call. */
-PAWL_API pawl_text pawl_stream_in_hand(const pawl_context *ctx);
+PAWL_API pawl_text pawl_stream_in_flight(const pawl_context *ctx);
 /* In a projection: the current event with its stream, version and global position, until the
  * handler's call ends. NULL in any other handler. */
-PAWL_API const pawl_event_row *pawl_event_in_hand(const pawl_context *ctx);
+PAWL_API const pawl_event_row *pawl_event_in_flight(const pawl_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ extern "C" {
 
 /* The error of a message begins so when it waits for a program that reads its version, or that of the saga or
  * stream which it is for: behind it stand the version that was found and the one that is known. */
-#define PAWL_QUEUE_UNREAD "EVERSION: "
+#define PAWL_QUEUE_AWAITS_VERSION "EVERSION: "
 
 /* A message that is in its queue, claimed or not. */
 typedef struct pawl_queue_message {
@@ -65,12 +65,12 @@ typedef struct pawl_queue_pause {
 /* A queue that has messages or dead letters, is read, or is subscribed. */
 typedef struct pawl_queue_info {
     pawl_text        queue;
-    int64_t          ready;   /* messages that are due, those in flight among them */
-    int64_t          delayed; /* scheduled: sent so, or retried */
-    pawl_time        oldest;  /* due time of the oldest one that is due, 0 */
-    int64_t          workers; /* alive, of the endpoint that reads it */
-    int64_t          types;   /* of messages that are published to it */
-    int64_t          dead;    /* dead letters */
+    int64_t          ready;     /* messages that are due, those in flight among them */
+    int64_t          scheduled; /* sent so, or retried */
+    pawl_time        oldest;    /* due time of the oldest one that is due, 0 */
+    int64_t          workers;   /* alive, of the endpoint that reads it */
+    int64_t          types;     /* of messages that are published to it */
+    int64_t          dead;      /* dead letters */
     pawl_queue_pause pause;
 } pawl_queue_info;
 

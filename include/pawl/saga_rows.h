@@ -50,9 +50,9 @@ typedef enum pawl_saga_lock {
 
 /* Whether a load found the row. */
 typedef enum pawl_saga_presence {
-    PAWL_SAGA_MISSING,   /* no such row */
-    PAWL_SAGA_THERE,     /* the only one with which the rest of the row is filled in */
-    PAWL_SAGA_ELSEWHERE, /* with SKIP_LOCKED: it is there, and another transaction has it */
+    PAWL_SAGA_MISSING,           /* no such row */
+    PAWL_SAGA_THERE,             /* the only one with which the rest of the row is filled in */
+    PAWL_SAGA_LOCKED_BY_ANOTHER, /* with SKIP_LOCKED: it is there, and another transaction has it */
 } pawl_saga_presence;
 
 typedef struct pawl_saga_row {

@@ -15,16 +15,16 @@ extern "C" {
 #endif
 
 /* Of the rows of a queue that are not due yet, the first so many are checked for retries. */
-#define PAWL_RETRIED_LOOK_MAX 4096
+#define PAWL_RETRIED_SCAN_MAX 4096
 
 /* Counts for operators. None of them scans more than an index, and so many rows as the limit above. */
 typedef struct pawl_queue_stats {
     pawl_text queue;
     int64_t   ready;         /* due */
-    int64_t   future;        /* scheduled: not yet due */
+    int64_t   scheduled;     /* not yet due */
     pawl_time oldest;        /* due time of the oldest ready row, 0 */
     int64_t   retried;       /* of the scheduled ones: in delayed retry; with more rows than
-                                PAWL_RETRIED_LOOK_MAX before them there may be more */
+                                PAWL_RETRIED_SCAN_MAX before them there may be more */
     pawl_time retried_since; /* when the oldest of these was placed, 0 */
 } pawl_queue_stats;
 
@@ -34,7 +34,7 @@ typedef struct pawl_stats {
     pawl_queue_stats *queues;
     size_t            queue_count;
     int64_t           timeouts_due, timeouts_pending;
-    int64_t           outbox_pending, outbox_held, outbox_dead;
+    int64_t           outbox_pending, outbox_blocked, outbox_dead;
     pawl_time         outbox_oldest; /* oldest pending row, 0 */
     int64_t           aggregator_rows, flushes_dead;
     int64_t           dead;

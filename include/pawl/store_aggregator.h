@@ -43,14 +43,14 @@ PAWL_API pawl_code pawl_store_aggregator_insert(pawl_store *store, const pawl_ag
  * time in the order in which they were inserted (A8). An unknown partition has
  * none, and that is no error (A6). */
 PAWL_API pawl_code pawl_store_aggregator_get(pawl_store *store, pawl_text partition,
-                                             pawl_arena *arena, pawl_snapshot *rows,
+                                             pawl_arena *arena, pawl_leased_batch *rows,
                                              pawl_error *error);
 
 /* Whether the program can decode the message's body. */
 typedef bool pawl_can_decode_fn(const pawl_message *message, void *context);
 
-/* Begin with PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT. */
-typedef struct pawl_aggregator_snapshot_options {
+/* Begin with PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT. */
+typedef struct pawl_aggregator_leased_batch_options {
     pawl_text           partition;
     pawl_session_id     session; /* zero: a new one is made (A15) */
     const pawl_text    *types;   /* message types that the program knows */
@@ -59,23 +59,23 @@ typedef struct pawl_aggregator_snapshot_options {
     void               *context;    /* of can_decode */
     int64_t             size;       /* at most so many rows; PAWL_SIZE_DEFAULT: all */
     int64_t             lease;      /* microseconds */
-} pawl_aggregator_snapshot_options;
+} pawl_aggregator_leased_batch_options;
 
-#define PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT                  \
+#define PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT              \
     {                                                          \
         .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
     }
 
 /* Rows of a leased batch. `rows` and `ids` have `count` items each, in the same
  * order, oldest first (A9). */
-typedef struct pawl_aggregator_snapshot {
+typedef struct pawl_aggregator_leased_batch {
     pawl_text            partition;
     pawl_session_id      session; /* the session that leased the rows */
     pawl_aggregator_row *rows;
     int64_t             *ids;
     size_t               count;
     int64_t              unresolved; /* free rows that cannot be decoded */
-} pawl_aggregator_snapshot;
+} pawl_aggregator_leased_batch;
 
 /* Leases the rows that are free, or whose lease has run out, until now + lease
  * (A14). Inside that time a second leased batch is empty, which is no error (A16);
@@ -85,11 +85,9 @@ typedef struct pawl_aggregator_snapshot {
  * in `unresolved` and not returned, fails nothing, and stays (A10).
  *
  * PAWL_EINVAL  lease <= 0 (A14) or size <= 0; nothing is leased. */
-PAWL_API pawl_code pawl_store_aggregator_snapshot(pawl_store                             *store,
-                                                  const pawl_aggregator_snapshot_options *options,
-                                                  pawl_time now, pawl_arena *arena,
-                                                  pawl_aggregator_snapshot *snapshot,
-                                                  pawl_error               *error);
+PAWL_API pawl_code pawl_store_aggregator_leased_batch(
+    pawl_store *store, const pawl_aggregator_leased_batch_options *options, pawl_time now,
+    pawl_arena *arena, pawl_aggregator_leased_batch *leased, pawl_error *error);
 
 /* Removes exactly the rows of the leased batch, all or none, however many (A11, A12,
  * A13); rows inserted since stay. No ids: PAWL_OK, without a call of
@@ -97,15 +95,15 @@ PAWL_API pawl_code pawl_store_aggregator_snapshot(pawl_store                    
  * session's.
  *
  * PAWL_ECONFLICT  a row is gone or another session's; none was removed (A27). */
-PAWL_API pawl_code pawl_store_aggregator_remove_snapshot(pawl_store                     *store,
-                                                         const pawl_aggregator_snapshot *snapshot,
-                                                         pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_aggregator_remove_leased_batch(
+    pawl_store *store, const pawl_aggregator_leased_batch *leased, pawl_time now,
+    pawl_error *error);
 
 /* Clears the lease of exactly the session's rows; the very next leased batch has
  * them (A15). Never refused. */
-PAWL_API pawl_code pawl_store_aggregator_release_snapshot(pawl_store                     *store,
-                                                          const pawl_aggregator_snapshot *snapshot,
-                                                          pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_aggregator_release_leased_batch(
+    pawl_store *store, const pawl_aggregator_leased_batch *leased, pawl_time now,
+    pawl_error *error);
 
 /* Removes the oldest row with this correlation id, whatever its lease (A20). Of
  * several calls at once for one row, one finds it.

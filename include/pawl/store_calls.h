@@ -32,8 +32,8 @@
 
 #include "pawl/finding_rows.h"
 #include "pawl/operations.h"
+#include "pawl/scan_rows.h"
 #include "pawl/store.h"
-#include "pawl/walk_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +43,7 @@ extern "C" {
 
 /* Promises of the driver, read once after open. */
 #define PAWL_STORE_CREATES 1u        /* creates its tables at open */
-#define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
+#define PAWL_STORE_HAS_SQL 2u        /* handler_transaction_begin and native work */
 #define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
 #define PAWL_STORE_FREE_CLAIMS 8u    /* to release a queue claim costs no statement */
 #define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows on request */
@@ -92,9 +92,9 @@ PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
 /* Workers that crashed and whose rows no worker has ended; see store_driver.h. */
-PAWL_API pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena,
-                                          pawl_worker_info **items, size_t *count,
-                                          pawl_error *error);
+PAWL_API pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena,
+                                             pawl_worker_info **items, size_t *count,
+                                             pawl_error *error);
 /* Workers of other handles live: where heartbeats alone tell that, another thread says it while a handler
  * runs. PAWL_EUNSUPPORTED: not needed; see store_driver.h. */
 PAWL_API pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers,
@@ -113,9 +113,10 @@ PAWL_API pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_cl
 PAWL_API pawl_code pawl_store_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                             pawl_arena *arena, pawl_timeout_rows *rows,
                                             pawl_error *error);
-PAWL_API pawl_code pawl_store_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                             pawl_arena *arena, pawl_snapshot *snapshot,
-                                             pawl_error *error);
+PAWL_API pawl_code pawl_store_leased_batch_claim(pawl_store                    *store,
+                                                 const pawl_leased_batch_claim *claim,
+                                                 pawl_arena *arena, pawl_leased_batch *leased,
+                                                 pawl_error *error);
 PAWL_API pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
                                            size_t count_max, pawl_arena *arena,
                                            pawl_outbox_rows *rows, pawl_error *error);
@@ -192,8 +193,8 @@ PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, 
 /* Live rows of one kind behind a row, in the order of their keys: a page of at most count_max.
  * Rows that are written meanwhile may be seen or not. PAWL_EINVAL: a kind that is unknown, sagas without
  * a table. */
-PAWL_API pawl_code pawl_store_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                                   pawl_walk_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_scan(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
+                                   pawl_scan_rows *rows, pawl_error *error);
 
 /* The database, its server and its settings, as the driver reads them. */
 PAWL_API pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked,
@@ -227,9 +228,9 @@ PAWL_API pawl_store_trace_fn pawl_store_trace_log;
 
 PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd,
                                    pawl_error *error);
-PAWL_API pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error);
+PAWL_API pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_error *error);
 /* Harmless without a handler transaction, and in a process that did not open the handle. */
-PAWL_API void pawl_store_hold_end(pawl_store *store);
+PAWL_API void pawl_store_handler_transaction_end(pawl_store *store);
 /* The C type behind the driver's connection; NULL when it has none to give. */
 PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else

@@ -70,7 +70,7 @@ typedef struct pawl_dead_settled {
  * PAWL_EINVAL      `by` is empty; more dead letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a
  *                  dead letter without type or queue, which can only be discarded; EDIT of a timeout
  * PAWL_ELIMIT      `by` and `reason` have more than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
-PAWL_API pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters,
+PAWL_API pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *dead_letters,
                                           size_t count, const pawl_dead_settle *settle,
                                           pawl_time now, pawl_dead_settled *settled,
                                           pawl_error *error);

@@ -128,11 +128,12 @@ struct pawl_store_ops {
     /* Clears leases with expires <= now; how many. */
     pawl_code (*timeout_reap)(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error);
 
-    pawl_code (*snapshot_claim)(pawl_store *store, const pawl_snapshot_claim *claim,
-                                pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error);
+    pawl_code (*leased_batch_claim)(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                    pawl_arena *arena, pawl_leased_batch *leased,
+                                    pawl_error *error);
     /* All rows of the partition, oldest first, leased or not. */
     pawl_code (*aggregator_get)(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                pawl_snapshot *rows, pawl_error *error);
+                                pawl_leased_batch *rows, pawl_error *error);
     pawl_code (*aggregator_count)(pawl_store *store, pawl_text partition, const pawl_text *types,
                                   size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
                                   pawl_error *error);
@@ -169,10 +170,10 @@ struct pawl_store_ops {
     /* From any thread: the call under way ends soon with PAWL_EINTERRUPTED. */
     void (*interrupt)(pawl_store *store);
 
-    /* A handler transaction (`hold`) is kept open for handlers with their own SQL: begun before the saga is
-     * loaded (locked), ended by commit or hold_end. native() is the connection inside it. */
-    pawl_code (*hold_begin)(pawl_store *store, pawl_error *error);
-    void (*hold_end)(pawl_store *store); /* rolls back; harmless without one */
+    /* A handler transaction is kept open for handlers with their own SQL: begun before the saga is
+     * loaded (locked), ended by commit or handler_transaction_end. native() is the connection inside it. */
+    pawl_code (*handler_transaction_begin)(pawl_store *store, pawl_error *error);
+    void (*handler_transaction_end)(pawl_store *store); /* rolls back; harmless without one */
     void *(*native)(pawl_store *store);
     /* Applies changes that no worker's fence guards on the caller's connection, inside the caller's
      * transaction. `store` is any open handle on the same data; it gives the names of the tables. */
@@ -232,14 +233,14 @@ struct pawl_store_ops {
     const char *native_type;
 
     /* Called before every entry of this table but open, close, schema, resolve, interrupt,
-     * hold_end and native: the connection is there, or is made again, or the answer says
+     * handler_transaction_end and native: the connection is there, or is made again, or the answer says
      * why not. NULL: there is nothing that could be lost. */
     pawl_code (*ready)(pawl_store *store, pawl_error *error);
 
     /* For tools: live rows of one kind behind a row, in the order of their keys, whether claimed
      * or not. Outbox rows and events are never requested: outbox_find and event_list have them. */
-    pawl_code (*walk)(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                      pawl_walk_rows *rows, pawl_error *error);
+    pawl_code (*scan)(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
+                      pawl_scan_rows *rows, pawl_error *error);
 
     /* For people and tools: dead letters that the query matches, by time; those of one time by endpoint
      * and id, in the order of their bytes. */
@@ -250,8 +251,8 @@ struct pawl_store_ops {
      * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
      * without a worker of its own, ends its row. NULL, or PAWL_EUNSUPPORTED from a store whose
      * workers live by heartbeats: crashes are not noticed. */
-    pawl_code (*worker_died)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                             size_t *count, pawl_error *error);
+    pawl_code (*worker_crashed)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error);
 
     /* For operators: what the database, its server and its settings are like, and what in them would
      * block work or lose it. Changes nothing. A check that the database refuses is a finding, too;

@@ -19,10 +19,10 @@ typedef struct pawl_store      pawl_store;
 typedef struct pawl_saga_table pawl_saga_table; /* saga_rows.h */
 
 typedef enum pawl_open_mode {
-    PAWL_OPEN_CREATE, /* make what is missing (memory, sqlite, mongodb); servers check only */
-    PAWL_OPEN_CHECK,  /* PAWL_ESCHEMA when something is missing, older or newer */
-    PAWL_OPEN_LOOK,   /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
-    PAWL_OPEN_SCHEMA, /* connect only: for pawl_store_schema */
+    PAWL_OPEN_CREATE,   /* make what is missing (memory, sqlite, mongodb); servers check only */
+    PAWL_OPEN_CHECK,    /* PAWL_ESCHEMA when something is missing, older or newer */
+    PAWL_OPEN_EXISTING, /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
+    PAWL_OPEN_SCHEMA,   /* connect only: for pawl_store_schema */
 } pawl_open_mode;
 
 typedef struct pawl_store_options {

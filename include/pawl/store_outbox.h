@@ -81,8 +81,8 @@ PAWL_API pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_q
  * Discarded, it is never delivered, and swept as a dispatched one is.
  *
  * PAWL_EGONE  the row is not dead, or there is none; nothing is recorded. */
-PAWL_API pawl_code pawl_store_outbox_enable(pawl_store *store, int64_t id, pawl_text note,
-                                            pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_outbox_retry(pawl_store *store, int64_t id, pawl_text note,
+                                           pawl_time now, pawl_error *error);
 PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text note,
                                              pawl_time now, pawl_error *error);
 

@@ -1,7 +1,7 @@
 /* store_partition.h - partitions of aggregators, and what an operator does with one: list, run
  * now, remove its rows. operations.h says what is the same for all of these calls.
  *
- *     partition_list or partition_find -> partition_release, partition_remove -> partition_actions
+ *     partition_list or partition_find -> partition_run_now, partition_remove -> partition_actions
  *
  * A partition is there from its first row until the flush that leaves it empty.
  *
@@ -64,7 +64,7 @@ PAWL_API pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partit
  * PAWL_ECONFLICT  somebody else acts on it at this moment
  * PAWL_EINVAL, PAWL_ELIMIT  `by` is empty; `by` and `reason` have more than
  *                 PAWL_ERROR_TEXT_SIZE_MAX bytes together */
-PAWL_API pawl_code pawl_store_partition_release(pawl_store *store, pawl_text partition,
+PAWL_API pawl_code pawl_store_partition_run_now(pawl_store *store, pawl_text partition,
                                                 pawl_text by, pawl_text reason, pawl_time now,
                                                 pawl_error *error);
 /* Removes all rows of the partition, leased or not (A24), and what is known of its flushes;
@@ -79,7 +79,7 @@ PAWL_API pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text part
 /* Types of the events that actions leave, one stream for each partition. Headers: "by", "reason",
  * "aggregator", "count", "attempts", "error" and "was": "dead", "failing" or "collecting". */
 #define PAWL_PARTITION_STREAMS "pawl.partition" /* the name of a stream begins so, then a slash */
-#define PAWL_PARTITION_RELEASED "pawl.partition_released"
+#define PAWL_PARTITION_RUN_NOW "pawl.partition_released"
 #define PAWL_PARTITION_REMOVED "pawl.partition_removed"
 
 /* Actions on the partition, oldest first, whether it is there now or not. */

@@ -117,8 +117,8 @@ PAWL_API pawl_code pawl_store_projection_rebuild(pawl_store                    *
 
 /* Global position of the first event that is of that time or later, found by halving: where the clocks of
  * those who appended differ, events may stand before it that are later. 0: there is none. */
-PAWL_API pawl_code pawl_store_position_at(pawl_store *store, pawl_time time, int64_t *position,
-                                          pawl_error *error);
+PAWL_API pawl_code pawl_store_global_position_at(pawl_store *store, pawl_time time,
+                                                 int64_t *position, pawl_error *error);
 
 /* Events of what operators did with the projection, oldest first. */
 PAWL_API pawl_code pawl_store_projection_actions(pawl_store *store, pawl_text name,

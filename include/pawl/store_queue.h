@@ -72,9 +72,9 @@ PAWL_API pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queu
 /* ---- Taking messages out ------------------------------------------------ */
 
 typedef enum pawl_queue_take_action {
-    PAWL_TAKE_BURY,    /* to dead letters, which can be retried */
-    PAWL_TAKE_DISCARD, /* for good, and a copy that comes later is dropped */
-    PAWL_TAKE_MOVE,    /* to another queue, with their ids and due times, in their order */
+    PAWL_TAKE_DEAD_LETTER, /* to dead letters, which can be retried */
+    PAWL_TAKE_DISCARD,     /* for good, and a copy that comes later is dropped */
+    PAWL_TAKE_MOVE,        /* to another queue, with their ids and due times, in their order */
 } pawl_queue_take_action;
 
 typedef struct pawl_queue_take {
@@ -108,7 +108,7 @@ PAWL_API pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_tak
 /* Types of the events, one for each commit. Headers: "by", "reason", "count" and "to"; the body has
  * the messages' "ids". Such events are never swept. */
 #define PAWL_QUEUE_TAKEN_STREAMS "pawl.queue_taken" /* of the queue; then a slash and its name */
-#define PAWL_QUEUE_BURIED "pawl.queue_buried"
+#define PAWL_QUEUE_DEAD_LETTERED "pawl.queue_buried"
 #define PAWL_QUEUE_DISCARDED "pawl.queue_discarded"
 #define PAWL_QUEUE_MOVED "pawl.queue_moved"
 

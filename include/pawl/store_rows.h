@@ -10,7 +10,7 @@
 
 #include "pawl/base.h"
 #include "pawl/change.h"
-#include "pawl/journal_rows.h"
+#include "pawl/event_store_rows.h"
 #include "pawl/limits.h"
 #include "pawl/saga_rows.h"
 #include "pawl/stats_rows.h"
@@ -27,7 +27,7 @@ typedef struct pawl_queue_row {
     pawl_time    due;
     pawl_time    placed; /* due time when first sent: with seq, its queue order */
     int32_t      attempts;
-    int32_t      deaths;
+    int32_t      crashes;
     pawl_time    waiting_since; /* 0, or when it was first deferred for "no saga yet" */
     pawl_text    history;       /* as the last retry wrote it, or empty */
 } pawl_queue_row;
@@ -43,7 +43,7 @@ typedef struct pawl_queue_rows {
 typedef struct pawl_retried_query {
     pawl_text queue, type;
     pawl_time due_after;
-    size_t    look_max;  /* of the rows due after that, the first to read, by (due, seq) */
+    size_t    scan_max;  /* of the rows due after that, the first to read, by (due, seq) */
     size_t    count_max; /* most rows */
 } pawl_retried_query;
 
@@ -100,7 +100,7 @@ typedef struct pawl_aggregator_row {
 } pawl_aggregator_row;
 
 /* A claim on the oldest free rows of a partition whose type is known. */
-typedef struct pawl_snapshot_claim {
+typedef struct pawl_leased_batch_claim {
     pawl_text        partition;
     pawl_session_id  session;
     const pawl_text *types; /* message types this program can decode */
@@ -109,13 +109,13 @@ typedef struct pawl_snapshot_claim {
     int64_t          id_max;    /* 0: all; else rows inserted later are left out */
     pawl_time        now;
     int64_t          lease; /* microseconds, positive */
-} pawl_snapshot_claim;
+} pawl_leased_batch_claim;
 
-typedef struct pawl_snapshot {
+typedef struct pawl_leased_batch {
     pawl_aggregator_row *items; /* oldest first */
     size_t               count;
     int64_t              unresolved; /* free rows of unknown type; they stay */
-} pawl_snapshot;
+} pawl_leased_batch;
 
 typedef struct pawl_aggregator_counts {
     int64_t all;
@@ -198,7 +198,7 @@ typedef struct pawl_dead_row {
     pawl_text    code;
     pawl_text    error;
     int32_t      attempts;
-    int32_t      deaths;
+    int32_t      crashes;
     pawl_text    history;
     pawl_time    at;
 } pawl_dead_row;
@@ -260,10 +260,10 @@ typedef struct pawl_lead_row {
 } pawl_lead_row;
 
 /* Where the next sweep of old bodies goes on: behind this stream. Zeroed: at the first one. */
-typedef struct pawl_sweep_place {
+typedef struct pawl_sweep_cursor {
     size_t size;
     char   stream[PAWL_STREAM_SIZE_MAX];
-} pawl_sweep_place;
+} pawl_sweep_cursor;
 
 typedef struct pawl_sweep {
     pawl_time inbox_before;   /* deduplication records older than this go */
@@ -276,8 +276,8 @@ typedef struct pawl_sweep {
      * stays, without it (store_dead.h). 0: none. A sweep looks at `count_max` events, and counts those
      * whose body went. */
     pawl_time bodies_before;
-    pawl_sweep_place
-        *bodies_place; /* moved on, after a failure zeroed; NULL: at the first stream */
+    pawl_sweep_cursor
+        *bodies_cursor; /* moved on, after a failure zeroed; NULL: at the first stream */
 } pawl_sweep;
 
 #ifdef __cplusplus

@@ -101,7 +101,7 @@ typedef enum pawl_amend_action {
     PAWL_AMEND_CANCEL,  /* the timeout goes, and never fires */
     PAWL_AMEND_MOVE,    /* due at `due` */
     PAWL_AMEND_SHIFT,   /* due `shift` later than it was */
-    PAWL_AMEND_RELEASE, /* due now, unless it was before; its attempts begin at zero */
+    PAWL_AMEND_RUN_NOW, /* due now, unless it was before; its attempts begin at zero */
     PAWL_AMEND_REAP,    /* a lease that ran out is cleared; nothing else changes */
 } pawl_amend_action;
 
@@ -144,7 +144,7 @@ PAWL_API pawl_code pawl_store_timeout_set(pawl_store *store, const pawl_timeout_
 #define PAWL_TIMEOUTS_STREAMS "pawl.timeouts" /* the name of a stream begins so, then a slash */
 #define PAWL_TIMEOUTS_CANCELLED "pawl.timeouts_cancelled"
 #define PAWL_TIMEOUTS_MOVED "pawl.timeouts_moved"
-#define PAWL_TIMEOUTS_RELEASED "pawl.timeouts_released"
+#define PAWL_TIMEOUTS_RUN_NOW "pawl.timeouts_released"
 #define PAWL_TIMEOUTS_REAPED "pawl.timeouts_reaped"
 #define PAWL_TIMEOUTS_SET "pawl.timeouts_set"
 

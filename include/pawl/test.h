@@ -135,7 +135,7 @@ PAWL_API pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, c
                                             const char *name, pawl_error *error);
 PAWL_API pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
                                           const char *name, int64_t shift, pawl_error *error);
-PAWL_API pawl_code pawl_test_timeout_release(pawl_test *test, const char *saga, const char *key,
+PAWL_API pawl_code pawl_test_timeout_run_now(pawl_test *test, const char *saga, const char *key,
                                              const char *name, pawl_error *error);
 /* Moves both clocks, stopping at every time at which something becomes due, so
  * that what happens at 9:05 is over before what is due at 9:10 begins, in all
@@ -201,8 +201,8 @@ PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const c
                                       pawl_timeout_rows *rows, pawl_error *error);
 /* Messages that an aggregator has, oldest first. `partition` is the aggregator's name,
  * or with a key the name, '/' and the key's text: "shipping/north". */
-PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
-                                        pawl_error *error);
+PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition,
+                                        pawl_leased_batch *rows, pawl_error *error);
 /* Outbox rows in one state, in the order they were written. */
 PAWL_API pawl_code pawl_test_outbox(pawl_test *test, pawl_outbox_state state,
                                     pawl_outbox_rows *rows, pawl_error *error);

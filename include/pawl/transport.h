@@ -20,7 +20,7 @@
  *             }
  *         return PAWL_OK;
  *     }
- *     static const pawl_transport_ops mail_sink = PAWL_SINK(mail);
+ *     static const pawl_transport_ops mail_sink = PAWL_OUTBOUND(mail);
  *     ... .routes = (const pawl_route[]){
  *             {.name = "mail", .sink = &mail_sink, .context = &server}, {0}}
  *
@@ -98,7 +98,7 @@ struct pawl_transport_ops {
 };
 
 /* The table of a transport that is one function and keeps nothing open. */
-#define PAWL_SINK(function)                                           \
+#define PAWL_OUTBOUND(function)                                       \
     {                                                                 \
         .ops_size = sizeof(pawl_transport_ops), .deliver = (function) \
     }

@@ -62,7 +62,7 @@ typedef enum pawl_retry {
     X(EPERSIST, 44, BOUNDED, 5, "the store failed")                                     \
     X(ELOST, 45, LATER, 5, "connection lost; nothing was applied")                      \
     X(EUNKNOWN, 46, RESOLVE, 5, "connection lost during the commit; outcome unknown")   \
-    X(EDIED, 47, NEVER, 5, "the process crashed while it ran the message")              \
+    X(ECRASHED, 47, NEVER, 5, "the process crashed while it ran the message")           \
     X(ENOTFOUND, 50, NEVER, 6, "not found")                                             \
     X(ECONFLICT, 51, RELOAD, 6, "another worker changed the row first")                 \
     X(EDUPLICATE, 52, RELOAD, 6, "exists already")                                      \

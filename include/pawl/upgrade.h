@@ -1,6 +1,6 @@
 /* upgrade.h - whether a program can go on with what another one stored: for tools and tests.
  *
- *     pawl_upgrade_create -> { pawl_store_walk -> pawl_upgrade_rows }* | pawl_upgrade_compare
+ *     pawl_upgrade_create -> { pawl_store_scan -> pawl_upgrade_rows }* | pawl_upgrade_compare
  *                         -> pawl_upgrade_destroy
  *
  * Rows are read with the program's records and upcasters, and its tables say which handlers would
@@ -69,7 +69,7 @@ PAWL_API const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *u
 /* Reads a page of a scan; a scan of sagas is of one of its own tables. `store` is queried for
  * the sagas of the page by their correlation values. The arena keeps what was taken. */
 PAWL_API pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store,
-                                     const pawl_walk *walk, const pawl_walk_rows *rows,
+                                     const pawl_scan *scan, const pawl_scan_rows *rows,
                                      pawl_arena *arena, pawl_upgrade_fn *found, void *context,
                                      pawl_error *error);
 

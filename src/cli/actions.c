@@ -28,6 +28,12 @@ static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *aren
                : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
 }
 
+/* Types of events that are stored with other words than those that are said. */
+static const struct {
+    const char *stored, *said;
+} standard_words[] = {{"pawl.partition_released", "run_now"},
+                      {"pawl.queue_buried", "dead_lettered"}};
+
 /* "pawl.dead_retried" is "retried" here. */
 static pawl__action_row action_of(const pawl_event *event, const char *prefix, pawl_arena *arena)
 {
@@ -38,6 +44,9 @@ static pawl__action_row action_of(const pawl_event *event, const char *prefix, p
     row.by           = member_of(root, "by", arena);
     row.reason       = member_of(root, "reason", arena);
     yyjson_doc_free(doc);
+    for (size_t i = 0; i < sizeof standard_words / sizeof standard_words[0]; i++)
+        if (pawl_text_equal(event->type, pawl_text_of(standard_words[i].stored)))
+            row.action = pawl_text_of(standard_words[i].said);
     if (row.action.size > size && memcmp(row.action.data, prefix, size) == 0) {
         row.action.data += size;
         row.action.size -= size;

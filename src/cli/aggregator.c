@@ -1,4 +1,4 @@
-/* aggregator.c - `pawl aggregator list|show|release|remove`: what aggregators collect, partition by
+/* aggregator.c - `pawl aggregator list|show|remove|run-now`: what aggregators collect, partition by
  * partition, and what to do with one that is dead.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,12 +21,12 @@ typedef struct verb_fields {
     bool               is_dead, is_agreed, is_json;
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_RELEASE, ACTION_REMOVE, ACTION_SHOW };
-static const char *const       action_names[] = {"list", "release", "remove", "show", NULL};
+enum { ACTION_LIST, ACTION_REMOVE, ACTION_RUN_NOW, ACTION_SHOW };
+static const char *const       action_names[] = {"list", "remove", "run-now", "show", NULL};
 static const pawl__choice_line action_lines[] = {
     {"", "what is collected, since when; with --dead: what is dead, and why"},
-    {"PARTITION", "hand it over now; one that is dead starts again"},
     {"PARTITION", "delete its messages, for good"},
+    {"PARTITION", "hand it over now; one that is dead starts again"},
     {"PARTITION", "one of them, what happens next, and what operators did with it"},
 };
 PAWL__LINES_FIT(action_names, action_lines);
@@ -34,7 +34,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_LOOKS (1U << ACTION_LIST | 1U << ACTION_SHOW)
 #define FOR_REMOVE (1U << ACTION_REMOVE)
-#define FOR_ACTIONS (1U << ACTION_RELEASE | 1U << ACTION_REMOVE)
+#define FOR_ACTIONS (1U << ACTION_RUN_NOW | 1U << ACTION_REMOVE)
 
 const pawl__argument pawl__aggregator_verb_arguments[] = {
     {.name    = "ACTION",
@@ -106,7 +106,7 @@ static const pawl__column columns[] = {
 const pawl__report pawl__aggregator_verb_reports[] = {
     {"list, show", columns, NULL},
     {"actions, of show", pawl__action_columns, NULL},
-    {"release, remove", NULL, "released removed rows"},
+    {"remove, run-now", NULL, "removed run_now rows"},
     {.what = NULL},
 };
 
@@ -196,15 +196,15 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
     char      age[PAWL__SPAN_SIZE];
     if (shown->state == STATE_DEAD)
         return pawl_arena_printf(arena,
-                                 "nothing is handed over by itself: `pawl aggregator release "
+                                 "nothing is handed over by itself: `pawl aggregator run-now "
                                  "'%.*s'` starts it again, remove deletes its rows",
                                  PAWL_TEXT_ARGS(name));
     if (shown->due == 0)
         return pawl_arena_printf(arena,
                                  "handed over when it has enough rows; now, however few: `pawl "
-                                 "aggregator release '%.*s'`",
+                                 "aggregator run-now '%.*s'`",
                                  PAWL_TEXT_ARGS(name));
-    return pawl_arena_printf(arena, "%s %s; now: `pawl aggregator release '%.*s'`",
+    return pawl_arena_printf(arena, "%s %s; now: `pawl aggregator run-now '%.*s'`",
                              shown->state == STATE_FAILING ? "tried again" : "handed over",
                              pawl__age_text(shown->due, now, age), PAWL_TEXT_ARGS(name));
 }
@@ -238,15 +238,16 @@ static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
     return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
 }
 
-/* ---- Release and remove ---------------------------------------------------- */
+/* ---- Run now and remove ---------------------------------------------------- */
 
-static pawl_code print_done(const look *it, const char *done, int64_t count, pawl_error *error)
+static pawl_code print_done(const look *it, const char *key, const char *done, int64_t count,
+                            pawl_error *error)
 {
     if (it->fields->is_json) {
         yyjson_mut_doc *doc = pawl__json_create();
         if (doc != NULL) {
             yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_strcpy(doc, root, done, it->fields->partition);
+            yyjson_mut_obj_add_strcpy(doc, root, key, it->fields->partition);
             yyjson_mut_obj_add_sint(doc, root, "rows", count);
         }
         return pawl__json_print(doc, stdout, error);
@@ -256,7 +257,7 @@ static pawl_code print_done(const look *it, const char *done, int64_t count, paw
     return PAWL_OK;
 }
 
-static pawl_code release(look *it, pawl_arena *arena, pawl_error *error)
+static pawl_code run_now(look *it, pawl_arena *arena, pawl_error *error)
 {
     char               user[PAWL__USER_SIZE];
     pawl_text          name = pawl_text_of(it->fields->partition);
@@ -264,9 +265,9 @@ static pawl_code release(look *it, pawl_arena *arena, pawl_error *error)
     pawl_code          code = pawl_store_partition_find(it->store, name, arena, &row, error);
     if (code == PAWL_OK)
         code =
-            pawl_store_partition_release(it->store, name, pawl_text_of(pawl__user(user)),
+            pawl_store_partition_run_now(it->store, name, pawl_text_of(pawl__user(user)),
                                          text_of(it->fields->reason), pawl_clock_now(NULL), error);
-    return code == PAWL_OK ? print_done(it, "released", row.count, error) : code;
+    return code == PAWL_OK ? print_done(it, "run_now", "run now", row.count, error) : code;
 }
 
 static pawl_code ask(const look *it, const pawl_partition_row *row, pawl_error *error)
@@ -294,7 +295,7 @@ static pawl_code remove_rows(look *it, pawl_arena *arena, pawl_error *error)
         code = pawl_store_partition_remove(it->store, name, pawl_text_of(pawl__user(user)),
                                            text_of(it->fields->reason), pawl_clock_now(NULL),
                                            &count, error);
-    return code == PAWL_OK ? print_done(it, "removed", count, error) : code;
+    return code == PAWL_OK ? print_done(it, "removed", "removed", count, error) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -328,7 +329,7 @@ static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *are
 {
     typedef pawl_code   action_fn(look * it, pawl_arena * arena, pawl_error * error);
     action_fn *const    actions[] = {[ACTION_LIST]    = list,
-                                     [ACTION_RELEASE] = release,
+                                     [ACTION_RUN_NOW] = run_now,
                                      [ACTION_REMOVE]  = remove_rows,
                                      [ACTION_SHOW]    = show};
     const look_context *at        = context;

@@ -114,7 +114,7 @@ static const pawl__column letter_columns[] = {
     LETTER("type", TEXT, message.type, "type"),
     LETTER("at", TIME, at, "at"),
     LETTER("attempts", COUNT_32, attempts, "attempts"),
-    LETTER("deaths", COUNT_32, deaths, NULL),
+    LETTER("crashes", COUNT_32, crashes, NULL),
     LETTER("code", TEXT, code, "code"),
     LETTER("error", TEXT, error, "error"),
     LETTER("correlation_id", TEXT, message.correlation_id, NULL),

@@ -32,10 +32,10 @@ static void take_finding(const pawl_upgrade_found *found, void *context)
 static pawl_code check_by(pawl_upgrade *upgrade, pawl_store *store, const pawl_dead_row *letter,
                           pawl_text body, pawl_arena *arena, pawl_error *error)
 {
-    pawl_walk_row row = {
+    pawl_scan_row row = {
         .belongs_to = letter->endpoint, .name = letter->queue, .message = letter->message};
-    const pawl_walk      walk = {.kind = PAWL_WALK_DEAD};
-    const pawl_walk_rows rows = {.items = &row, .count = 1};
+    const pawl_scan      walk = {.kind = PAWL_SCAN_DEAD};
+    const pawl_scan_rows rows = {.items = &row, .count = 1};
     check                it   = {.is_refused = false, .why = PAWL_ERROR_INIT};
     row.message.body          = body;
     pawl_code code =

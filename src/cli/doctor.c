@@ -137,7 +137,7 @@ static pawl_code look(pawl__doctor *doctor, const verb_fields *fields)
 {
     char               url[PAWL_URL_SIZE_MAX + 1];
     pawl_error         why     = PAWL_ERROR_INIT;
-    pawl_store_options options = pawl__store_options(doctor->at, PAWL_OPEN_LOOK);
+    pawl_store_options options = pawl__store_options(doctor->at, PAWL_OPEN_EXISTING);
     pawl_code          opened  = pawl_store_open(doctor->at->store, &options, &doctor->store, &why);
     if (opened != PAWL_OK)
         return say_closed(doctor, opened, &why);

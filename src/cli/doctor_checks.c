@@ -76,7 +76,7 @@ static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_q
                              bool *is_well)
 {
     char    text[PAWL__SPAN_SIZE];
-    int64_t count = queue->ready + queue->future;
+    int64_t count = queue->ready + queue->scheduled;
     *is_well      = count == 0;
     if (count == 0)
         return PAWL_OK;

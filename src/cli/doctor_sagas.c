@@ -71,7 +71,7 @@ static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row
     return PAWL_OK;
 }
 
-static pawl_code look_at_page(pawl__doctor *doctor, look *it, const pawl_walk_rows *walked)
+static pawl_code look_at_page(pawl__doctor *doctor, look *it, const pawl_scan_rows *walked)
 {
     pawl_value    *ids  = pawl_arena_take(it->page, walked->count * sizeof *ids);
     pawl_saga_row *rows = pawl_arena_take(it->page, walked->count * sizeof *rows);
@@ -90,13 +90,13 @@ static pawl_code look_at_page(pawl__doctor *doctor, look *it, const pawl_walk_ro
 /* A type without a table has no sagas: `schema` says that it is missing, and `pawl run` too. */
 static pawl_code look_at_type(pawl__doctor *doctor, look *it)
 {
-    pawl_walk_row after = {.number = 0};
-    pawl_walk     walk  = {.kind = PAWL_WALK_SAGAS, .table = &it->saga->table, .count_max = PAGE};
+    pawl_scan_row after = {.number = 0};
+    pawl_scan     walk  = {.kind = PAWL_SCAN_SAGAS, .table = &it->saga->table, .count_max = PAGE};
     pawl_code     code  = PAWL_OK;
     while (code == PAWL_OK && !it->is_end && it->looked < SAGAS_MAX) {
-        pawl_walk_rows walked = {.count = 0};
+        pawl_scan_rows walked = {.count = 0};
         pawl_arena_reset(it->page);
-        code = pawl_store_walk(doctor->store, &walk, it->page, &walked, doctor->error);
+        code = pawl_store_scan(doctor->store, &walk, it->page, &walked, doctor->error);
         if (code == PAWL_ESCHEMA)
             return PAWL_OK;
         if (code == PAWL_OK && walked.count > 0)
@@ -105,7 +105,7 @@ static pawl_code look_at_type(pawl__doctor *doctor, look *it)
         it->is_end = walked.count < PAGE;
         if (code != PAWL_OK || it->is_end)
             continue;
-        after      = (pawl_walk_row){.id = walked.items[walked.count - 1].id};
+        after      = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
         walk.after = &after;
         it->is_end = time_of(after.id) >= it->limit; /* all later ones began since */
     }

@@ -86,7 +86,7 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *al
 
 static bool is_unread(const pawl_queue_message *message)
 {
-    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
     return message->error.size >= mark.size &&
            memcmp(message->error.data, mark.data, mark.size) == 0;
 }
@@ -153,7 +153,7 @@ pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *a
     size_t    count = doctor->found.count;
     pawl_code code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
-        if (all->stats.queues[i].ready + all->stats.queues[i].future > 0)
+        if (all->stats.queues[i].ready + all->stats.queues[i].scheduled > 0)
             code = find_unread(doctor, all, &all->stats.queues[i]);
     if (code == PAWL_OK && doctor->found.count == count)
         code = pawl__doctor_find(doctor, "versions", PAWL_FINDING_OK, "",
@@ -167,7 +167,7 @@ static pawl_code find_paused(pawl__doctor *doctor, const pawl_queue_stats *queue
 {
     char             since[PAWL__SPAN_SIZE];
     pawl_queue_pause pause = {.is_paused = false};
-    int64_t          count = queue->ready + queue->future;
+    int64_t          count = queue->ready + queue->scheduled;
     pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
                                                  doctor->error);
     if (code != PAWL_OK || !pause.is_paused)
@@ -279,10 +279,10 @@ pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *al
     pawl_outbox_rows rows  = {.count = 0};
     size_t           named = 0;
     pawl_code        code  = PAWL_OK;
-    if (all->stats.outbox_held == 0)
+    if (all->stats.outbox_blocked == 0)
         return pawl__doctor_find(doctor, "sources", PAWL_FINDING_OK, "", "no row is blocked");
-    code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_HELD, ROWS_MAX, doctor->arena, &rows,
-                                  doctor->error);
+    code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
+                                  &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++)
         if (is_first_of_source(&rows, i)) {
             code = find_source(doctor, &rows, i);
@@ -401,7 +401,7 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_partition_row *row = &rows.items[i];
         code                          = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
-                                                          command(doctor, "pawl aggregator release", row->partition),
+                                                          command(doctor, "pawl aggregator run-now", row->partition),
                                                           "partition %.*s is dead after %d flush%s: the %" PRId64
                                                           " message%s that it collected stay%s: %.*s",
                                                           PAWL_TEXT_ARGS(row->partition), (int)row->attempts,

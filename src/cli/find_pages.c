@@ -147,22 +147,22 @@ static pawl_code take(page *made, size_t count, pawl_arena *arena, pawl_error *e
 static pawl_code walk(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
                       pawl_error *error)
 {
-    static const pawl_walk_kind kinds[] = {[PAWL__FIND_DEAD]       = PAWL_WALK_DEAD,
-                                           [PAWL__FIND_QUEUE]      = PAWL_WALK_QUEUE,
-                                           [PAWL__FIND_AGGREGATOR] = PAWL_WALK_AGGREGATORS};
-    pawl_walk_row               after   = {.number = cursor->number};
+    static const pawl_scan_kind kinds[] = {[PAWL__FIND_DEAD]       = PAWL_SCAN_DEAD,
+                                           [PAWL__FIND_QUEUE]      = PAWL_SCAN_QUEUE,
+                                           [PAWL__FIND_AGGREGATOR] = PAWL_SCAN_AGGREGATORS};
+    pawl_scan_row               after   = {.number = cursor->number};
     after.belongs_to        = (pawl_text){.data = cursor->endpoint, .size = cursor->endpoint_size};
     after.message.id        = (pawl_text){.data = cursor->id, .size = cursor->id_size};
-    const pawl_walk asked   = {.kind      = kinds[cursor->place],
+    const pawl_scan asked   = {.kind      = kinds[cursor->place],
                                .after     = cursor->has_key ? &after : NULL,
                                .count_max = cursor->page_rows};
     bool            is_dead = cursor->place == PAWL__FIND_DEAD;
-    pawl_walk_rows  rows    = {.count = 0};
-    pawl_code       code    = pawl_store_walk(cursor->store, &asked, arena, &rows, error);
+    pawl_scan_rows  rows    = {.count = 0};
+    pawl_code       code    = pawl_store_scan(cursor->store, &asked, arena, &rows, error);
     if (code == PAWL_OK)
         code = take(made, rows.count, arena, error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
-        const pawl_walk_row *row = &rows.items[i];
+        const pawl_scan_row *row = &rows.items[i];
         pawl__found         *to  = &made->items[i];
         *to                      = (pawl__found){.message = row->message, .number = row->number};
         to->queue                = is_dead ? row->name : row->belongs_to;

@@ -1,6 +1,6 @@
 /* limits.h - limits of health, as `--health` gives them: CHECK=DEGRADED[/UNHEALTHY].
  *
- *     queue_age=5m         dead_letters=10/1000         queue_unread=off
+ *     queue_age=5m         dead_letters=10/1000         queue_no_consumer=off
  *
  * A limit that is not named stays as it was; "off" is never reached.
  *

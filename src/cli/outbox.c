@@ -41,7 +41,7 @@ const pawl__argument pawl__outbox_verb_arguments[] = {
 };
 
 static const char *const state_names[] = {
-    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_HELD] = "held",
+    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_BLOCKED] = "blocked",
     [PAWL_OUTBOX_DISPATCHED] = "dispatched", [PAWL_OUTBOX_DEAD] = "dead",
     [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
 };
@@ -94,7 +94,7 @@ const pawl__option pawl__outbox_verb_options[] = {
      .choices = state_names,
      .is_set  = true,
      .actions = FOR_MANY,
-     .help    = "pending, held, dispatched, dead, discarded"},
+     .help    = "pending, blocked, dispatched, dead, discarded"},
     PAWL__OPTION_STORE(pawl__outbox_fields, at),
     OUTBOX_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
     OUTBOX_OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
@@ -108,7 +108,7 @@ static const char *const outcome_names[] = {
     [PAWL_ATTEMPT_REJECTED]  = "rejected",
     [PAWL_ATTEMPT_TRANSIENT] = "transient",
     [PAWL_ATTEMPT_POISON]    = "poison",
-    [PAWL_ATTEMPT_ENABLED]   = "enabled",
+    [PAWL_ATTEMPT_RETRIED]   = "retried",
     [PAWL_ATTEMPT_DISCARDED] = "discarded",
     NULL,
 };
@@ -419,7 +419,7 @@ static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_tim
 {
     switch (row->state) {
     case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
-    case PAWL_OUTBOX_HELD:
+    case PAWL_OUTBOX_BLOCKED:
         if (blocker != 0)
             return pawl_arena_printf(
                 arena, "blocked behind row %" PRId64 " of the same ordering key", blocker);
@@ -436,7 +436,7 @@ static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_tim
 pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
                             pawl_arena *arena, pawl_text *next, int64_t *blocker, pawl_error *error)
 {
-    bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_HELD;
+    bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_BLOCKED;
     bool      is_there   = true;
     pawl_code code       = PAWL_OK;
     *blocker             = 0;

@@ -26,7 +26,7 @@ typedef struct reset_kind {
 
 static const reset_kind kinds[] = {
     {"discard", PAWL_OUTBOX_DISCARD, "discarded", "discard", ", for good"},
-    {"retry", PAWL_OUTBOX_ENABLE, "retried", "send", " again, out of order"},
+    {"retry", PAWL_OUTBOX_RETRY, "retried", "send", " again, out of order"},
 };
 
 static const reset_kind *kind_of(const pawl__outbox_fields *fields)
@@ -200,7 +200,7 @@ static pawl_code print_done(const pawl__outbox_fields *fields, const reset_kind 
         return pawl__json_print(doc, stdout, error);
     }
     printf("%s %zu outbox row%s", kind->done, done, done == 1 ? "" : "s");
-    if (done > 0 && kind->action == PAWL_OUTBOX_ENABLE)
+    if (done > 0 && kind->action == PAWL_OUTBOX_RETRY)
         fputs("; rows with an ordering key go out of order", stdout);
     if (refused > 0)
         printf("; %zu %s no longer dead", refused, refused == 1 ? "was" : "were");

@@ -260,7 +260,7 @@ static pawl_code read_from(const char *text, pawl_store *store, int64_t *from, p
         return PAWL_OK;
     pawl_code code = pawl_time_parse(pawl_text_of(text), &time, error);
     if (code == PAWL_OK)
-        code = pawl_store_position_at(store, time, from, error);
+        code = pawl_store_global_position_at(store, time, from, error);
     if (code == PAWL_OK && *from == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "--from: no event is of %s or later", text);
     return code;

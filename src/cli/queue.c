@@ -109,7 +109,7 @@ typedef struct queue_row {
 static const pawl__column queue_columns[] = {
     QUEUE("queue", TEXT, info.queue, "queue"),
     QUEUE("ready", COUNT, info.ready, "ready"),
-    QUEUE("delayed", COUNT, info.delayed, "scheduled"),
+    QUEUE("scheduled", COUNT, info.scheduled, "scheduled"),
     QUEUE("oldest", TIME, info.oldest, "oldest"),
     QUEUE("workers", COUNT, info.workers, "workers"),
     {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
@@ -140,7 +140,7 @@ static const pawl__column message_columns[] = {
     MESSAGE("message_id", TEXT, row.message.id, "message id", LIST),
     MESSAGE("type", TEXT, row.message.type, "type", LIST),
     MESSAGE("attempts", COUNT_32, row.attempts, "attempts", LIST),
-    MESSAGE("deaths", COUNT_32, row.deaths, NULL, LIST),
+    MESSAGE("crashes", COUNT_32, row.crashes, NULL, LIST),
     MESSAGE("due", TIME, row.due, "due", LIST),
     {"waits", PAWL__COLUMN_TEXT, offsetof(message_row, waits), "waits", PAWL__LEVEL_LIST, NULL},
     MESSAGE("error", TEXT, error, "last error", LIST),
@@ -164,7 +164,7 @@ const pawl__report pawl__queue_verb_reports[] = {
     {"peek", message_columns, NULL},
     {"history, of peek", NULL, "attempt at code error"},
     {"pause, resume", NULL, "done queue"},
-    {"move, purge", NULL, "queue moved buried discarded left last"},
+    {"move, purge", NULL, "queue moved dead_lettered discarded left last"},
     {"with --dry-run", NULL, "queue matching left last"},
     {"actions, of show", pawl__action_columns, NULL},
     {.what = NULL},
@@ -211,7 +211,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
 {
-    int64_t count = info->ready + info->delayed;
+    int64_t count = info->ready + info->scheduled;
     if (info->pause.is_paused)
         return pawl_arena_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
                                  PAWL_TEXT_ARGS(info->queue));

@@ -43,15 +43,15 @@ static bool is_move(const taking *it)
 
 static const char *done_word(const taking *it)
 {
-    return is_move(it)                         ? "moved"
-           : it->take.action == PAWL_TAKE_BURY ? "dead-lettered"
-                                               : "discarded";
+    return is_move(it)                                ? "moved"
+           : it->take.action == PAWL_TAKE_DEAD_LETTER ? "dead-lettered"
+                                                      : "discarded";
 }
 
 /* The key in JSON. */
 static const char *done_key(const taking *it)
 {
-    return it->take.action == PAWL_TAKE_BURY ? "buried" : done_word(it);
+    return it->take.action == PAWL_TAKE_DEAD_LETTER ? "dead_lettered" : done_word(it);
 }
 
 /* ---- Pages ----------------------------------------------------------------- */
@@ -208,7 +208,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
                                           .store  = store,
                                           .take   = {.action = !is_purge ? PAWL_TAKE_MOVE
                                                                : fields->is_discarding ? PAWL_TAKE_DISCARD
-                                                                                       : PAWL_TAKE_BURY,
+                                                                                       : PAWL_TAKE_DEAD_LETTER,
                                                      .queue  = pawl_text_of(fields->queue),
                                                      .to     = pawl_text_of(fields->to),
                                                      .by     = pawl_text_of(pawl__user(user)),

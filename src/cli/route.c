@@ -40,7 +40,7 @@ const char *pawl__route_words(const pawl_route *route, char text[PAWL__ROUTE_TEX
 {
     char        url[PAWL_URL_SIZE_MAX + 1];
     const char *leads = "";
-    if (route->sink != NULL)
+    if (route->outbound != NULL)
         leads = "(code of the application)";
     else if (route->is_outbox)
         leads = PAWL__THROUGH_OUTBOX;

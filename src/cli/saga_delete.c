@@ -8,7 +8,7 @@
 
 #define SHOWN_MAX 200    /* bytes of the saga's name in a question */
 #define OUTBOX_MAX 10000 /* rows that are counted */
-#define LIVE_STATES (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_HELD | 1U << PAWL_OUTBOX_DEAD)
+#define LIVE_STATES (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_BLOCKED | 1U << PAWL_OUTBOX_DEAD)
 
 typedef struct doomed {
     const pawl_saga_table *table;

@@ -85,7 +85,7 @@ typedef struct look {
     size_t                        table_count;
     pawl_store                   *store;
     size_t                        at;    /* table under way */
-    pawl_walk_row                 after; /* in it */
+    pawl_scan_row                 after; /* in it */
     bool                          is_behind;
 } look;
 
@@ -157,7 +157,7 @@ static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text dat
     return code == PAWL_ENOMEM ? (pawl_text){.data = NULL} : masked;
 }
 
-static bool fill(const look *it, const pawl_walk_row *walked, const pawl_saga_row *row,
+static bool fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
                  pawl_arena *arena, shown_saga *saga)
 {
     const pawl_saga_table *table = it->tables[it->at];
@@ -189,7 +189,7 @@ static bool fill(const look *it, const pawl_walk_row *walked, const pawl_saga_ro
 }
 
 /* Loads the sagas of a walk's page and adds those that are still there. */
-static pawl_code add_page(const look *it, const pawl_walk_rows *walked, pawl_arena *arena,
+static pawl_code add_page(const look *it, const pawl_scan_rows *walked, pawl_arena *arena,
                           shown_saga *sagas, size_t *count, pawl_error *error)
 {
     pawl_value    *ids   = pawl_arena_take(arena, (walked->count + 1) * sizeof *ids);
@@ -208,20 +208,20 @@ static pawl_code add_page(const look *it, const pawl_walk_rows *walked, pawl_are
 }
 
 /* Reads a page of the table under way. A table that is not there has no sagas. */
-static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_walk_rows *rows,
+static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_scan_rows *rows,
                             pawl_error *error)
 {
-    const pawl_walk walk = {.kind      = PAWL_WALK_SAGAS,
+    const pawl_scan walk = {.kind      = PAWL_SCAN_SAGAS,
                             .table     = it->tables[it->at],
                             .after     = it->is_behind ? &it->after : NULL,
                             .count_max = count_max};
-    pawl_code       code = pawl_store_walk(it->store, &walk, arena, rows, error);
+    pawl_code       code = pawl_store_scan(it->store, &walk, arena, rows, error);
     if (code == PAWL_ESCHEMA) {
         rows->count = 0;
         code        = PAWL_OK;
     }
     if (rows->count > 0)
-        it->after = (pawl_walk_row){.id = rows->items[rows->count - 1].id};
+        it->after = (pawl_scan_row){.id = rows->items[rows->count - 1].id};
     it->is_behind = it->is_behind || rows->count > 0;
     return code;
 }
@@ -232,7 +232,7 @@ static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_
 static void enter_table(look *it)
 {
     it->is_behind = it->fields->after != NULL;
-    it->after     = (pawl_walk_row){.number = 0};
+    it->after     = (pawl_scan_row){.number = 0};
     if (it->is_behind)
         (void)pawl_uuid_parse(pawl_text_of(it->fields->after), &it->after.id, NULL);
 }
@@ -245,7 +245,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     shown_saga *sagas = pawl_arena_take(arena, (count_max + 1) * sizeof *sagas);
     pawl_code code = sagas != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     while (code == PAWL_OK && *count < count_max && it->at < it->table_count) {
-        pawl_walk_rows walked = {.count = 0};
+        pawl_scan_rows walked = {.count = 0};
         size_t         left   = count_max - *count;
         bool           is_it  = type.size == 0 || pawl_text_equal(type, it->tables[it->at]->type);
         if (is_it)
@@ -329,12 +329,12 @@ static pawl_code print_shown(const look *it, const shown_saga *saga,
 static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
                           pawl_error *error)
 {
-    pawl_walk_rows    walked   = {.count = 0};
+    pawl_scan_rows    walked   = {.count = 0};
     pawl_timeout_rows timeouts = {.count = 0};
     shown_saga        saga;
     size_t            count = 0;
     it->is_behind           = true;
-    it->after               = (pawl_walk_row){.id = before(row->id.uuid)};
+    it->after               = (pawl_scan_row){.id = before(row->id.uuid)};
     pawl_code code          = walk_table(it, 1, arena, &walked, error);
     if (code == PAWL_OK && walked.count > 0 &&
         pawl_uuid_compare(walked.items[0].id, row->id.uuid) == 0)

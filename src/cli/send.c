@@ -262,7 +262,7 @@ static void warn(verb_fields *fields, pawl_arena *arena)
 {
     pawl_store        *store   = NULL;
     pawl_error         none    = PAWL_ERROR_INIT;
-    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     if (pawl_store_open(fields->at.store, &options, &store, &none) == PAWL_OK)
         (void)pawl__reader_warn(store, pawl_text_of(fields->queue), arena, &none);
     pawl_store_close(store);
@@ -293,7 +293,7 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD};
     pawl_sender      *sender  = NULL;
     /* LOOK: a mistyped path is an error, not a new database that nobody reads. */
-    pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     pawl_code          code  = prepare(fields, arena, &input, &body, &options, error);
     if (code == PAWL_OK)
         code = pawl_sender_open(fields->at.store, &store, &sender, error);

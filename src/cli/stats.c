@@ -62,8 +62,8 @@ const pawl__option   pawl__stats_verb_options[]   = {
 
 const pawl__report pawl__stats_verb_reports[] = {
     {"the object", NULL,
-     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_held outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
-    {"one of queues", NULL, "queue ready future oldest retried retried_since paused"},
+     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_blocked outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
+    {"one of queues", NULL, "queue ready scheduled oldest retried retried_since paused"},
     {"one of checks", NULL, "name status value reason"},
     {.what = NULL},
 };
@@ -93,7 +93,7 @@ static const number_row numbers[] = {
     NUMBER("timeouts_due", "timeouts due", timeouts_due),
     NUMBER("timeouts_pending", "timeouts pending", timeouts_pending),
     NUMBER("outbox_pending", "outbox pending", outbox_pending),
-    NUMBER("outbox_held", "outbox blocked", outbox_held),
+    NUMBER("outbox_blocked", "outbox blocked", outbox_blocked),
     NUMBER("outbox_dead", "outbox dead", outbox_dead),
     {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
     NUMBER("aggregator_rows", "aggregator messages", aggregator_rows),
@@ -146,7 +146,7 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
         fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s%s\n",
-                PAWL_TEXT_ARGS(queue->queue), queue->ready, queue->future, queue->retried,
+                PAWL_TEXT_ARGS(queue->queue), queue->ready, queue->scheduled, queue->retried,
                 format_time(queue->oldest, text),
                 pawl__watch_is_paused(sample, i) ? "  paused" : "");
     }
@@ -190,7 +190,7 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
         yyjson_mut_val         *object = yyjson_mut_arr_add_obj(doc, queues);
         yyjson_mut_obj_add_strn(doc, object, "queue", queue->queue.data, queue->queue.size);
         yyjson_mut_obj_add_sint(doc, object, "ready", queue->ready);
-        yyjson_mut_obj_add_sint(doc, object, "future", queue->future);
+        yyjson_mut_obj_add_sint(doc, object, "scheduled", queue->scheduled);
         pawl__json_add_time(doc, object, "oldest", queue->oldest);
         yyjson_mut_obj_add_sint(doc, object, "retried", queue->retried);
         pawl__json_add_time(doc, object, "retried_since", queue->retried_since);

@@ -34,7 +34,7 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     pawl_arena        *arena   = pawl_arena_create(0);
-    pawl_store_options options = pawl__store_options(at, PAWL_OPEN_LOOK);
+    pawl_store_options options = pawl__store_options(at, PAWL_OPEN_EXISTING);
     if (arena == NULL)
         code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)

@@ -147,7 +147,7 @@ static void await_end(guard *it, pid_t child, int *status)
 
 /* ---- The note --------------------------------------------------------------- */
 
-static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death *death,
+static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_crash *death,
                           pawl_error *error)
 {
     int64_t            count   = 0;
@@ -155,13 +155,13 @@ static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_death 
     pawl_store_options options = pawl__store_options(at, PAWL_OPEN_CHECK);
     pawl_code          code    = pawl_store_open(at->store, &options, &store, error);
     if (code == PAWL_OK)
-        code = pawl_store_worker_note_death(store, death, pawl_clock_now(NULL), &count, error);
+        code = pawl_store_worker_note_crash(store, death, pawl_clock_now(NULL), &count, error);
     pawl_store_close(store);
     return code;
 }
 
 /* The store may have gone away together with the process: then it is tried again. */
-static void write_note(const pawl__store_fields *at, const pawl_worker_death *death, int64_t end)
+static void write_note(const pawl__store_fields *at, const pawl_worker_crash *death, int64_t end)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = try_note(at, death, &error);
@@ -177,7 +177,7 @@ static void write_note(const pawl__store_fields *at, const pawl_worker_death *de
 
 /* The writer that is not done in time goes on beside the next child: whoever takes a message over still waits for
  * its note then. */
-static void note(guard *it, const pawl_worker_death *death)
+static void note(guard *it, const pawl_worker_crash *death)
 {
     int64_t begin  = steady_now();
     pid_t   writer = fork();
@@ -252,12 +252,12 @@ static bool is_of_command(int exit_code)
 #undef IS_OF
 }
 
-static void say_death(const pawl_worker_death *death, int64_t pause)
+static void say_death(const pawl_worker_crash *death, int64_t pause)
 {
     pawl_arena *arena = pawl_arena_create(0);
     pawl_text   text  = {0};
     if (arena != NULL)
-        text = pawl_worker_death_text(death, arena);
+        text = pawl_worker_crash_text(death, arena);
     if (pause >= 0)
         pawl_log(PAWL_LOG_WARNING, "process %lld %.*s; it is started again in %lld.%lld s",
                  (long long)death->pid, PAWL_TEXT_ARGS(text), (long long)(pause / 1000000),
@@ -282,7 +282,7 @@ static void rest(guard *it, int64_t pause)
 static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t *pause)
 {
     bool              is_killed = WIFSIGNALED(*status);
-    pawl_worker_death death     = {.pid       = child,
+    pawl_worker_crash death     = {.pid       = child,
                                    .process   = it->process,
                                    .signal    = is_killed ? WTERMSIG(*status) : 0,
                                    .exit_code = is_killed ? 0 : WEXITSTATUS(*status),

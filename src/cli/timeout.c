@@ -1,5 +1,5 @@
 /* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
- * move, reap and release, timeout_set.c set, timeout_print.c the columns.
+ * move, reap and run-now, timeout_set.c set, timeout_print.c the columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,12 +14,12 @@ enum {
     ACTION_LIST,
     ACTION_MOVE,
     ACTION_REAP,
-    ACTION_RELEASE,
+    ACTION_RUN_NOW,
     ACTION_SET,
     ACTION_SHOW
 };
 static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
-                                                 "release", "set",  "show", NULL};
+                                                 "run-now", "set",  "show", NULL};
 static const pawl__choice_line action_lines[] = {
     {"ID ...", "remove them: they never happen"},
     {"", "what is to happen, by time"},
@@ -35,7 +35,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_MOVE (1U << ACTION_MOVE)
 #define FOR_SET (1U << ACTION_SET)
-#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_REAP | 1U << ACTION_RELEASE)
+#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_REAP | 1U << ACTION_RUN_NOW)
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
@@ -87,12 +87,9 @@ const pawl__option pawl__timeout_verb_options[] = {
 };
 
 const pawl__report pawl__timeout_verb_reports[] = {
-    {"list, show", pawl__timeout_columns, NULL},
-    {"cancel, move", NULL, "cancelled moved left"},
-    {"reap, release", NULL, "reaped released left"},
-    {"set", NULL, "set id due was_due"},
-    {"with --dry-run", NULL, "matching"},
-    {.what = NULL},
+    {"list, show", pawl__timeout_columns, NULL},    {"cancel, move", NULL, "cancelled moved left"},
+    {"reap, run-now", NULL, "reaped run_now left"}, {"set", NULL, "set id due was_due"},
+    {"with --dry-run", NULL, "matching"},           {.what = NULL},
 };
 
 /* ---- List ------------------------------------------------------------------ */
@@ -203,7 +200,7 @@ int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
                                     [ACTION_LIST]    = list,
                                     [ACTION_MOVE]    = pawl__timeout_settle,
                                     [ACTION_REAP]    = pawl__timeout_settle,
-                                    [ACTION_RELEASE] = pawl__timeout_settle,
+                                    [ACTION_RUN_NOW] = pawl__timeout_settle,
                                     [ACTION_SET]     = pawl__timeout_set,
                                     [ACTION_SHOW]    = show};
     pawl__timeout_fields fields  = {.action = NULL};

@@ -1,4 +1,4 @@
-/* timeout_settle.c - `pawl timeout cancel|move|reap|release`.
+/* timeout_settle.c - `pawl timeout cancel|move|reap|run-now`.
  *
  * The selection is taken first and asked about, then worked off in commits of COMMIT_ROWS; what is set
  * meanwhile is not of it, and what is set anew meanwhile is left alone. Each commit leaves an event that
@@ -17,6 +17,7 @@
 typedef struct settle_kind {
     const char       *name;
     pawl_amend_action action;
+    const char       *key; /* in JSON */
     const char       *done;
     const char       *question; /* "%s 12 timeouts of URL%s?" */
     const char       *ending;
@@ -25,10 +26,11 @@ typedef struct settle_kind {
 
 #define LEFT "fired, cancelled or set anew meanwhile"
 static const settle_kind kinds[] = {
-    {"cancel", PAWL_AMEND_CANCEL, "cancelled", "cancel", ", for good", LEFT},
-    {"move", PAWL_AMEND_MOVE, "moved", "move", "", LEFT},
-    {"reap", PAWL_AMEND_REAP, "reaped", "clear expired leases of", "", "no lease that ran out"},
-    {"release", PAWL_AMEND_RELEASE, "released", "let", " fire now", LEFT},
+    {"cancel", PAWL_AMEND_CANCEL, "cancelled", "cancelled", "cancel", ", for good", LEFT},
+    {"move", PAWL_AMEND_MOVE, "moved", "moved", "move", "", LEFT},
+    {"reap", PAWL_AMEND_REAP, "reaped", "reaped", "clear expired leases of", "",
+     "no lease that ran out"},
+    {"run-now", PAWL_AMEND_RUN_NOW, "run_now", "run now", "let", " fire now", LEFT},
 };
 
 static const settle_kind *kind_of(const pawl__timeout_fields *fields)
@@ -130,7 +132,7 @@ static pawl_code print_counts(const pawl__timeout_fields *fields, size_t done, s
         yyjson_mut_doc *doc = pawl__json_create();
         if (doc != NULL) {
             yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_uint(doc, root, fields->is_dry ? "matching" : kind->done, done);
+            yyjson_mut_obj_add_uint(doc, root, fields->is_dry ? "matching" : kind->key, done);
             if (!fields->is_dry)
                 yyjson_mut_obj_add_uint(doc, root, "left", left);
         }

@@ -145,16 +145,16 @@ static void put_route(maker *m, const pawl_route *route, yyjson_mut_val *object)
     char url[PAWL_URL_SIZE_MAX + 1];
     put_text(m, object, "name", route->name);
     put_text(m, object, "leads_to",
-             route->sink != NULL  ? "sink"
-             : route->url != NULL ? "url"
-             : route->is_outbox   ? "outbox"
-                                  : "queue");
+             route->outbound != NULL ? "outbound"
+             : route->url != NULL    ? "url"
+             : route->is_outbox      ? "outbox"
+                                     : "queue");
     put_text(m, object, "url",
              route->url != NULL ? pawl__masked(route->url, url, sizeof url) : NULL);
     put_text(m, object, "queue",
-             route->sink != NULL    ? NULL
-             : route->queue != NULL ? route->queue
-                                    : route->name);
+             route->outbound != NULL ? NULL
+             : route->queue != NULL  ? route->queue
+                                     : route->name);
 }
 
 static void put_endpoint(maker *m, const pawl__topology *topology,

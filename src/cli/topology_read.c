@@ -251,7 +251,7 @@ static void read_routes(reader *r, const pawl_endpoint_options *given)
     memcpy(&options, given,
            given->options_size < sizeof options ? given->options_size : sizeof options);
     uint32_t stride = options.route_size != 0 ? (uint32_t)options.route_size
-                                              : (uint32_t)offsetof(pawl_route, sink);
+                                              : (uint32_t)offsetof(pawl_route, outbound);
     if (options.routes == NULL)
         return;
     do
@@ -310,7 +310,7 @@ pawl__receiver pawl__topology_receiver(const pawl__topology          *topology,
             receiver.route = &from->routes[i];
     if (receiver.route != NULL && receiver.route->queue != NULL)
         receiver.queue = receiver.route->queue;
-    if (receiver.route != NULL && (receiver.route->url != NULL || receiver.route->sink != NULL))
+    if (receiver.route != NULL && (receiver.route->url != NULL || receiver.route->outbound != NULL))
         receiver.queue = NULL;
     for (size_t i = 0; receiver.queue != NULL && i < topology->endpoint_count; i++)
         if (strcmp(topology->endpoints[i].queue, receiver.queue) == 0)
@@ -322,7 +322,7 @@ const char *pawl__route_text(const pawl_route *route, char *text, size_t size)
 {
     char        url[PAWL_URL_SIZE_MAX + 1];
     const char *queue = route->queue != NULL ? route->queue : route->name;
-    if (route->sink != NULL)
+    if (route->outbound != NULL)
         snprintf(text, size, "an outbound transport of the application");
     else if (route->url != NULL)
         snprintf(text, size, "%s, queue %s", pawl__masked(route->url, url, sizeof url), queue);

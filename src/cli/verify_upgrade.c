@@ -80,7 +80,7 @@ static pawl_code look_at_store(const pawl__saga_fields *fields, const program *o
 {
     pawl_store        *store   = NULL;
     pawl_arena        *arena   = pawl_arena_create(0);
-    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     pawl_code code = arena != NULL ? pawl_store_open(fields->at.store, &options, &store, error)
                                    : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)

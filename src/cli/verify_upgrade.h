@@ -59,7 +59,7 @@ void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyj
 typedef struct pawl__verify_cursor {
     const char   *store, *application; /* a file of another run is refused */
     pawl_text     stage;               /* empty: at the begin */
-    pawl_walk_row row;
+    pawl_scan_row row;
 } pawl__verify_cursor;
 
 /* Reads the file, if it is there, into cursor and report, whose arena has the texts. */

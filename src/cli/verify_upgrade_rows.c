@@ -44,10 +44,10 @@ static pawl_code count_rows(run *it, pawl_error *error)
     pawl_code code = pawl_store_stats(it->store, pawl_clock_now(NULL), it->arena, &stats, error);
     if (code != PAWL_OK)
         return code;
-    it->total = stats.timeouts_pending + stats.outbox_pending + stats.outbox_held +
+    it->total = stats.timeouts_pending + stats.outbox_pending + stats.outbox_blocked +
                 stats.outbox_dead + stats.aggregator_rows + stats.dead;
     for (size_t i = 0; i < stats.queue_count; i++)
-        it->total += stats.queues[i].ready + stats.queues[i].future;
+        it->total += stats.queues[i].ready + stats.queues[i].scheduled;
     for (size_t i = 0; i < count; i++) {
         int64_t sagas = 0;
         if (pawl_store_saga_count(it->store, tables[i], &sagas, NULL) == PAWL_OK)
@@ -63,12 +63,12 @@ static void show_progress(const run *it)
 }
 
 /* The key of the row, with texts that outlive the page: the last one's are overwritten. */
-static pawl_code keep_key(run *it, const pawl_walk_row *row, pawl_error *error)
+static pawl_code keep_key(run *it, const pawl_scan_row *row, pawl_error *error)
 {
     static char belongs_to[PAWL_SOURCE_SIZE_MAX + 1], id[PAWL_MESSAGE_ID_SIZE_MAX + 1];
     if (row->belongs_to.size >= sizeof belongs_to || row->message.id.size >= sizeof id)
         return pawl_error_set(error, PAWL_EBUG, "a name of %zu bytes", row->belongs_to.size);
-    it->cursor.row = (pawl_walk_row){.id = row->id, .number = row->number};
+    it->cursor.row = (pawl_scan_row){.id = row->id, .number = row->number};
     memcpy(belongs_to, row->belongs_to.data != NULL ? row->belongs_to.data : "",
            row->belongs_to.size);
     memcpy(id, row->message.id.data != NULL ? row->message.id.data : "", row->message.id.size);
@@ -77,7 +77,7 @@ static pawl_code keep_key(run *it, const pawl_walk_row *row, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code look_at_page(run *it, const pawl_walk *walk, const pawl_walk_rows *rows,
+static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_rows *rows,
                               pawl_error *error)
 {
     pawl_code code = pawl_upgrade_rows(it->upgrade, it->store, walk, rows, it->arena,
@@ -97,16 +97,16 @@ static pawl_code look_at_page(run *it, const pawl_walk *walk, const pawl_walk_ro
 }
 
 /* `is_behind`: from the cursor's row on. A saga table that is not there has no rows. */
-static pawl_code look_at_stage(run *it, pawl_walk walk, bool is_behind, pawl_error *error)
+static pawl_code look_at_stage(run *it, pawl_scan walk, bool is_behind, pawl_error *error)
 {
-    pawl_walk_rows rows;
+    pawl_scan_rows rows;
     pawl_code      code = PAWL_OK;
     walk.count_max      = it->fields->rate < PAGE ? (size_t)it->fields->rate : PAGE;
     do {
         pawl_arena_reset(it->arena);
         walk.after = is_behind ? &it->cursor.row : NULL;
-        code       = pawl_store_walk(it->store, &walk, it->arena, &rows, error);
-        if (code == PAWL_ESCHEMA && walk.kind == PAWL_WALK_SAGAS && !is_behind)
+        code       = pawl_store_scan(it->store, &walk, it->arena, &rows, error);
+        if (code == PAWL_ESCHEMA && walk.kind == PAWL_SCAN_SAGAS && !is_behind)
             return PAWL_OK;
         if (code == PAWL_OK)
             code = look_at_page(it, &walk, &rows, error);
@@ -116,7 +116,7 @@ static pawl_code look_at_stage(run *it, pawl_walk walk, bool is_behind, pawl_err
 }
 
 /* Stages before that of the cursor were done by an earlier run. */
-static pawl_code enter_stage(run *it, const char *name, pawl_walk walk, bool *is_sought,
+static pawl_code enter_stage(run *it, const char *name, pawl_scan walk, bool *is_sought,
                              pawl_error *error)
 {
     bool is_behind = *is_sought && pawl_text_equal(it->cursor.stage, pawl_text_of(name));
@@ -130,11 +130,13 @@ static pawl_code enter_stage(run *it, const char *name, pawl_walk walk, bool *is
 
 static pawl_code look_at_all(run *it, pawl_error *error)
 {
-    static const char *const names[PAWL_WALK_KINDS] = {
-        [PAWL_WALK_QUEUE] = "queues",     [PAWL_WALK_TIMEOUTS] = "timeouts",
-        [PAWL_WALK_OUTBOX] = "outbox",    [PAWL_WALK_EVENTS] = "events",
-        [PAWL_WALK_FOLDS] = "folds",      [PAWL_WALK_AGGREGATORS] = "aggregators",
-        [PAWL_WALK_DEAD] = "dead letters"};
+    static const char *const      names[PAWL_SCAN_KINDS] = {[PAWL_SCAN_QUEUE]    = "queues",
+                                                            [PAWL_SCAN_TIMEOUTS] = "timeouts",
+                                                            [PAWL_SCAN_OUTBOX]   = "outbox",
+                                                            [PAWL_SCAN_EVENTS]   = "events",
+                                                            [PAWL_SCAN_STREAM_SNAPSHOTS] = "snapshots",
+                                                            [PAWL_SCAN_AGGREGATORS] = "aggregators",
+                                                            [PAWL_SCAN_DEAD] = "dead letters"};
     size_t                        count;
     const pawl_saga_table *const *tables    = pawl_upgrade_tables(it->upgrade, &count);
     bool                          is_sought = it->cursor.stage.size > 0;
@@ -142,11 +144,11 @@ static pawl_code look_at_all(run *it, pawl_error *error)
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         char name[300];
         snprintf(name, sizeof name, "sagas %.*s", PAWL_TEXT_ARGS(tables[i]->name));
-        const pawl_walk walk = {.kind = PAWL_WALK_SAGAS, .table = tables[i]};
+        const pawl_scan walk = {.kind = PAWL_SCAN_SAGAS, .table = tables[i]};
         code                 = enter_stage(it, name, walk, &is_sought, error);
     }
-    for (int kind = PAWL_WALK_QUEUE; code == PAWL_OK && kind <= PAWL_WALK_DEAD; kind++)
-        code = enter_stage(it, names[kind], (pawl_walk){.kind = (pawl_walk_kind)kind}, &is_sought,
+    for (int kind = PAWL_SCAN_QUEUE; code == PAWL_OK && kind <= PAWL_SCAN_DEAD; kind++)
+        code = enter_stage(it, names[kind], (pawl_scan){.kind = (pawl_scan_kind)kind}, &is_sought,
                            error);
     if (code == PAWL_OK && is_sought)
         code = pawl_error_set(error, PAWL_EINPUT, "%s: the application has no '%.*s'",

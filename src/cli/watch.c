@@ -219,7 +219,7 @@ pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits,
 {
     sample->paused  = NULL;
     sample->figures = (pawl_health_figures)PAWL_HEALTH_FIGURES_INIT;
-    pawl_code code  = pawl_health_look(store, sample->at, arena, &sample->figures, error);
+    pawl_code code  = pawl_health_query(store, sample->at, arena, &sample->figures, error);
     if (code == PAWL_OK)
         code = look_for_pauses(store, arena, sample, error);
     if (code == PAWL_OK)

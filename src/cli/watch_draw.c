@@ -188,7 +188,7 @@ static void draw_counts(drawing *to)
     const pawl_stats         *stats  = pawl__watch_stats(sample);
     char                      a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], age[PAWL__SPAN_SIZE];
     add(to, "outbox       pending %-9s blocked %-9s dead %-9s oldest %s",
-        format_count(stats->outbox_pending, a), format_count(stats->outbox_held, b),
+        format_count(stats->outbox_pending, a), format_count(stats->outbox_blocked, b),
         format_count(stats->outbox_dead, c), format_age(stats->outbox_oldest, sample->at, age));
     int64_t late = pawl_health_timeout_late(&sample->figures, sample->at);
     add(to, "timeouts     pending %-9s due     %-24s late   %s",
@@ -242,7 +242,7 @@ static void draw_queue(drawing *to, const queue_row *row)
     snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(queue->queue));
     name[size_of_columns(name, 27)] = '\0';
     add(to, "%-27s %9s %9s %9s %8zu%s", name, format_count(queue->ready, ready),
-        format_count(queue->future, delayed),
+        format_count(queue->scheduled, delayed),
         format_age(queue->oldest, to->picture->sample->at, age), row->readers,
         row->is_paused   ? "  paused"
         : is_unread(row) ? "  no consumer"
@@ -302,7 +302,7 @@ static pawl_queue_stats sum_of(const pawl_stats *stats)
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
         sum.ready += queue->ready;
-        sum.future += queue->future;
+        sum.scheduled += queue->scheduled;
         if (queue->oldest != 0 && (sum.oldest == 0 || queue->oldest < sum.oldest))
             sum.oldest = queue->oldest;
     }
@@ -323,7 +323,7 @@ void pawl__watch_line(const pawl__watch_picture *picture, FILE *out)
             format_rate(picture, before->messages, after->messages, rate[0]),
             format_rate(picture, before->failures, after->failures, rate[1]),
             format_rate(picture, before->conflicts, after->conflicts, rate[2]),
-            format_count(sum.ready, count[0]), format_count(sum.future, count[1]),
+            format_count(sum.ready, count[0]), format_count(sum.scheduled, count[1]),
             format_age(sum.oldest, sample->at, age), format_count(stats->outbox_pending, count[2]),
             format_count(stats->dead, count[3]), format_count(stats->workers, count[4]),
             pawl_health_name(sample->health.state));

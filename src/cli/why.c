@@ -51,10 +51,10 @@ const pawl__option pawl__why_verb_options[] = {
     {                                                                                             \
         key, PAWL__COLUMN_##kind, offsetof(pawl__answer, member), heading, PAWL__LEVEL_LIST, NULL \
     }
-#define ANSWER_COLUMNS                                                                  \
-    ANSWER("place", TEXT, place_text, NULL), ANSWER("name", TEXT, name, NULL),          \
-        ANSWER("waits_for", TEXT, waits_for, NULL), ANSWER("since", TIME, since, NULL), \
-        ANSWER("error", TEXT, error, NULL), ANSWER("held_by", TEXT, held_by, NULL),     \
+#define ANSWER_COLUMNS                                                                    \
+    ANSWER("place", TEXT, place_text, NULL), ANSWER("name", TEXT, name, NULL),            \
+        ANSWER("waits_for", TEXT, waits_for, NULL), ANSWER("since", TIME, since, NULL),   \
+        ANSWER("error", TEXT, error, NULL), ANSWER("claimed_by", TEXT, claimed_by, NULL), \
         ANSWER("next", TEXT, next, NULL)
 static const pawl__column columns[]      = {ANSWER_COLUMNS, ANSWER("run", LIST, run, NULL), {0}};
 static const pawl__column page_columns[] = {ANSWER_COLUMNS, {0}};

@@ -21,7 +21,7 @@ typedef struct pawl__answer {
     pawl_text       waits_for;
     pawl_time       since;
     pawl_text       error; /* the last one */
-    pawl_text       held_by;
+    pawl_text       claimed_by;
     pawl_text       next; /* by itself */
     pawl_text       commands[PAWL__WHY_REMEDIES_MAX];
     pawl__text_list run; /* of the commands; set when it is added */
@@ -66,7 +66,7 @@ pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const c
 pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row);
 pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place);
 #define PAWL__WHY_LIVE_STATES \
-    (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_HELD | 1U << PAWL_OUTBOX_DEAD)
+    (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_BLOCKED | 1U << PAWL_OUTBOX_DEAD)
 #define PAWL__WHY_ROWS_MAX 10
 
 typedef pawl_code pawl__why_fn(pawl__why *why);

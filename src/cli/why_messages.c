@@ -20,16 +20,16 @@ pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const c
     pawl_text    id       = pawl__why_word(row->message.id, arena);
     pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
     pawl__answer answer   = {
-          .place     = place,
-          .name      = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
-                                         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
-                                         PAWL_TEXT_ARGS(row->message.type)),
-          .waits_for = PAWL_TEXT("somebody who retries or discards it"),
-          .since     = row->at,
-          .error     = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
-                                         PAWL_TEXT_ARGS(row->error)),
-          .held_by   = PAWL_TEXT("nobody"),
-          .next      = PAWL_TEXT("nothing"),
+          .place      = place,
+          .name       = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
+                                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
+                                          PAWL_TEXT_ARGS(row->message.type)),
+          .waits_for  = PAWL_TEXT("somebody who retries or discards it"),
+          .since      = row->at,
+          .error      = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
+                                          PAWL_TEXT_ARGS(row->error)),
+          .claimed_by = PAWL_TEXT("nobody"),
+          .next       = PAWL_TEXT("nothing"),
     };
     static const char *const forms[] = {"show", "retry", "discard"};
     for (size_t i = 0; i < 3; i++)
@@ -54,7 +54,7 @@ pawl_code pawl__why_letters(pawl__why *why)
 static bool say_unread(const pawl__why *why, const pawl_queue_message *message, pawl_text queue,
                        pawl__answer *answer)
 {
-    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
     char            span[PAWL__SPAN_SIZE];
     if (message->error.size < mark.size || memcmp(message->error.data, mark.data, mark.size) != 0)
         return false;
@@ -168,7 +168,7 @@ static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, paw
     return say_held(why, queue, &rows.items[at], answer);
 }
 
-static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)
+static pawl_code add_message(pawl__why *why, const pawl_scan_row *row)
 {
     pawl_arena  *arena      = why->arena;
     bool         is_stopped = false;
@@ -178,11 +178,12 @@ static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)
             .name =
                 pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(row->belongs_to),
                                   PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
-            .held_by = workers.size != 0
-                           ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
-                           : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
-            .next    = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
-                                         : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+            .claimed_by =
+            workers.size != 0
+                    ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                    : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+            .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
+                                      : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
     };
     pawl_code code = add_detail(why, row->belongs_to, row->number, &answer);
     if (code == PAWL_OK)
@@ -203,9 +204,9 @@ static pawl_code add_message(pawl__why *why, const pawl_walk_row *row)
 /* Messages are found by number alone: all of them are looked at, a page at a time. */
 pawl_code pawl__why_queues(pawl__why *why)
 {
-    pawl_walk_row  after = {.number = 0};
-    pawl_walk      walk  = {.kind = PAWL_WALK_QUEUE, .count_max = PAGE_ROWS};
-    pawl_walk_rows rows  = {.count = PAGE_ROWS};
+    pawl_scan_row  after = {.number = 0};
+    pawl_scan      walk  = {.kind = PAWL_SCAN_QUEUE, .count_max = PAGE_ROWS};
+    pawl_scan_rows rows  = {.count = PAGE_ROWS};
     pawl_code      code  = PAWL_OK;
     int64_t        seen  = 0;
     pawl_arena    *pages = pawl_arena_create(0);
@@ -213,12 +214,12 @@ pawl_code pawl__why_queues(pawl__why *why)
         return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the queues");
     while (code == PAWL_OK && rows.count == PAGE_ROWS) {
         pawl_arena_reset(pages);
-        code = pawl_store_walk(why->store, &walk, pages, &rows, why->error);
+        code = pawl_store_scan(why->store, &walk, pages, &rows, why->error);
         for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
             if (pawl_text_equal(rows.items[i].message.id, why->word))
                 code = add_message(why, &rows.items[i]);
         if (code == PAWL_OK && rows.count > 0)
-            after = (pawl_walk_row){.number = rows.items[rows.count - 1].number};
+            after = (pawl_scan_row){.number = rows.items[rows.count - 1].number};
         walk.after = &after;
         seen += (int64_t)rows.count;
         pawl__progress("messages read", seen, 0);
@@ -241,9 +242,9 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
         .place = "inbox",
         .name =
             pawl_arena_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
-        .waits_for = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
-        .held_by   = PAWL_TEXT("nobody"),
-        .next      = PAWL_TEXT("a copy that comes is dropped"),
+        .waits_for  = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
+        .claimed_by = PAWL_TEXT("nobody"),
+        .next       = PAWL_TEXT("a copy that comes is dropped"),
     };
     answer.commands[0] = pawl_arena_printf(why->arena, "pawl events list --message-id %.*s",
                                            PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));

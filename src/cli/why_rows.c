@@ -17,7 +17,7 @@
 
 static const char *const waits[] = {
     [PAWL_OUTBOX_PENDING]    = "its delivery",
-    [PAWL_OUTBOX_HELD]       = "an earlier row of its ordering key",
+    [PAWL_OUTBOX_BLOCKED]    = "an earlier row of its ordering key",
     [PAWL_OUTBOX_DISPATCHED] = "nothing: it was delivered",
     [PAWL_OUTBOX_DEAD]       = "somebody who retries or discards it",
     [PAWL_OUTBOX_DISCARDED]  = "nothing: it was discarded",
@@ -63,12 +63,12 @@ static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__a
     pawl_text      name  = pawl__lease_name("outbox", row->endpoint, why->arena);
     pawl_code      code =
         pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
-    answer->held_by = PAWL_TEXT("nobody");
+    answer->claimed_by = PAWL_TEXT("nobody");
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         char id[PAWL_UUID_TEXT_SIZE + 1];
         pawl_uuid_format(leads[i].worker.uuid, id);
-        if (pawl_text_equal(leads[i].name, name) && row->state <= PAWL_OUTBOX_HELD)
-            answer->held_by =
+        if (pawl_text_equal(leads[i].name, name) && row->state <= PAWL_OUTBOX_BLOCKED)
+            answer->claimed_by =
                 pawl_arena_printf(why->arena, "worker %s, which leads the outbox", id);
     }
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
@@ -145,18 +145,18 @@ pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
                        : is_over ? PAWL_TEXT("a worker: the lease of the one that had it ran out")
                                  : PAWL_TEXT("a worker that is free");
     pawl_uuid_format(row->owner.uuid, id);
-    answer.held_by = is_leased
-                         ? pawl_arena_printf(why->arena, "session %s, for another %s at most", id,
-                                             pawl__span_text(row->lease_expires - why->now, span))
-                         : PAWL_TEXT("nobody");
-    answer.next    = workers.size != 0 ? PAWL_TEXT("a worker of the endpoint handles it then")
-                                       : PAWL_TEXT("nothing, until a worker of the endpoint runs");
+    answer.claimed_by =
+        is_leased ? pawl_arena_printf(why->arena, "session %s, for another %s at most", id,
+                                      pawl__span_text(row->lease_expires - why->now, span))
+                  : PAWL_TEXT("nobody");
+    answer.next = workers.size != 0 ? PAWL_TEXT("a worker of the endpoint handles it then")
+                                    : PAWL_TEXT("nothing, until a worker of the endpoint runs");
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     pawl_uuid_format(row->id.uuid, id);
     answer.commands[1] = pawl_arena_printf(why->arena, "pawl timeout show %s", id);
     if (row->due > why->now)
-        answer.commands[2] = pawl_arena_printf(why->arena, "pawl timeout release %s", id);
+        answer.commands[2] = pawl_arena_printf(why->arena, "pawl timeout run-now %s", id);
     pawl_code code = pawl__why_pause(why, row->destination, &answer, &is_paused);
     if (code == PAWL_OK && !is_paused)
         code = pawl__why_breaker(why, row->destination, &answer, &is_paused);
@@ -177,11 +177,11 @@ pawl_code pawl__why_timeout(pawl__why *why)
     pawl_uuid id;
     if (pawl_uuid_parse(why->word, &id, NULL) != PAWL_OK)
         return PAWL_OK;
-    pawl_walk_row     after = {.id = before(id)};
-    const pawl_walk   walk  = {.kind = PAWL_WALK_TIMEOUTS, .after = &after, .count_max = 1};
-    pawl_walk_rows    found = {.count = 0};
+    pawl_scan_row     after = {.id = before(id)};
+    const pawl_scan   walk  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
+    pawl_scan_rows    found = {.count = 0};
     pawl_timeout_rows rows  = {.count = 0};
-    pawl_code         code  = pawl_store_walk(why->store, &walk, why->arena, &found, why->error);
+    pawl_code         code  = pawl_store_scan(why->store, &walk, why->arena, &found, why->error);
     if (code != PAWL_OK || found.count == 0 || pawl_uuid_compare(found.items[0].id, id) != 0)
         return code;
     code = pawl_store_timeout_list(why->store, (pawl_saga_id){{{0}}}, TIMEOUTS_MAX, why->arena,
@@ -220,8 +220,8 @@ pawl_code pawl__why_stream(pawl__why *why)
                                            PAWL_TEXT_ARGS(last->type)),
                  .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
                  .since     = last->at,
-                 .held_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
-                 .next    = PAWL_TEXT("nothing without a message"),
+                 .claimed_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
+                 .next       = PAWL_TEXT("nothing without a message"),
         };
         answer.commands[0] =
             pawl_arena_printf(why->arena, "pawl events list --stream %.*s",

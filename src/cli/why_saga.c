@@ -373,9 +373,9 @@ static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pa
         code = read_all(why, row, source, &all, &answer.since);
     if (code != PAWL_OK)
         return code;
-    answer.name    = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
-                                       PAWL_TEXT_ARGS(saga.name), row->version, text);
-    answer.held_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now");
+    answer.name       = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
+                                          PAWL_TEXT_ARGS(saga.name), row->version, text);
+    answer.claimed_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now");
     say_waits(why, &all, &answer, &timeout);
     say_newer(why, &all, row, &answer);
     offer(why, &all, saga.name, timeout, &answer);

@@ -28,7 +28,7 @@ static void say_failing(const pawl__why *why, const pawl_projection_row *row, pa
     answer->since = failure->since;
     answer->error = pawl_arena_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(failure->code),
                                       PAWL_TEXT_ARGS(failure->error));
-    if (answer->held_by.size != 0)
+    if (answer->claimed_by.size != 0)
         answer->next = pawl_arena_printf(why->arena, "tried again %s",
                                          pawl__age_text(failure->next, why->now, span));
     offer(answer, 1, why->arena, "pawl projection restart", row->name);
@@ -48,14 +48,14 @@ static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
     };
     pawl_uuid_format(row->worker.uuid, id);
     if (is_read)
-        answer.held_by = pawl_arena_printf(why->arena, "worker %s, which reads", id);
+        answer.claimed_by = pawl_arena_printf(why->arena, "worker %s, which reads", id);
     answer.next = is_read ? PAWL_TEXT("its worker reads on")
                           : PAWL_TEXT("nothing, until a worker that runs it is alive");
     offer(&answer, 0, why->arena, "pawl projection show", row->name);
     if (row->failure.position != 0)
         say_failing(why, row, &answer);
     if (!is_read)
-        answer.held_by = PAWL_TEXT("nobody");
+        answer.claimed_by = PAWL_TEXT("nobody");
     return pawl__why_add(why, &answer);
 }
 
@@ -76,27 +76,27 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
 {
     char         span[PAWL__SPAN_SIZE];
     pawl__answer answer = {
-        .place     = "partition",
-        .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " message%s",
-                                       PAWL_TEXT_ARGS(row->partition), row->count,
+        .place      = "partition",
+        .name       = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " message%s",
+                                        PAWL_TEXT_ARGS(row->partition), row->count,
                                   row->count == 1 ? "" : "s"),
-        .waits_for = PAWL_TEXT("more messages, or its time"),
-        .since     = row->oldest,
-        .error     = row->error,
-        .held_by   = PAWL_TEXT("nobody, or the worker that hands it over"),
-        .next      = PAWL_TEXT("handed over when it is full"),
+        .waits_for  = PAWL_TEXT("more messages, or its time"),
+        .since      = row->oldest,
+        .error      = row->error,
+        .claimed_by = PAWL_TEXT("nobody, or the worker that hands it over"),
+        .next       = PAWL_TEXT("handed over when it is full"),
     };
     if (row->is_dead) {
         answer.waits_for =
             pawl_arena_printf(why->arena, "somebody who runs it now: it is dead after %d flush%s",
                               (int)row->attempts, row->attempts == 1 ? "" : "es");
-        answer.held_by = PAWL_TEXT("nobody");
-        answer.next    = PAWL_TEXT("nothing");
+        answer.claimed_by = PAWL_TEXT("nobody");
+        answer.next       = PAWL_TEXT("nothing");
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl_arena_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
     offer(&answer, 0, why->arena, "pawl aggregator show", row->partition);
-    offer(&answer, 1, why->arena, "pawl aggregator release", row->partition);
+    offer(&answer, 1, why->arena, "pawl aggregator run-now", row->partition);
     return pawl__why_add(why, &answer);
 }
 
@@ -152,23 +152,24 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
     pawl__answer answer    = {
            .place     = "queue",
            .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " due, %" PRId64 " scheduled",
-                                          PAWL_TEXT_ARGS(info->queue), info->ready, info->delayed),
-           .waits_for = info->ready + info->delayed == 0 ? PAWL_TEXT("messages")
-                        : info->workers == 0             ? PAWL_TEXT("a worker that reads it")
-                        : info->ready > 0                ? PAWL_TEXT("its workers")
-                                                         : PAWL_TEXT("the time of its messages"),
+                                          PAWL_TEXT_ARGS(info->queue), info->ready, info->scheduled),
+           .waits_for = info->ready + info->scheduled == 0 ? PAWL_TEXT("messages")
+                        : info->workers == 0               ? PAWL_TEXT("a worker that reads it")
+                        : info->ready > 0                  ? PAWL_TEXT("its workers")
+                                                           : PAWL_TEXT("the time of its messages"),
            .since     = info->oldest,
-           .held_by   = workers.size != 0
-                            ? pawl_arena_printf(why->arena, "%.*s; one of each process is its service",
-                                                PAWL_TEXT_ARGS(workers))
-                            : PAWL_TEXT("nobody"),
-           .next      = pawl__queue_next(info, why->arena),
+           .claimed_by =
+            workers.size != 0
+                   ? pawl_arena_printf(why->arena, "%.*s; one of each process is its service",
+                                       PAWL_TEXT_ARGS(workers))
+                   : PAWL_TEXT("nobody"),
+           .next = pawl__queue_next(info, why->arena),
     };
     if (info->workers == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     offer(&answer, 1, why->arena, "pawl queue show", info->queue);
     offer(&answer, 2, why->arena, "pawl queue peek", info->queue);
-    pawl_code code = info->delayed > 0 ? say_keys(why, info, &answer) : PAWL_OK;
+    pawl_code code = info->scheduled > 0 ? say_keys(why, info, &answer) : PAWL_OK;
     if (code == PAWL_OK)
         code = pawl__why_pause(why, info->queue, &answer, &is_paused);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;

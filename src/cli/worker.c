@@ -84,7 +84,7 @@ static const pawl__column columns[] = {
     WORKER("started", TIME, info.started, "started"),
     WORKER("seen", TIME, info.seen, "last seen"),
     WORKER("types", JSON, info.types, NULL),
-    {"in_hand", PAWL__COLUMN_TEXT, offsetof(worker_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {"in_flight", PAWL__COLUMN_TEXT, offsetof(worker_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
     {.key = NULL},
 };
 
@@ -92,7 +92,7 @@ static const pawl__column columns[] = {
 typedef struct stamped_row {
     pawl_text message_id, type, queue;
     pawl_time since;
-    int32_t   deaths; /* before */
+    int32_t   crashes; /* before */
 } stamped_row;
 
 #define STAMPED(key, kind, member, heading)                                                      \
@@ -104,12 +104,12 @@ static const pawl__column stamped_columns[] = {
     STAMPED("type", TEXT, type, "type"),
     STAMPED("queue", TEXT, queue, "queue"),
     STAMPED("since", TIME, since, "since"),
-    STAMPED("deaths", COUNT_32, deaths, "crashes"),
+    STAMPED("crashes", COUNT_32, crashes, "crashes"),
     {.key = NULL},
 };
 
 const pawl__report pawl__worker_verb_reports[] = {
-    {"list, show", columns, NULL}, {"alone, of show", stamped_columns, NULL}, {.what = NULL}};
+    {"list, show", columns, NULL}, {"isolated, of show", stamped_columns, NULL}, {.what = NULL}};
 
 typedef struct lead_rows {
     pawl_lead_row *items;
@@ -195,8 +195,8 @@ typedef struct stamped_rows {
 static pawl_code add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
                              pawl_uuid worker, pawl_arena *arena, pawl_error *error)
 {
-    pawl_worker_stamp stamp;
-    if (row->deaths == 0 || !pawl_worker_stamp_read(arena, row->history, &stamp) ||
+    pawl_worker_in_flight stamp;
+    if (row->crashes == 0 || !pawl_worker_in_flight_read(arena, row->history, &stamp) ||
         pawl_uuid_compare(stamp.worker.uuid, worker) != 0)
         return PAWL_OK;
     stamped_row *grown =
@@ -208,7 +208,7 @@ static pawl_code add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl
                                          .type       = row->message.type,
                                          .queue      = queue,
                                          .since      = stamp.at,
-                                         .deaths     = row->deaths - 1};
+                                         .crashes    = row->crashes - 1};
     return PAWL_OK;
 }
 
@@ -249,7 +249,7 @@ static pawl_code print_shown(const pawl__view *view, const worker_row *row,
     if (doc != NULL)
         code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
     if (doc != NULL && code == PAWL_OK)
-        code = pawl__rows_json(&inner, doc, "alone", stamped->items, stamped->count, error);
+        code = pawl__rows_json(&inner, doc, "isolated", stamped->items, stamped->count, error);
     if (code == PAWL_OK)
         return pawl__json_print(doc, view->out, error);
     yyjson_mut_doc_free(doc);

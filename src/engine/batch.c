@@ -96,7 +96,7 @@ pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *ro
 }
 
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
-                                const pawl_flush_row *flush, const pawl_snapshot *snapshot,
+                                const pawl_flush_row *flush, const pawl_leased_batch *leased,
                                 pawl_session_id session, bool is_size_flush)
 {
     pawl__unit *unit = add_unit(batch, PAWL__UNIT_FLUSH);
@@ -106,13 +106,13 @@ pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model
     pawl_uuid_format(session.uuid, id);
     unit->aggregator    = aggregator;
     unit->flush         = *flush;
-    unit->snapshot      = *snapshot;
+    unit->leased        = *leased;
     unit->session       = session;
     unit->is_size_flush = is_size_flush;
     unit->message.id    = pawl_arena_text(batch->arena, pawl_text_of(id));
     unit->message.type  = aggregator->type;
-    if (snapshot->count > 0)
-        unit->message.correlation_id = snapshot->items[0].message.correlation_id;
+    if (leased->count > 0)
+        unit->message.correlation_id = leased->items[0].message.correlation_id;
     return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

@@ -140,7 +140,7 @@ typedef struct pawl__unit {
     pawl_timeout_row              timeout;
     pawl__entry                  *entry;      /* TIMEOUT: its saga as loaded, or NULL */
     const pawl__aggregator_model *aggregator; /* FLUSH */
-    pawl_snapshot                 snapshot;
+    pawl_leased_batch             leased;
     pawl_session_id               session;
     pawl_flush_row                flush;
     bool                          is_size_flush;
@@ -210,7 +210,7 @@ void         pawl__batch_reset(pawl__batch *batch);
 pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts);
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
-                                const pawl_flush_row *flush, const pawl_snapshot *snapshot,
+                                const pawl_flush_row *flush, const pawl_leased_batch *leased,
                                 pawl_session_id session, bool is_size_flush);
 /* Borrows the row. Events make a batch of their own, one group, in the order of their positions:
  * begin, run, changes. Behind a failed one none runs. */

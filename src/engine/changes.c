@@ -30,12 +30,12 @@ static pawl_code reserve(pawl__batch *batch)
         events += batch->entries[i]->stream != NULL ? batch->entries[i]->stream->event_count : 0;
     }
     bool is_good =
-        RESERVE(batch, queue_settle, units) && RESERVE(batch, inbox_mark, units) &&
+        RESERVE(batch, queue_settle, units) && RESERVE(batch, inbox_entry, units) &&
         RESERVE(batch, saga_delete, entries) && RESERVE(batch, saga_insert, entries) &&
-        RESERVE(batch, event_append, events) && RESERVE(batch, fold_set, entries) &&
+        RESERVE(batch, event_append, events) && RESERVE(batch, stream_snapshot_set, entries) &&
         RESERVE(batch, saga_update, entries) && RESERVE(batch, timeout_settle, units) &&
-        RESERVE(batch, snapshot_remove, units) && RESERVE(batch, timeout_cancel, timeouts) &&
-        RESERVE(batch, timeout_set, timeouts) && RESERVE(batch, snapshot_release, units) &&
+        RESERVE(batch, leased_batch_remove, units) && RESERVE(batch, timeout_cancel, timeouts) &&
+        RESERVE(batch, timeout_set, timeouts) && RESERVE(batch, leased_batch_release, units) &&
         RESERVE(batch, flush_set, units) && RESERVE(batch, dead_set, units);
     if (batch->engine->has_history)
         is_good = is_good && RESERVE(batch, history_add, pawl__lines_room(batch));
@@ -47,12 +47,12 @@ static pawl_code reserve(pawl__batch *batch)
 static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                      pawl_inbox_outcome outcome)
 {
-    *NEXT(batch, inbox_mark) = (pawl_inbox_mark){.unit       = unit->index,
-                                                 .group      = group,
-                                                 .endpoint   = batch->engine->model->endpoint,
-                                                 .message_id = unit->message.id,
-                                                 .outcome    = outcome,
-                                                 .at         = batch->engine->machine_now};
+    *NEXT(batch, inbox_entry) = (pawl_inbox_entry){.unit       = unit->index,
+                                                   .group      = group,
+                                                   .endpoint   = batch->engine->model->endpoint,
+                                                   .message_id = unit->message.id,
+                                                   .outcome    = outcome,
+                                                   .at         = batch->engine->machine_now};
 }
 
 /* A dead timeout's headers name its saga; the letter's type is the timeout's name. */
@@ -82,7 +82,7 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
                                              .code     = pawl_text_of(pawl_code_name(unit->code)),
                                              .error    = unit->error,
                                              .attempts = attempts + 1,
-                                             .deaths   = unit->row.deaths,
+                                             .crashes  = unit->row.crashes,
                                              .history  = pawl__unit_history(batch, unit),
                                              .at       = batch->engine->machine_now};
     batch->changes.dead_set.items[batch->changes.dead_set.count - 1].message.headers =
@@ -139,8 +139,8 @@ static pawl_text error_of(pawl__batch *batch, const pawl__unit *unit)
 {
     pawl_text made = {.data = NULL};
     if (unit->end == PAWL__END_UNREAD)
-        made =
-            pawl_arena_printf(batch->arena, PAWL_QUEUE_UNREAD "%.*s", PAWL_TEXT_ARGS(unit->error));
+        made = pawl_arena_printf(batch->arena, PAWL_QUEUE_AWAITS_VERSION "%.*s",
+                                 PAWL_TEXT_ARGS(unit->error));
     return made.data != NULL ? made : unit->error;
 }
 
@@ -157,7 +157,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
         return settle;
     settle.action   = PAWL_QUEUE_RETRY;
     settle.due      = unit->due;
-    settle.deaths   = unit->row.deaths;
+    settle.crashes  = unit->row.crashes;
     settle.error    = error_of(batch, unit);
     settle.history  = pawl__unit_history(batch, unit);
     settle.attempts = unit->row.attempts + (unit->end == PAWL__END_RETRY);
@@ -219,17 +219,18 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
 
 static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    int64_t *ids = pawl_arena_take(batch->arena, (unit->snapshot.count + 1) * sizeof *ids);
+    int64_t *ids = pawl_arena_take(batch->arena, (unit->leased.count + 1) * sizeof *ids);
     if (ids == NULL)
         return PAWL_ENOMEM;
-    for (size_t i = 0; i < unit->snapshot.count; i++)
-        ids[i] = unit->snapshot.items[i].id;
-    *NEXT(batch, snapshot_remove) = (pawl_snapshot_remove){.unit      = unit->index,
-                                                           .group     = group,
-                                                           .partition = unit->flush.partition,
-                                                           .session   = unit->session,
-                                                           .ids       = ids,
-                                                           .id_count  = unit->snapshot.count};
+    for (size_t i = 0; i < unit->leased.count; i++)
+        ids[i] = unit->leased.items[i].id;
+    *NEXT(batch, leased_batch_remove) =
+        (pawl_leased_batch_remove){.unit      = unit->index,
+                                   .group     = group,
+                                   .partition = unit->flush.partition,
+                                   .session   = unit->session,
+                                   .ids       = ids,
+                                   .id_count  = unit->leased.count};
     batch->counters.messages++;
     batch->counters.flushes++;
     return PAWL_OK;
@@ -241,10 +242,11 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
 {
     bool is_done = unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED;
     if (!is_done)
-        *NEXT(batch, snapshot_release) = (pawl_snapshot_release){.unit      = unit->index,
-                                                                 .group     = group,
-                                                                 .partition = unit->flush.partition,
-                                                                 .session   = unit->session};
+        *NEXT(batch, leased_batch_release) =
+            (pawl_leased_batch_release){.unit      = unit->index,
+                                        .group     = group,
+                                        .partition = unit->flush.partition,
+                                        .session   = unit->session};
     if (unit->end == PAWL__END_RELEASED)
         return PAWL_OK;
     int64_t         period = unit->aggregator->period;
@@ -360,18 +362,18 @@ static pawl_code put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint
 static pawl_code put_fold(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
                           pawl_error *error)
 {
-    const char   *stream = entry->stream->text.data;
-    pawl_error    why    = PAWL_ERROR_INIT;
-    pawl_fold_set fold;
-    pawl_code     code = pawl__stream_fold(batch, entry, &fold, &why);
+    const char              *stream = entry->stream->text.data;
+    pawl_error               why    = PAWL_ERROR_INIT;
+    pawl_stream_snapshot_set snapshot;
+    pawl_code                code = pawl__stream_fold(batch, entry, &snapshot, &why);
     if (code == PAWL_ENOMEM)
         return pawl_error_set(error, code, "no memory for the snapshot of %s", stream);
     if (code != PAWL_OK) {
         pawl_log(PAWL_LOG_WARNING, "%s: its snapshot is not stored: %s", stream, why.text);
         return PAWL_OK;
     }
-    fold.group             = group;
-    *NEXT(batch, fold_set) = fold;
+    snapshot.group                    = group;
+    *NEXT(batch, stream_snapshot_set) = snapshot;
     return PAWL_OK;
 }
 

@@ -538,7 +538,7 @@ pawl_time pawl_now(const pawl_context *ctx)
     return ctx->unit->now;
 }
 
-const pawl_message *pawl_message_in_hand(const pawl_context *ctx)
+const pawl_message *pawl_message_in_flight(const pawl_context *ctx)
 {
     return &ctx->unit->message;
 }
@@ -552,7 +552,7 @@ pawl_text pawl_header_value(pawl_context *ctx, const char *name)
     return value;
 }
 
-pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx)
+pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx)
 {
     return ctx->touch != 0 ? ctx->touches[ctx->touch - 1].id : (pawl_saga_id){{{0}}};
 }
@@ -565,7 +565,7 @@ int64_t pawl_saga_version(const pawl_context *ctx)
     return touch->is_begun || touch->entry->is_new ? 0 : touch->entry->stored.version;
 }
 
-pawl_text pawl_partition_in_hand(const pawl_context *ctx)
+pawl_text pawl_partition_in_flight(const pawl_context *ctx)
 {
     return ctx->unit->kind == PAWL__UNIT_FLUSH ? ctx->unit->flush.partition
                                                : (pawl_text){.data = "", .size = 0};

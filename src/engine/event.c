@@ -97,7 +97,7 @@ pawl_code pawl__event_run(pawl_context *ctx)
     return code;
 }
 
-const pawl_event_row *pawl_event_in_hand(const pawl_context *ctx)
+const pawl_event_row *pawl_event_in_flight(const pawl_context *ctx)
 {
     return ctx->unit->kind == PAWL__UNIT_EVENT ? ctx->unit->event : NULL;
 }

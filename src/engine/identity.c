@@ -179,7 +179,7 @@ static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_sa
 {
     entry->is_elsewhere  = true;
     batch->has_elsewhere = true;
-    if (row->presence == PAWL_SAGA_ELSEWHERE)
+    if (row->presence == PAWL_SAGA_LOCKED_BY_ANOTHER)
         return PAWL_OK;
     if (!pawl__identity_set_transitional(batch, entry, &row->transitional) ||
         !pawl__identity_set_id(batch, entry, row->id))
@@ -244,7 +244,7 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
     entry->is_loaded = true;
     if (row->presence == PAWL_SAGA_MISSING)
         return PAWL_OK;
-    if (row->presence == PAWL_SAGA_ELSEWHERE ||
+    if (row->presence == PAWL_SAGA_LOCKED_BY_ANOTHER ||
         (batch->has_elsewhere && is_row_elsewhere(batch, entry, row)))
         return leave_row(batch, entry, row);
     void *state = pawl_arena_take(batch->arena, entry->model->state->size);

@@ -112,7 +112,7 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
         return PAWL_OK;
     pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
-        if (list.rows[i].presence == PAWL_SAGA_ELSEWHERE)
+        if (list.rows[i].presence == PAWL_SAGA_LOCKED_BY_ANOTHER)
             code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &list.values[i],
                                         error);
         else if (list.rows[i].presence == PAWL_SAGA_THERE)
@@ -172,7 +172,7 @@ static pawl_code load_ids(pawl__batch *batch, const pawl__saga_model *saga, pawl
         code = read_rows(batch, saga, PAWL_SAGA_BY_ID, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry;
-        if (list.rows[i].presence == PAWL_SAGA_ELSEWHERE)
+        if (list.rows[i].presence == PAWL_SAGA_LOCKED_BY_ANOTHER)
             code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_ID, &list.values[i], error);
         else if (list.rows[i].presence == PAWL_SAGA_THERE)
             code = pawl__identity_adopt(batch, saga, &list.rows[i], &entry, error);

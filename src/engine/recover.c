@@ -216,7 +216,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         return;
     }
     /* The limit of deaths is one of its own: no declared retry undoes it. */
-    if (code == PAWL_EDIED) {
+    if (code == PAWL_ECRASHED) {
         pawl__unit_dead(batch, unit, code, error);
         return;
     }

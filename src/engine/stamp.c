@@ -64,7 +64,7 @@ pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stam
     bool        is_whole =
         yyjson_mut_obj_add_sint(doc, made, "attempt", last_number(list) + 1) &&
         yyjson_mut_obj_add_str(doc, made, "at", at) &&
-        yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(PAWL_EDIED)) &&
+        yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(PAWL_ECRASHED)) &&
         yyjson_mut_obj_add_str(doc, made, "error", hand) &&
         yyjson_mut_obj_add_str(doc, made, "worker", worker) &&
         yyjson_mut_obj_add_sint(doc, made, "epoch", stamp->epoch) &&
@@ -144,11 +144,11 @@ bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp)
            pawl_time_parse(pawl_text_of(at), &stamp->at, NULL) == PAWL_OK;
 }
 
-bool pawl_worker_stamp_read(pawl_arena *arena, pawl_text history, pawl_worker_stamp *stamp)
+bool pawl_worker_in_flight_read(pawl_arena *arena, pawl_text history, pawl_worker_in_flight *stamp)
 {
     pawl__stamp found;
     if (!pawl__stamp_read(arena, history, &found) || found.among > 0)
         return false;
-    *stamp = (pawl_worker_stamp){.worker = {found.worker}, .pid = found.pid, .at = found.at};
+    *stamp = (pawl_worker_in_flight){.worker = {found.worker}, .pid = found.pid, .at = found.at};
     return true;
 }

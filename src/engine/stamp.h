@@ -4,7 +4,7 @@
  *     add -> (the handler runs) -> the row goes, or remove
  *         -> (the process dies) -> read -> died, or remove when that worker lives
  *
- *     [{"attempt":2,"at":"...","code":"EDIED","error":"...","worker":"...","epoch":1,"pid":77}]
+ *     [{"attempt":2,"at":"...","code":"ECRASHED","error":"...","worker":"...","epoch":1,"pid":77}]
  *
  * A stamp of a batch of several has "among", their number. Its death counts for none of them: whoever finds such a stamp of
  * a worker that does not live runs the message alone. A stamp of a process with a supervisor has its "process" besides, the id under which the supervisor will note

@@ -53,7 +53,7 @@ static pawl_code read_from(pawl__batch *batch, const pawl__binding *binding, paw
     const pawl_retried_query query = {.queue     = batch->engine->model->queue,
                                       .type      = type,
                                       .due_after = due_after,
-                                      .look_max  = LOOK_MAX,
+                                      .scan_max  = LOOK_MAX,
                                       .count_max = READ_MAX};
     pawl_queue_rows          rows;
     pawl_code                code =

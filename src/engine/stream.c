@@ -76,24 +76,25 @@ static pawl_code fold_events(pawl__batch *batch, pawl__entry *entry, const pawl_
 }
 
 /* `last` is the version of the stream's last event. */
-static pawl_code fold_stored(pawl__batch *batch, pawl__entry *entry, const pawl_fold_row *fold,
-                             int64_t last, void *state, pawl_error *error)
+static pawl_code fold_stored(pawl__batch *batch, pawl__entry *entry,
+                             const pawl_stream_snapshot_row *snapshot, int64_t last, void *state,
+                             pawl_error *error)
 {
     const pawl_record *record = entry->model->state;
-    pawl_text          json   = fold->state;
+    pawl_text          json   = snapshot->state;
     pawl_code          code   = PAWL_OK;
-    if (fold->version > last)
+    if (snapshot->version > last)
         return pawl_error_set(error, PAWL_EDECODE,
                               "the snapshot is of version %lld, the last is %lld",
-                              (long long)fold->version, (long long)last);
-    if (fold->type_version != pawl_record_version(record))
-        code = pawl_record_upcast(record, fold->type_version, json, batch->arena, &json, error);
+                              (long long)snapshot->version, (long long)last);
+    if (snapshot->type_version != pawl_record_version(record))
+        code = pawl_record_upcast(record, snapshot->type_version, json, batch->arena, &json, error);
     if (code == PAWL_OK)
         code = pawl_record_decode(record, json, PAWL_DECODE_KEEP_EXTRA, batch->arena, state, error);
     if (code == PAWL_OK)
-        code = pawl__recent_read(&entry->stream->recent, fold->dispatches, batch->arena);
+        code = pawl__recent_read(&entry->stream->recent, snapshot->dispatches, batch->arena);
     if (code == PAWL_OK)
-        entry->stream->fold_version = fold->version;
+        entry->stream->fold_version = snapshot->version;
     return code;
 }
 
@@ -110,8 +111,9 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
     stream->fold_version = 0;
     entry->broken        = PAWL_OK;
     pawl__recent_clear(&stream->recent);
-    if (loaded->fold.version > 0)
-        entry->broken = fold_stored(batch, entry, &loaded->fold, loaded->version, state, &broken);
+    if (loaded->snapshot.version > 0)
+        entry->broken =
+            fold_stored(batch, entry, &loaded->snapshot, loaded->version, state, &broken);
     stream->is_fold_bad = entry->broken != PAWL_OK;
     if (entry->broken == PAWL_OK)
         entry->broken = fold_events(batch, entry, loaded, state, &broken);
@@ -146,8 +148,8 @@ static pawl_code read_streams(pawl__batch *batch, pawl__entry *const *entries, s
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu streams", count);
     for (size_t i = 0; i < count; i++) {
         int version = pawl_record_version(entries[i]->model->state);
-        reads[i]    = (pawl_stream_read){.stream           = entries[i]->stream->text,
-                                         .fold_version_max = with_folds ? version : 0};
+        reads[i]    = (pawl_stream_read){.stream               = entries[i]->stream->text,
+                                         .snapshot_version_max = with_folds ? version : 0};
     }
     pawl_code code = pawl_store_stream_load(store, reads, count, batch->arena, streams, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
@@ -306,7 +308,7 @@ int64_t pawl_stream_version(const pawl_context *ctx)
     return touch->entry->stream->version + (int64_t)touch->event_count;
 }
 
-pawl_text pawl_stream_in_hand(const pawl_context *ctx)
+pawl_text pawl_stream_in_flight(const pawl_context *ctx)
 {
     const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
     return touch != NULL && touch->entry->stream != NULL ? touch->entry->stream->text
@@ -408,26 +410,27 @@ pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
 bool pawl__stream_is_fold_due(const pawl__entry *entry)
 {
     const pawl__stream_entry *stream = entry->stream;
-    int64_t                   every  = entry->model->stream->fold_every;
+    int64_t                   every  = entry->model->stream->snapshot_every;
     return every > 0 && stream->event_count > 0 && entry->exists &&
            stream->version / every > stream->fold_version / every;
 }
 
-pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry, pawl_fold_set *fold,
-                            pawl_error *error)
+pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry,
+                            pawl_stream_snapshot_set *snapshot, pawl_error *error)
 {
-    *fold = (pawl_fold_set){.unit         = entry->writer,
-                            .stream       = entry->stream->text,
-                            .version      = entry->stream->version,
-                            .type_version = pawl_record_version(entry->model->state),
-                            .dispatches = pawl__recent_write(&entry->stream->recent, batch->arena),
-                            .at         = batch->engine->machine_now};
-    if (fold->dispatches.data == NULL)
+    *snapshot = (pawl_stream_snapshot_set){
+        .unit         = entry->writer,
+        .stream       = entry->stream->text,
+        .version      = entry->stream->version,
+        .type_version = pawl_record_version(entry->model->state),
+        .dispatches   = pawl__recent_write(&entry->stream->recent, batch->arena),
+        .at           = batch->engine->machine_now};
+    if (snapshot->dispatches.data == NULL)
         return PAWL_ENOMEM;
-    pawl_code code =
-        pawl_record_encode(entry->model->state, entry->state, 0, batch->arena, &fold->state, error);
-    if (code == PAWL_OK && fold->state.size > PAWL_STATE_SIZE_MAX)
+    pawl_code code = pawl_record_encode(entry->model->state, entry->state, 0, batch->arena,
+                                        &snapshot->state, error);
+    if (code == PAWL_OK && snapshot->state.size > PAWL_STATE_SIZE_MAX)
         code = pawl_error_set(error, PAWL_ELIMIT, "the state has %zu bytes, the limit is %d",
-                              fold->state.size, PAWL_STATE_SIZE_MAX);
+                              snapshot->state.size, PAWL_STATE_SIZE_MAX);
     return code;
 }

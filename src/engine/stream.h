@@ -33,8 +33,8 @@ pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
                                const pawl_message *message, pawl_text *headers, pawl_error *error);
 /* A fold to store, when the batch brought the stream to where one is due. */
 bool      pawl__stream_is_fold_due(const pawl__entry *entry);
-pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry, pawl_fold_set *fold,
-                            pawl_error *error);
+pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry,
+                            pawl_stream_snapshot_set *snapshot, pawl_error *error);
 
 /* answer.c: tells the process that sent the command in hand, if it asked. */
 pawl_code pawl__answer_accepted(pawl_context *ctx);

@@ -312,18 +312,18 @@ static pawl_code run_flush(pawl_context *ctx)
 {
     pawl__unit        *unit     = ctx->unit;
     const pawl_record *record   = unit->aggregator->message;
-    size_t             count    = unit->snapshot.count;
+    size_t             count    = unit->leased.count;
     char              *messages = pawl_arena_take(ctx->batch->arena, (count + 1) * record->size);
     if (messages == NULL)
         return pawl__context_no_memory(ctx);
     for (size_t i = 0; i < count; i++) {
         pawl_code code =
-            pawl__version_decode(&unit->snapshot.items[i].message, record, ctx->batch->arena,
+            pawl__version_decode(&unit->leased.items[i].message, record, ctx->batch->arena,
                                  messages + i * record->size, &ctx->error);
         if (code != PAWL_OK)
             return pawl_error_wrap(&ctx->error, code, "aggregator %s: message %.*s",
                                    unit->aggregator->name.data,
-                                   PAWL_TEXT_ARGS(unit->snapshot.items[i].message.id));
+                                   PAWL_TEXT_ARGS(unit->leased.items[i].message.id));
     }
     return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, unit->aggregator->does,
                               NULL, messages, count);

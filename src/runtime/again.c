@@ -25,16 +25,16 @@ static bool copy_message(pawl_arena *arena, pawl_message *message)
 static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
 {
     pawl_text           *texts[] = {&unit->flush.name, &unit->flush.partition};
-    size_t               count   = unit->snapshot.count;
+    size_t               count   = unit->leased.count;
     pawl_aggregator_row *items   = pawl_arena_take(arena, (count + 1) * sizeof *items);
     if (items == NULL || !copy_texts(arena, texts, sizeof texts / sizeof texts[0]))
         return false;
     for (size_t i = 0; i < count; i++) {
-        items[i] = unit->snapshot.items[i];
+        items[i] = unit->leased.items[i];
         if (!copy_message(arena, &items[i].message))
             return false;
     }
-    unit->snapshot.items = items;
+    unit->leased.items = items;
     return true;
 }
 
@@ -79,7 +79,7 @@ static pawl_code fill(pawl__worker *worker, const pawl__unit *unit)
     case PAWL__UNIT_MESSAGE:
         return pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts);
     case PAWL__UNIT_FLUSH:
-        return pawl__batch_add_flush(worker->batch, unit->aggregator, &unit->flush, &unit->snapshot,
+        return pawl__batch_add_flush(worker->batch, unit->aggregator, &unit->flush, &unit->leased,
                                      unit->session, unit->is_size_flush);
     default: return pawl__batch_add_timeout(worker->batch, &unit->timeout);
     }

@@ -38,7 +38,7 @@ static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
         return code;
     it->version     = rows.items[0].version;
     it->row.history = rows.items[0].event.body;
-    it->row.deaths  = pawl__stamp_deaths(worker->read, it->row.history);
+    it->row.crashes = pawl__stamp_deaths(worker->read, it->row.history);
     return PAWL_OK;
 }
 
@@ -92,11 +92,11 @@ pawl_code pawl__alone_read_timeout(pawl__worker *worker, const pawl_timeout_row 
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(timeout->id.uuid, id);
-    *it = (alone){.type   = PAWL_ALONE_STAMPED,
+    *it = (alone){.type   = PAWL_ISOLATED_IN_FLIGHT,
                   .row    = {.message = {.id   = pawl_arena_text(worker->read, pawl_text_of(id)),
                                          .type = timeout->name},
                              .history = PAWL_TEXT("")},
-                  .stream = pawl_arena_printf(worker->read, PAWL_ALONE_STREAMS "/%s/%lld", id,
+                  .stream = pawl_arena_printf(worker->read, PAWL_ISOLATED_STREAMS "/%s/%lld", id,
                                               (long long)timeout->generation)};
     return read_last(worker, it, error);
 }
@@ -120,7 +120,7 @@ static pawl_code add_timeout(pawl__worker *worker, const pawl_timeout_row *timeo
     pawl_code code = pawl__batch_add_timeout(worker->batch, timeout);
     if (code != PAWL_OK)
         return code;
-    worker->batch->units[0].row.deaths  = it->row.deaths;
+    worker->batch->units[0].row.crashes = it->row.crashes;
     worker->batch->units[0].row.history = it->row.history;
     return PAWL_OK;
 }
@@ -190,9 +190,9 @@ pawl_code pawl__alone_run_timeout(pawl__worker *worker, pawl_time due_max, pawl_
 static pawl_code read_flush(pawl__worker *worker, pawl_text partition, alone *it, pawl_error *error)
 {
     *it = (alone){
-        .type   = PAWL_ALONE_FLUSH,
+        .type   = PAWL_ISOLATED_FLUSH,
         .row    = {.message = {.id = partition, .type = PAWL_TEXT("")}, .history = PAWL_TEXT("")},
-        .stream = pawl__action_stream(PAWL_ALONE_STREAMS, partition, worker->read)};
+        .stream = pawl__action_stream(PAWL_ISOLATED_STREAMS, partition, worker->read)};
     return read_last(worker, it, error);
 }
 

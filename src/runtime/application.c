@@ -170,7 +170,7 @@ static pawl_code join_all(pawl_run *run, pawl_code code, bool *is_given_up, pawl
         running *item = &run->items[i];
         if (item->is_started)
             pthread_join(item->thread, NULL);
-        bool is_first = !*is_given_up && pawl_endpoint_given_up(item->endpoint) > 0;
+        bool is_first = !*is_given_up && pawl_endpoint_abandoned(item->endpoint) > 0;
         *is_given_up |= is_first;
         if (item->is_started && item->code == PAWL_OK)
             pawl_log(PAWL_LOG_INFO, "endpoint '%s' stopped", item->name);

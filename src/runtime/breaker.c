@@ -181,7 +181,7 @@ static void tell(pawl__worker *worker, const pawl__unit *failed)
 static bool is_other(pawl_code code)
 {
     return pawl__code_is_hopeless(code) || code == PAWL_RETRY_AFTER || code == PAWL_ECONFLICT ||
-           code == PAWL_EDIED;
+           code == PAWL_ECRASHED;
 }
 
 static bool has_failed(const pawl__unit *unit)

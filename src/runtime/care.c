@@ -155,7 +155,7 @@ static pawl_code put_stamp(pawl__worker *worker, size_t index, stamps *made, paw
                             .seq           = row->seq,
                             .due           = row->due,
                             .attempts      = row->attempts,
-                            .deaths        = row->deaths,
+                            .crashes       = row->crashes,
                             .waiting_since = row->waiting_since,
                             .history       = history};
     return PAWL_OK;

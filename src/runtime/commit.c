@@ -117,7 +117,7 @@ static void drop_failed_sql(pawl__worker *worker)
     pawl__batch *batch = worker->batch;
     if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
         batch->units[0].end != PAWL__END_NEW)
-        pawl_store_hold_end(worker->store);
+        pawl_store_handler_transaction_end(worker->store);
 }
 
 static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
@@ -128,7 +128,7 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
     for (size_t i = 0; i < batch->unit_count; i++)
         worker->was_alone |= batch->units[i].is_alone;
     if (code == PAWL_OK && batch->has_sql)
-        code = pawl_store_hold_begin(store, error);
+        code = pawl_store_handler_transaction_begin(store, error);
     if (code == PAWL_OK) {
         *reached = STAGE_LOAD;
         code     = pawl__batch_load(batch, error);
@@ -253,16 +253,16 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     pawl__batch  *batch   = worker->batch;
     pawl_refusals refused = {.arena = worker->kept};
     pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-    pawl_snapshot_release *items =
+    pawl_leased_batch_release *items =
         pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
     if (items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a leased batch");
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].kind == PAWL__UNIT_FLUSH && fates[i].is_refused)
-            items[changes.snapshot_release.count++] = (pawl_snapshot_release){
+            items[changes.leased_batch_release.count++] = (pawl_leased_batch_release){
                 .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
-    changes.snapshot_release.items = items;
-    if (changes.snapshot_release.count == 0)
+    changes.leased_batch_release.items = items;
+    if (changes.leased_batch_release.count == 0)
         return PAWL_OK;
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
@@ -330,7 +330,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         code    = commit(worker, way, &refused, error);
     }
     if (batch->has_sql)
-        pawl_store_hold_end(worker->store);
+        pawl_store_handler_transaction_end(worker->store);
     if (code == PAWL_OK) {
         reached = STAGE_AFTER;
         code    = pawl__ordered_settled(worker, &refused, error);

@@ -17,46 +17,46 @@ static atomic_bool turn_is_taken;
 static pawl_code list_died(pawl__worker *worker, pawl_worker_info **items, size_t *count,
                            pawl_error *error)
 {
-    pawl_code code = pawl_store_worker_died(worker->store, worker->read, items, count, error);
+    pawl_code code = pawl_store_worker_crashed(worker->store, worker->read, items, count, error);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
 /* Under the endpoint's mutex. */
-static pawl__death *find(pawl__deaths *deaths, pawl_worker_id id)
+static pawl__death *find(pawl__deaths *crashes, pawl_worker_id id)
 {
-    for (size_t i = 0; i < deaths->count; i++)
-        if (pawl_uuid_compare(deaths->known[i].worker.uuid, id.uuid) == 0)
-            return &deaths->known[i];
+    for (size_t i = 0; i < crashes->count; i++)
+        if (pawl_uuid_compare(crashes->known[i].worker.uuid, id.uuid) == 0)
+            return &crashes->known[i];
     return NULL;
 }
 
 /* Under the endpoint's mutex. A death whose row was ended gives its room to a new one. */
-static bool make_room(pawl__deaths *deaths)
+static bool make_room(pawl__deaths *crashes)
 {
-    for (size_t i = 0; i < deaths->count && deaths->count == PAWL__DEATHS_MAX; i++)
-        if (deaths->known[i].is_ended)
-            deaths->known[i] = deaths->known[--deaths->count];
-    return deaths->count < PAWL__DEATHS_MAX;
+    for (size_t i = 0; i < crashes->count && crashes->count == PAWL__DEATHS_MAX; i++)
+        if (crashes->known[i].is_ended)
+            crashes->known[i] = crashes->known[--crashes->count];
+    return crashes->count < PAWL__DEATHS_MAX;
 }
 
 /* Under the endpoint's mutex. A worker that there is no room for counts as found when the room ended: if it
  * were forgotten and met anew, its death would never be old enough to be sure. */
 static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
 {
-    pawl__deaths *deaths = &endpoint->deaths;
-    pawl__death  *found  = find(deaths, id);
-    *is_new              = false;
+    pawl__deaths *crashes = &endpoint->crashes;
+    pawl__death  *found   = find(crashes, id);
+    *is_new               = false;
     if (found != NULL && found->is_ended) /* back meanwhile, and dead again */
-        *found = deaths->known[--deaths->count];
+        *found = crashes->known[--crashes->count];
     else if (found != NULL)
         return found->seen;
-    *is_new = make_room(deaths);
+    *is_new = make_room(crashes);
     if (!*is_new) {
-        if (deaths->full_since == 0)
-            deaths->full_since = now;
-        return deaths->full_since;
+        if (crashes->full_since == 0)
+            crashes->full_since = now;
+        return crashes->full_since;
     }
-    deaths->known[deaths->count++] = (pawl__death){id, now, false};
+    crashes->known[crashes->count++] = (pawl__death){id, now, false};
     return now;
 }
 
@@ -79,9 +79,9 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
  * queue, one after the other. */
 static void owe(pawl__worker *worker, int64_t workers)
 {
-    pawl__deaths *deaths = &worker->endpoint->deaths;
-    int64_t       before = atomic_load(&deaths->with_care);
-    int64_t       batch  = worker->endpoint->settings.batch_messages;
+    pawl__deaths *crashes = &worker->endpoint->crashes;
+    int64_t       before  = atomic_load(&crashes->with_care);
+    int64_t       batch   = worker->endpoint->settings.batch_messages;
     int64_t       wanted;
     do {
         if (worker->ordered != NULL)
@@ -89,7 +89,7 @@ static void owe(pawl__worker *worker, int64_t workers)
         else
             wanted = before + workers * batch;
         wanted = wanted < PAWL__CARE_MAX ? wanted : PAWL__CARE_MAX;
-    } while (workers > 0 && !atomic_compare_exchange_weak(&deaths->with_care, &before, wanted));
+    } while (workers > 0 && !atomic_compare_exchange_weak(&crashes->with_care, &before, wanted));
 }
 
 /* How many of the new ones claimed messages: one of a process with several is its service. */
@@ -134,7 +134,7 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, process, (long long)atomic_load(&worker->endpoint->deaths.with_care),
+             name, new_count, process, (long long)atomic_load(&worker->endpoint->crashes.with_care),
              PAWL__CARE_BATCH);
     return PAWL_OK;
 }
@@ -143,14 +143,14 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
  * known to be needed, and a process that dies of that batch at each start would never count it. */
 pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)
 {
-    pawl__deaths     *deaths   = &worker->endpoint->deaths;
+    pawl__deaths     *crashes  = &worker->endpoint->crashes;
     pawl_time         now      = worker->engine.machine_now;
-    pawl_time         due      = atomic_load(&deaths->check);
+    pawl_time         due      = atomic_load(&crashes->check);
     pawl_worker_info *items    = NULL;
     size_t            count    = 0;
     bool              is_due   = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
-    bool              is_first = !atomic_load(&deaths->has_looked);
-    bool              is_ours  = is_due && atomic_compare_exchange_strong(&deaths->check, &due,
+    bool              is_first = !atomic_load(&crashes->has_looked);
+    bool              is_ours  = is_due && atomic_compare_exchange_strong(&crashes->check, &due,
                                                                           pawl_time_add(now, CHECK_PERIOD));
     if (!is_first && !is_ours)
         return PAWL_OK;
@@ -161,13 +161,13 @@ pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)
         pawl__deaths_look_soon(worker->endpoint);
         return code;
     }
-    atomic_store(&deaths->has_looked, true);
+    atomic_store(&crashes->has_looked, true);
     return PAWL_OK;
 }
 
 void pawl__deaths_look_soon(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->deaths.check, PAWL_TIME_MIN);
+    atomic_store(&endpoint->crashes.check, PAWL_TIME_MIN);
 }
 
 pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time *since,
@@ -189,7 +189,7 @@ pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time 
 pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    const pawl__death *found = find(&endpoint->deaths, id);
+    const pawl__death *found = find(&endpoint->crashes, id);
     pawl_time          since = found != NULL ? found->seen : PAWL_TIME_MAX;
     pthread_mutex_unlock(&endpoint->mutex);
     return since;
@@ -202,8 +202,8 @@ pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
  * that takes its turn next. */
 bool pawl__deaths_begin(pawl_endpoint *endpoint)
 {
-    atomic_fetch_add(&endpoint->deaths.batches, 1);
-    if (atomic_load(&endpoint->deaths.alone) <= 0 && !atomic_load(&endpoint->deaths.has_turn))
+    atomic_fetch_add(&endpoint->crashes.batches, 1);
+    if (atomic_load(&endpoint->crashes.alone) <= 0 && !atomic_load(&endpoint->crashes.has_turn))
         return true;
     pawl__deaths_end(endpoint);
     return false;
@@ -211,28 +211,28 @@ bool pawl__deaths_begin(pawl_endpoint *endpoint)
 
 bool pawl__deaths_has_left(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->deaths.alone) > 0 || pawl__deaths_is_careful(endpoint);
+    return atomic_load(&endpoint->crashes.alone) > 0 || pawl__deaths_is_careful(endpoint);
 }
 
 bool pawl__deaths_is_careful(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->deaths.with_care) > 0;
+    return atomic_load(&endpoint->crashes.with_care) > 0;
 }
 
 void pawl__deaths_end(pawl_endpoint *endpoint)
 {
-    atomic_fetch_sub(&endpoint->deaths.batches, 1);
+    atomic_fetch_sub(&endpoint->crashes.batches, 1);
 }
 
 void pawl__deaths_meet(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->deaths.with_care, (int64_t)count);
+    atomic_fetch_add(&endpoint->crashes.with_care, (int64_t)count);
     pawl__deaths_look_soon(endpoint);
 }
 
 void pawl__deaths_meet_alone(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->deaths.alone, (int64_t)count);
+    atomic_fetch_add(&endpoint->crashes.alone, (int64_t)count);
 }
 
 void pawl__deaths_meet_partitions(pawl_endpoint *endpoint)
@@ -245,8 +245,8 @@ bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
 {
     if (atomic_exchange(&turn_is_taken, true))
         return false;
-    atomic_store(&endpoint->deaths.has_turn, true);
-    if (atomic_load(&endpoint->deaths.batches) == 0)
+    atomic_store(&endpoint->crashes.has_turn, true);
+    if (atomic_load(&endpoint->crashes.batches) == 0)
         return true;
     pawl__deaths_give_turn(endpoint);
     return false;
@@ -254,18 +254,18 @@ bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
 
 void pawl__deaths_give_turn(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->deaths.has_turn, false);
+    atomic_store(&endpoint->crashes.has_turn, false);
     atomic_store(&turn_is_taken, false);
 }
 
 void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->deaths.has_partitions, true);
+    atomic_store(&endpoint->crashes.has_partitions, true);
 }
 
 bool pawl__deaths_take_partitions(pawl_endpoint *endpoint)
 {
-    return atomic_exchange(&endpoint->deaths.has_partitions, false);
+    return atomic_exchange(&endpoint->crashes.has_partitions, false);
 }
 
 /* ---- The end of it ------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ bool pawl__deaths_take_partitions(pawl_endpoint *endpoint)
 static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    const pawl__death *found    = find(&endpoint->deaths, id);
+    const pawl__death *found    = find(&endpoint->crashes, id);
     bool               is_found = found != NULL && !found->is_ended;
     pthread_mutex_unlock(&endpoint->mutex);
     return is_found;
@@ -283,15 +283,15 @@ static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 /* Deaths whose rows are gone, by this process or another, make room for others. */
 static void note_ended(pawl_endpoint *endpoint, const pawl_worker_info *items, size_t count)
 {
-    pawl__deaths *deaths = &endpoint->deaths;
+    pawl__deaths *crashes = &endpoint->crashes;
     pthread_mutex_lock(&endpoint->mutex);
-    for (size_t i = 0; i < deaths->count; i++) {
+    for (size_t i = 0; i < crashes->count; i++) {
         bool is_there = false;
         for (size_t j = 0; j < count && !is_there; j++)
-            is_there = pawl_uuid_compare(items[j].id.uuid, deaths->known[i].worker.uuid) == 0;
-        deaths->known[i].is_ended |= !is_there;
+            is_there = pawl_uuid_compare(items[j].id.uuid, crashes->known[i].worker.uuid) == 0;
+        crashes->known[i].is_ended |= !is_there;
         if (!is_there)
-            deaths->full_since = 0;
+            crashes->full_since = 0;
     }
     pthread_mutex_unlock(&endpoint->mutex);
 }
@@ -333,7 +333,7 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
 static void end_share(pawl__worker *worker, bool is_over)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    pawl__deaths  *deaths   = &endpoint->deaths;
+    pawl__deaths  *crashes  = &endpoint->crashes;
     int64_t        batch    = endpoint->settings.batch_messages;
     pawl_error     error    = PAWL_ERROR_INIT;
     int64_t        ended = is_over ? INT64_MAX : 1, left = 0;
@@ -341,11 +341,11 @@ static void end_share(pawl__worker *worker, bool is_over)
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
                  endpoint->model->endpoint.data, error.text);
-    atomic_store(&deaths->passed, 0);
+    atomic_store(&crashes->passed, 0);
     if (is_over)
-        atomic_store(&deaths->with_care, 0);
-    else if (code == PAWL_OK && atomic_load(&deaths->with_care) > left * batch)
-        atomic_store(&deaths->with_care, left * batch);
+        atomic_store(&crashes->with_care, 0);
+    else if (code == PAWL_OK && atomic_load(&crashes->with_care) > left * batch)
+        atomic_store(&crashes->with_care, left * batch);
     if (ended > 0 && endpoint->model->timeout_count > 0)
         owe(worker, ended);
     if (ended > 0)
@@ -354,11 +354,11 @@ static void end_share(pawl__worker *worker, bool is_over)
 
 void pawl__deaths_pass_some(pawl__worker *worker, int64_t count)
 {
-    pawl__deaths *deaths = &worker->endpoint->deaths;
-    if (count == 0 || atomic_load(&deaths->with_care) <= 0)
+    pawl__deaths *crashes = &worker->endpoint->crashes;
+    if (count == 0 || atomic_load(&crashes->with_care) <= 0)
         return;
-    bool is_over  = atomic_fetch_sub(&deaths->with_care, count) <= count;
-    bool is_share = atomic_fetch_add(&deaths->passed, count) + count >=
+    bool is_over  = atomic_fetch_sub(&crashes->with_care, count) <= count;
+    bool is_share = atomic_fetch_add(&crashes->passed, count) + count >=
                     worker->endpoint->settings.batch_messages;
     if (is_over || is_share)
         end_share(worker, is_over);
@@ -366,9 +366,9 @@ void pawl__deaths_pass_some(pawl__worker *worker, int64_t count)
 
 void pawl__deaths_pass(pawl__worker *worker, bool is_last)
 {
-    pawl__deaths *deaths = &worker->endpoint->deaths;
-    if (atomic_fetch_sub(&deaths->alone, 1) <= 1 || is_last)
-        atomic_store(&deaths->alone, 0);
+    pawl__deaths *crashes = &worker->endpoint->crashes;
+    if (atomic_fetch_sub(&crashes->alone, 1) <= 1 || is_last)
+        atomic_store(&crashes->alone, 0);
     if (is_last)
         end_share(worker, true);
     else

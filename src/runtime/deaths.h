@@ -4,7 +4,7 @@
  * messages at the head of the queue as the dead can have claimed run in small batches whose rows are stamped, at
  * the cost of a commit more for each batch (care.c). A process that dies with such a batch leaves the stamps: these
  * messages alone run one by one, each alone in its process, with a stamp of its own (stamped.c). A message that its process dies
- * with then counts a death; after deaths_max it is a dead letter. Rows of dead workers stay until so many messages
+ * with then counts a death; after crashes_max it is a dead letter. Rows of dead workers stay until so many messages
  * have passed: a process that starts meanwhile takes care, too.
  *
  *     { look -> begin -> (a batch; with care: look, stamp, run, pass_some) -> end

@@ -230,7 +230,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     pawl__endpoint_leave(endpoint, false);
 }
 
-int pawl_endpoint_given_up(pawl_endpoint *endpoint)
+int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 {
     pthread_mutex_lock(&endpoint->mutex);
     int count = endpoint->given_up;

@@ -134,11 +134,11 @@ static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregat
 static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl_session_id session,
                                   pawl_error *error)
 {
-    pawl_refusals         refused = {.arena = worker->read};
-    pawl_snapshot_release release = {.partition = item->partition, .session = session};
+    pawl_refusals             refused = {.arena = worker->read};
+    pawl_leased_batch_release release = {.partition = item->partition, .session = session};
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-    changes.snapshot_release.items = &release;
-    changes.snapshot_release.count = 1;
+    changes.leased_batch_release.items = &release;
+    changes.leased_batch_release.count = 1;
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
@@ -146,18 +146,19 @@ static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl
 static pawl_code take_piece(pawl__worker *worker, target *item,
                             const pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl_store         *store   = worker->store;
-    pawl_session_id     session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
-    pawl_snapshot       piece   = {.count = 0};
-    pawl_snapshot_claim claim   = {.partition  = item->partition,
-                                   .session    = session,
-                                   .types      = item->aggregator->types,
-                                   .type_count = item->aggregator->type_count,
-                                   .count_max  = (size_t)item->aggregator->max,
-                                   .id_max     = item->id_max,
-                                   .now        = worker->engine.machine_now,
-                                   .lease      = item->aggregator->lease};
-    pawl_code code = pawl_store_snapshot_claim(store, &claim, worker->batch->arena, &piece, error);
+    pawl_store             *store   = worker->store;
+    pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
+    pawl_leased_batch       piece   = {.count = 0};
+    pawl_leased_batch_claim claim   = {.partition  = item->partition,
+                                       .session    = session,
+                                       .types      = item->aggregator->types,
+                                       .type_count = item->aggregator->type_count,
+                                       .count_max  = (size_t)item->aggregator->max,
+                                       .id_max     = item->id_max,
+                                       .now        = worker->engine.machine_now,
+                                       .lease      = item->aggregator->lease};
+    pawl_code               code =
+        pawl_store_leased_batch_claim(store, &claim, worker->batch->arena, &piece, error);
     if (code != PAWL_OK)
         return code;
     if (piece.count == 0) {

@@ -19,7 +19,7 @@
 #ifndef PAWL_RUNTIME_HANDOVER_H
 #define PAWL_RUNTIME_HANDOVER_H
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 #include "pawl/loop.h"
 
 #include <pthread.h>

@@ -28,17 +28,17 @@ typedef struct passage {
 
 static pawl_code make_passage(pawl__intake *it, size_t count, passage *made)
 {
-    size_t room               = count + 1;
-    *made                     = (passage){.changes = {.group_count = (uint32_t)count,
-                                                      .unit_count  = (uint32_t)count,
-                                                      .now         = pawl__machine_now(it->endpoint)}};
-    pawl_changes *changes     = &made->changes;
-    changes->queue_send.items = pawl_arena_take(it->arena, room * sizeof(pawl_queue_send));
-    changes->dead_set.items   = pawl_arena_take(it->arena, room * sizeof(pawl_dead_set));
-    changes->inbox_mark.items = pawl_arena_take(it->arena, room * sizeof(pawl_inbox_mark));
-    made->settled             = pawl_arena_take(it->arena, room * sizeof(pawl_taken));
+    size_t room                = count + 1;
+    *made                      = (passage){.changes = {.group_count = (uint32_t)count,
+                                                       .unit_count  = (uint32_t)count,
+                                                       .now         = pawl__machine_now(it->endpoint)}};
+    pawl_changes *changes      = &made->changes;
+    changes->queue_send.items  = pawl_arena_take(it->arena, room * sizeof(pawl_queue_send));
+    changes->dead_set.items    = pawl_arena_take(it->arena, room * sizeof(pawl_dead_set));
+    changes->inbox_entry.items = pawl_arena_take(it->arena, room * sizeof(pawl_inbox_entry));
+    made->settled              = pawl_arena_take(it->arena, room * sizeof(pawl_taken));
     bool is_made = changes->queue_send.items != NULL && changes->dead_set.items != NULL &&
-                   changes->inbox_mark.items != NULL && made->settled != NULL;
+                   changes->inbox_entry.items != NULL && made->settled != NULL;
     return is_made ? PAWL_OK : PAWL_ENOMEM;
 }
 
@@ -91,8 +91,8 @@ static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
 /* Is there a letter of this id in the same commit? */
 static bool is_dead_already(const passage *to, pawl_text id)
 {
-    for (size_t i = 0; i < to->changes.inbox_mark.count; i++)
-        if (pawl_text_equal(to->changes.inbox_mark.items[i].message_id, id))
+    for (size_t i = 0; i < to->changes.inbox_entry.count; i++)
+        if (pawl_text_equal(to->changes.inbox_entry.items[i].message_id, id))
             return true;
     return false;
 }
@@ -116,13 +116,13 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
                         .attempts = 1,
                         .history  = PAWL_TEXT("[]"),
                         .at       = to->changes.now};
-    to->changes.inbox_mark.items[to->changes.inbox_mark.count++] =
-        (pawl_inbox_mark){.unit       = unit,
-                          .group      = unit,
-                          .endpoint   = model->endpoint,
-                          .message_id = message.id,
-                          .outcome    = PAWL_INBOX_DEAD,
-                          .at         = to->changes.now};
+    to->changes.inbox_entry.items[to->changes.inbox_entry.count++] =
+        (pawl_inbox_entry){.unit       = unit,
+                           .group      = unit,
+                           .endpoint   = model->endpoint,
+                           .message_id = message.id,
+                           .outcome    = PAWL_INBOX_DEAD,
+                           .at         = to->changes.now};
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: message %.*s from queue %s of the broker is a dead letter: %.*s",
              model->endpoint.data, PAWL_TEXT_ARGS(message.id), it->queue, PAWL_TEXT_ARGS(why));
@@ -300,27 +300,27 @@ static pawl_code list_types(pawl__intake *it)
 
 static pawl_code open_driver(pawl__intake *it, pawl_error *error)
 {
-    const pawl_intake_ops *ops  = NULL;
-    pawl_code              code = pawl_intake_find(it->url, &ops, error);
+    const pawl_inbound_ops *ops  = NULL;
+    pawl_code               code = pawl_inbound_find(it->url, &ops, error);
     if (code != PAWL_OK)
         return code;
-    it->driver = pawl_allocate(ops->intake_size);
+    it->driver = pawl_allocate(ops->inbound_size);
     if (it->driver == NULL || list_types(it) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
-    it->driver->ops             = ops;
-    pawl_intake_options options = {.options_size = sizeof options,
-                                   .queue        = it->queue,
-                                   .types        = it->types,
-                                   .type_count   = it->endpoint->model->type_count,
-                                   .prefetch   = (size_t)it->endpoint->settings.batch_messages * 2,
-                                   .is_ordered = it->is_ordered};
+    it->driver->ops              = ops;
+    pawl_inbound_options options = {.options_size = sizeof options,
+                                    .queue        = it->queue,
+                                    .types        = it->types,
+                                    .type_count   = it->endpoint->model->type_count,
+                                    .prefetch   = (size_t)it->endpoint->settings.batch_messages * 2,
+                                    .is_ordered = it->is_ordered};
     return ops->open(it->driver, it->url, &options, error);
 }
 
-pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **intake, pawl_error *error)
+pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, pawl_error *error)
 {
     pawl__intake *made = pawl_allocate(sizeof *made);
-    *intake            = NULL;
+    *inbound           = NULL;
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
     made->endpoint = endpoint;
@@ -337,7 +337,7 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **intake, pa
     if (code == PAWL_OK)
         code = open_driver(made, error);
     if (code == PAWL_OK) {
-        *intake = made;
+        *inbound = made;
         return code;
     }
     pawl__intake_destroy(made);

@@ -198,11 +198,11 @@ void pawl__intake_begin_direct(pawl__intake *it, int wake_fd)
 /* Takes what the broker has handed out already, and nothing more. */
 static pawl_code take_last(pawl__intake *it, pawl_error *error)
 {
-    const pawl_intake_ops *ops   = it->driver->ops;
-    pawl_take              by    = {.count_max = (size_t)it->endpoint->settings.batch_messages,
-                                    .size_max  = PAWL_CLAIM_SIZE_MAX,
-                                    .wake_fd   = -1};
-    size_t                 count = 0;
+    const pawl_inbound_ops *ops   = it->driver->ops;
+    pawl_take               by    = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+                                     .size_max  = PAWL_CLAIM_SIZE_MAX,
+                                     .wake_fd   = -1};
+    size_t                  count = 0;
     if (it->store == NULL || ops->finish == NULL)
         return PAWL_OK;
     pawl_code code = ops->finish(it->driver, error);

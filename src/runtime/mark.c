@@ -50,9 +50,9 @@ static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_
                            pawl_error *error)
 {
     pawl_worker_id id   = {stamp->worker};
-    pawl_code      code = pawl_store_worker_death(worker->store, id, worker->read, how, error);
+    pawl_code      code = pawl_store_worker_crash(worker->store, id, worker->read, how, error);
     if (code == PAWL_OK && how->size == 0 && pawl__stamp_is_supervised(stamp))
-        code = pawl_store_process_death(worker->store, stamp->process, worker->read, how, error);
+        code = pawl_store_process_crash(worker->store, stamp->process, worker->read, how, error);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
@@ -143,11 +143,11 @@ pawl_code pawl__mark_judge(pawl__worker *worker, pawl_queue_row *row, pawl__mark
     pawl_text   how       = PAWL_TEXT("");
     bool        is_living = false;
     pawl_code   code      = PAWL_OK;
-    *way                  = row->deaths > 0 ? PAWL__MARK_ALONE : PAWL__MARK_AMONG;
+    *way                  = row->crashes > 0 ? PAWL__MARK_ALONE : PAWL__MARK_AMONG;
     if (row->history.size == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
         return PAWL_OK;
     if (stamp.among == 0) {
-        if (row->deaths > 0)
+        if (row->crashes > 0)
             code = judge(worker, &stamp, &how, &found, error);
         if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
             *way = PAWL__MARK_LATER;
@@ -169,7 +169,7 @@ static void say_death(const pawl__worker *worker, const char *noun, const pawl_q
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s %.*s%s%.*s: %.*s; crash %d of it",
              worker->endpoint->model->endpoint.data, noun, PAWL_TEXT_ARGS(row->message.id),
              has_type ? " of type " : "", PAWL_TEXT_ARGS(row->message.type), PAWL_TEXT_ARGS(text),
-             row->deaths);
+             row->crashes);
 }
 
 static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__stamp *stamp,
@@ -194,13 +194,13 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
         return PAWL_OK;
     if (stamp.among > 0)
         return take_off(worker, row, error);
-    if (row->deaths == 0)
+    if (row->crashes == 0)
         return PAWL_OK;
     pawl_code code = judge(worker, &stamp, &how, found, error);
     if (code != PAWL_OK || *found == PAWL__MARK_IN_HAND || *found == PAWL__MARK_UNSURE)
         return code;
     if (*found == PAWL__MARK_LIVES) {
-        row->deaths--;
+        row->crashes--;
         return take_off(worker, row, error);
     }
     text = describe(worker->read, noun, &stamp, how);
@@ -227,8 +227,8 @@ pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history, size_t amo
 
 bool pawl__mark_is_spent(const pawl__worker *worker, const pawl_queue_row *row)
 {
-    int32_t limit = worker->endpoint->settings.deaths_max;
-    return limit > 0 && row->deaths >= limit;
+    int32_t limit = worker->endpoint->settings.crashes_max;
+    return limit > 0 && row->crashes >= limit;
 }
 
 /* A letter takes the history along. A partition does not: its error has the last death. */
@@ -239,7 +239,7 @@ static pawl_text text_of_end(pawl__worker *worker, const pawl_queue_row *row)
         is_flush ? pawl__stamp_told(worker->read, row->history) : PAWL_TEXT("see its history");
     return pawl_arena_printf(
         worker->read, "its process crashed %d time%s while it ran in isolation, limit %d; %.*s",
-        row->deaths, row->deaths == 1 ? "" : "s", worker->endpoint->settings.deaths_max,
+        row->crashes, row->crashes == 1 ? "" : "s", worker->endpoint->settings.crashes_max,
         PAWL_TEXT_ARGS(last));
 }
 
@@ -247,7 +247,7 @@ pawl_code pawl__mark_give_up(pawl__worker *worker, const pawl_queue_row *row, pa
                              pawl_error *error)
 {
     pawl__outcome ignored;
-    pawl__way     fail = {PAWL__COMMIT_FAIL, PAWL_EDIED, NULL};
+    pawl__way     fail = {PAWL__COMMIT_FAIL, PAWL_ECRASHED, NULL};
     pawl_text     text = text_of_end(worker, row);
     if (text.data == NULL)
         return pawl__mark_no_memory(error);

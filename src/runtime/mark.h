@@ -3,7 +3,7 @@
  *     take (whose is the stamp?) -> no death, or one more, in the row
  *                                -> in hand, or unsure: let go of it
  *     stamped -> (written) -> run -> (written over)
- *     give_up, once there are deaths_max
+ *     give_up, once there are crashes_max
  *
  * Threads: as the worker.
  * Tests: tests/unit/runtime/test_runtime_deaths.c, test_runtime_deaths_flush.c

@@ -53,7 +53,7 @@ typedef struct pawl__number_row {
       "delay before the first delayed retry; doubles, each " PAWL__JITTER_TEXT)                \
     X(retry_delay_max, DURATION, PAWL_HOURS(1), 1, PAWL_DAYS(365), "retry-delay-max",          \
       "longest delay before a delayed retry")                                                  \
-    X(deaths_max, LIMIT, 3, -1, 1000, "deaths-max",                                            \
+    X(crashes_max, LIMIT, 3, -1, 1000, "crashes-max",                                          \
       "process crashes allowed per message before it is dead-lettered")                        \
     X(breaker_rate, LIMIT, -1, -1, 100, "breaker-rate",                                        \
       "failures in 100 messages at which the endpoint stops and probes")                       \

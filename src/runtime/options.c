@@ -174,7 +174,7 @@ static pawl_code check_retention(const pawl_endpoint_options *settings,
 
 static pawl_code check_sink(const pawl_route *route, pawl_error *error)
 {
-    const pawl_transport_ops *ops = route->sink;
+    const pawl_transport_ops *ops = route->outbound;
     if (ops->ops_size < sizeof *ops || ops->deliver == NULL)
         return pawl_error_set(
             error, PAWL_ECONFIG,
@@ -204,14 +204,14 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                               strlen(route->name), PAWL_NAME_SIZE_MAX);
     if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
-    if ((route->url != NULL) + (route->sink != NULL) + route->is_outbox > 1)
+    if ((route->url != NULL) + (route->outbound != NULL) + route->is_outbox > 1)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "route '%s' leads more than one way: give one of url, sink and "
+                              "route '%s' leads more than one way: give one of url, outbound and "
                               "is_outbox",
                               route->name);
     if (route->url != NULL)
         return check_url(route, error);
-    return route->sink != NULL ? check_sink(route, error) : PAWL_OK;
+    return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
 }
 
 /* The size of a route in the program that the application was compiled with: before options told
@@ -219,7 +219,7 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
 static size_t route_stride(const pawl_endpoint_options *options)
 {
     if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
-        return offsetof(pawl_route, sink);
+        return offsetof(pawl_route, outbound);
     return options->route_size != 0 ? options->route_size : sizeof(pawl_route);
 }
 

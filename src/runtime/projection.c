@@ -201,7 +201,7 @@ static pawl_code run_events(pawl__worker *worker, pawl_error *error)
     pawl__batch *batch = worker->batch;
     pawl_code    code  = pawl__batch_begin(batch, error);
     if (code == PAWL_OK && batch->has_sql)
-        code = pawl_store_hold_begin(store, error);
+        code = pawl_store_handler_transaction_begin(store, error);
     if (code == PAWL_OK)
         code = pawl__batch_run(batch, error);
     return code == PAWL_OK ? pawl__batch_changes(batch, error) : code;
@@ -308,7 +308,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     pawl_error    inner  = PAWL_ERROR_INIT;
     pawl_code     code   = run_and_commit(worker, reader, rows, &result, &inner);
     if (batch->has_sql)
-        pawl_store_hold_end(worker->store);
+        pawl_store_handler_transaction_end(worker->store);
     switch (result.came_to) {
     case OUTCOME_DONE: go_on(reader, rows, result.done, step); break;
     case OUTCOME_CUT: reader->limit = result.done; break;

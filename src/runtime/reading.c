@@ -90,8 +90,8 @@ static bool has_recent_death(pawl_endpoint *endpoint, pawl_time now, int64_t hol
 {
     bool has = false;
     pthread_mutex_lock(&endpoint->mutex);
-    for (size_t i = 0; i < endpoint->deaths.count && !has; i++)
-        has = now - endpoint->deaths.known[i].seen < hold;
+    for (size_t i = 0; i < endpoint->crashes.count && !has; i++)
+        has = now - endpoint->crashes.known[i].seen < hold;
     pthread_mutex_unlock(&endpoint->mutex);
     return has;
 }
@@ -110,7 +110,7 @@ static pawl_code find_others(pawl__worker *worker, int64_t hold, bool *found, pa
     *found         = code == PAWL_OK && has_other(endpoint, items, count);
     if (code != PAWL_OK || *found)
         return code;
-    code   = pawl_store_worker_died(worker->store, worker->read, &items, &count, error);
+    code   = pawl_store_worker_crashed(worker->store, worker->read, &items, &count, error);
     *found = code == PAWL_OK && has_other(endpoint, items, count);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }

@@ -32,14 +32,14 @@ static void say_trouble(const pawl__thread *self, trouble *at, pawl_code code,
     at->told_due = pawl_time_add(now, TOLD_PERIOD);
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: nothing is taken from queue %s of the broker: %s; trying again",
-             self->endpoint->model->endpoint.data, self->intake->queue, error->text);
+             self->endpoint->model->endpoint.data, self->inbound->queue, error->text);
 }
 
 static void say_back(const pawl__thread *self, const trouble *at)
 {
     int64_t lasted = pawl__watch_now(self->endpoint) - at->since;
     pawl_log(PAWL_LOG_INFO, "endpoint %s: queue %s of the broker is read again after %lld ms",
-             self->endpoint->model->endpoint.data, self->intake->queue,
+             self->endpoint->model->endpoint.data, self->inbound->queue,
              (long long)(lasted / PAWL_MILLISECONDS(1)));
 }
 
@@ -53,13 +53,13 @@ void pawl__thread_receive(pawl__thread *self)
 {
     trouble at       = {.retries = 0};
     bool    has_read = false;
-    pawl__intake_begin_direct(self->intake, self->wake_fd);
+    pawl__intake_begin_direct(self->inbound, self->wake_fd);
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_error error = PAWL_ERROR_INIT;
         size_t     count = 0;
         /* The first step, and the first after a failure, does not wait, so that what it says comes soon. */
         int64_t   wait = at.retries > 0 || !has_read ? 0 : WAIT;
-        pawl_code code = pawl__intake_step(self->intake, wait, self->wake_fd, &count, &error);
+        pawl_code code = pawl__intake_step(self->inbound, wait, self->wake_fd, &count, &error);
         if (code == PAWL_OK) {
             if (at.retries > 0)
                 say_back(self, &at);
@@ -68,8 +68,8 @@ void pawl__thread_receive(pawl__thread *self)
             continue;
         }
         say_trouble(self, &at, code, &error);
-        rest(self, pawl__intake_pause(self->intake, at.retries));
+        rest(self, pawl__intake_pause(self->inbound, at.retries));
         at.retries += at.retries < RETRIES_MAX;
     }
-    pawl__intake_end_direct(self->intake);
+    pawl__intake_end_direct(self->inbound);
 }

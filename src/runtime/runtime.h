@@ -79,7 +79,7 @@ struct pawl_endpoint {
     pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
     size_t                own_count;
     pawl__outlived        outlived;
-    pawl__deaths          deaths;
+    pawl__deaths          crashes;
     pawl__breaker         breaker;
     pawl__pause           pause;
     pawl__metrics         metrics;
@@ -112,7 +112,7 @@ const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name
 /* Do messages for the route go by the outbox? */
 static inline bool pawl__route_is_remote(const pawl_route *route)
 {
-    return route->url != NULL || route->sink != NULL || route->is_outbox;
+    return route->url != NULL || route->outbound != NULL || route->is_outbox;
 }
 
 /* observe/observe.c: joining comes last when an endpoint is made, leaving first when it ends. */
@@ -264,7 +264,7 @@ typedef struct pawl__service {
     pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
     pawl_time                 sweep_due, reap_due;
-    pawl_sweep_place          bodies_place;
+    pawl_sweep_cursor         bodies_cursor;
     int                       sweep_failures; /* in a row */
     struct pawl__projections *projections;    /* NULL: the endpoint has none */
 } pawl__service;

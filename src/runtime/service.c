@@ -111,7 +111,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
                            .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
                            .bodies_before =
             settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
-                           .bodies_place = &service->bodies_place};
+                           .bodies_cursor = &service->bodies_cursor};
     int64_t    count   = 0;
     bool       more    = false;
     pawl_error failure = PAWL_ERROR_INIT;

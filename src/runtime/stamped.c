@@ -1,7 +1,7 @@
 /* stamped.c - runs one message alone, with a stamp in its row, and one timeout.
  *
  *     claim one -> no stamp ------------------> stamp, claim it again -> run -> unstamp what stays
- *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after deaths_max
+ *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after crashes_max
  *               -> of one that lives ---------> not counted -^
  *               -> of one that has it in hand -> given back
  *
@@ -20,7 +20,7 @@
 
 /* Writes deaths and history into the row, whose claim ends with that; nothing else changes. */
 static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
-                           pawl_queue_action action, int32_t deaths, pawl_text history,
+                           pawl_queue_action action, int32_t crashes, pawl_text history,
                            pawl_error *error)
 {
     pawl_refusals     refused = {.arena = worker->read};
@@ -29,7 +29,7 @@ static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
                                  .seq           = row->seq,
                                  .due           = row->due,
                                  .attempts      = row->attempts,
-                                 .deaths        = deaths,
+                                 .crashes       = crashes,
                                  .waiting_since = row->waiting_since,
                                  .history       = history};
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
@@ -64,7 +64,7 @@ static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl
     pawl_text history = pawl__mark_stamped(worker, row->history, 0);
     if (history.data == NULL)
         return pawl__mark_no_memory(error);
-    pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->deaths + 1, history, error);
+    pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes + 1, history, error);
     return code == PAWL_OK ? claim_one(worker, &row->seq, due_max, rows, error) : code;
 }
 
@@ -82,7 +82,7 @@ static pawl_code unstamp(pawl__worker *worker, const pawl_queue_row *row, pawl_t
                    pawl_uuid_compare(stamp.worker, pawl_store_worker(worker->store).uuid) == 0;
     if (!is_ours)
         return give_back(worker, row, error);
-    return write_row(worker, row, PAWL_QUEUE_RETRY, row->deaths, row->history, error);
+    return write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes, row->history, error);
 }
 
 /* ---- Running -------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pa
     if (code != PAWL_OK || rows.count == 0)
         return code;
     int64_t before        = step->handled + step->dead;
-    rows.items[0].deaths  = row->deaths;
+    rows.items[0].crashes = row->crashes;
     rows.items[0].history = row->history;
     pawl__batch_reset(worker->batch);
     code = pawl__batch_add_message(worker->batch, &rows.items[0], 0);

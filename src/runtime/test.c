@@ -360,8 +360,8 @@ pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *
     return amend(test, saga, key, name, PAWL_AMEND_SHIFT, shift, error);
 }
 
-pawl_code pawl_test_timeout_release(pawl_test *test, const char *saga, const char *key,
+pawl_code pawl_test_timeout_run_now(pawl_test *test, const char *saga, const char *key,
                                     const char *name, pawl_error *error)
 {
-    return amend(test, saga, key, name, PAWL_AMEND_RELEASE, 0, error);
+    return amend(test, saga, key, name, PAWL_AMEND_RUN_NOW, 0, error);
 }

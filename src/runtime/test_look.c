@@ -242,10 +242,10 @@ pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
     return pawl_store_timeout_list(test->store, row.id, 0, test->arena, rows, error);
 }
 
-pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
+pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_leased_batch *rows,
                                pawl_error *error)
 {
-    *rows = (pawl_snapshot){.count = 0};
+    *rows = (pawl_leased_batch){.count = 0};
     return pawl_store_aggregator_get(test->store, pawl_text_of(partition), test->arena, rows,
                                      error);
 }

@@ -158,7 +158,7 @@ static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
 {
     pawl_store              *store   = NULL;
     const pawl_store_options options = {.options_size  = sizeof options,
-                                        .mode          = PAWL_OPEN_LOOK,
+                                        .mode          = PAWL_OPEN_EXISTING,
                                         .system_prefix = test->settings.system_prefix,
                                         .deadline      = test->settings.deadline};
     if (pawl_store_open(test->url, &options, &store, NULL) != PAWL_OK)

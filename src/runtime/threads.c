@@ -54,7 +54,7 @@ static void destroy_thread(pawl__thread *it)
         close(it->wake_fd);
     }
     pawl__service_destroy(it->service);
-    pawl__intake_destroy(it->intake);
+    pawl__intake_destroy(it->inbound);
     pawl_free(it);
 }
 
@@ -95,9 +95,9 @@ static void *run_thread(void *argument)
         pawl__thread_work(self);
         wait_for_reader(self);
         pawl__worker_leave(self->worker);
-    } else if (self->intake != NULL) {
+    } else if (self->inbound != NULL) {
         pawl__thread_receive(self);
-        pawl__intake_leave(self->intake);
+        pawl__intake_leave(self->inbound);
     } else {
         pawl__thread_serve(self);
         pawl__service_leave(self->service);
@@ -127,8 +127,8 @@ static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *erro
         return pawl_error_set(error, PAWL_EBUSY, "no descriptor for the %s",
                               is_intake ? "inbound transport" : "service");
     if (is_intake) {
-        code       = pawl__intake_create(endpoint, &made->intake, error);
-        made->hand = code == PAWL_OK ? &made->intake->hand : NULL;
+        code       = pawl__intake_create(endpoint, &made->inbound, error);
+        made->hand = code == PAWL_OK ? &made->inbound->hand : NULL;
         return code;
     }
     code       = pawl__service_create(endpoint, NULL, &made->service, error);

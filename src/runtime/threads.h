@@ -15,7 +15,7 @@ typedef struct pawl__thread {
     pawl_endpoint *endpoint;
     pawl__worker  *worker; /* one of these three */
     pawl__service *service;
-    pawl__intake  *intake;
+    pawl__intake  *inbound;
     pawl__hand    *hand; /* of it */
     int            wake_fd;
     int            done_fd;    /* of all threads: written when one has finished */

@@ -321,10 +321,10 @@ static row_kind kind_of_row(const pawl__saga_model *saga, const pawl_on *row,
                                                                               : ROW_CORRELATED;
 }
 
-static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row, bool is_folded,
+static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row, bool is_stream,
                                 const pawl_record *message, pawl_error *error)
 {
-    if (row->handle->state == NULL || row->handle->is_list || is_folded != (saga->stream != NULL) ||
+    if (row->handle->state == NULL || row->handle->is_list || is_stream != (saga->stream != NULL) ||
         strcmp(row->handle->state()->name, saga->state->name) != 0)
         return refuse_handler(saga, row, message, error);
     requirement *const *needs = requirements[kind_of_row(saga, row, message)];
@@ -364,8 +364,8 @@ static pawl_code build_saga_row(pawl__model *model, pawl__saga_model *saga, cons
                                 pawl_error *error)
 {
     const pawl_record *message   = row->handle->message != NULL ? row->handle->message() : NULL;
-    bool               is_folded = pawl__handler_is_folded(model->application, row->handle);
-    pawl_code          code      = check_saga_row(saga, row, is_folded, message, error);
+    bool               is_stream = pawl__handler_is_folded(model->application, row->handle);
+    pawl_code          code      = check_saga_row(saga, row, is_stream, message, error);
     if (code == PAWL_OK)
         code = check_missing(saga->saga->name, row, error);
     pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);

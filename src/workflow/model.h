@@ -43,7 +43,7 @@ typedef struct pawl__stream_model {
     bool               is_entity;
     pawl__apply_model *applies; /* sorted bytewise by type */
     size_t             apply_count;
-    int64_t            fold_every;
+    int64_t            snapshot_every;
     size_t             remembered; /* dispatch ids */
 } pawl__stream_model;
 

@@ -89,11 +89,11 @@ static pawl_code check_process(const pawl_process *process, const char *what, pa
     if (process->state == NULL || process->on == NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "%s %s has no %s", what, process->name,
                               process->state == NULL ? ".state" : ".on");
-    if (process->fold_every < 0)
+    if (process->snapshot_every < 0)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "%s %s: .fold_every is %lld, it may not be "
+                              "%s %s: .snapshot_every is %lld, it may not be "
                               "negative",
-                              what, process->name, (long long)process->fold_every);
+                              what, process->name, (long long)process->snapshot_every);
     if (process->dispatches_remembered < 0 ||
         process->dispatches_remembered > PAWL_DISPATCHES_REMEMBERED_MAX)
         return pawl_error_set(
@@ -173,8 +173,8 @@ static pawl_code build_process(pawl__model *model, const pawl_process *given, bo
     pawl_code code = check_process(&process, is_entity ? "entity" : "process", error);
     if (code != PAWL_OK || stream == NULL)
         return code != PAWL_OK ? code : PAWL_ENOMEM;
-    stream->is_entity  = is_entity;
-    stream->fold_every = process.fold_every;
+    stream->is_entity      = is_entity;
+    stream->snapshot_every = process.snapshot_every;
     stream->remembered = process.dispatches_remembered != 0 ? (size_t)process.dispatches_remembered
                                                             : PAWL_DISPATCHES_REMEMBERED;
     made->stream       = stream;

@@ -16,8 +16,8 @@ void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row,
 
 bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler)
 {
-    return application->handler_size >= offsetof(pawl_handler, is_folded) + sizeof(bool) &&
-           handler->is_folded;
+    return application->handler_size >= offsetof(pawl_handler, is_stream) + sizeof(bool) &&
+           handler->is_stream;
 }
 
 const char *pawl__handler_name(const pawl_application *application, const pawl_handler *handler)
@@ -60,9 +60,9 @@ static const size_row sizes[] = {
     {"saga", SIZE_OF(saga), offsetof(pawl_saga, is_pessimistic) + sizeof(bool), false},
     {"on", SIZE_OF(on), offsetof(pawl_on, own_sql), false},
     {"aggregator", SIZE_OF(aggregator), offsetof(pawl_aggregator, own_sql), false},
-    {"handler", SIZE_OF(handler), offsetof(pawl_handler, is_folded), false},
+    {"handler", SIZE_OF(handler), offsetof(pawl_handler, is_stream), false},
     {"filter", SIZE_OF(filter), sizeof(pawl_filter), false},
-    {"process", SIZE_OF(process), offsetof(pawl_process, fold_every), true},
+    {"process", SIZE_OF(process), offsetof(pawl_process, snapshot_every), true},
     {"projection", SIZE_OF(projection), offsetof(pawl_projection, own_sql), true},
     {"effect", SIZE_OF(effect), offsetof(pawl_effect, name) + sizeof(char *), true},
     {"schedule", SIZE_OF(schedule), offsetof(pawl_schedule, missed_max) + sizeof(int32_t), true},

@@ -186,8 +186,8 @@ static void timeouts_are_not_cancelled(edit *e)
 static void snapshot_removal_empties_the_partition(edit *e)
 {
     pawl_changes *all = &e->changes;
-    for (size_t i = 0; i < all->snapshot_remove.count; i++) {
-        const pawl_snapshot_remove *change = &all->snapshot_remove.items[i];
+    for (size_t i = 0; i < all->leased_batch_remove.count; i++) {
+        const pawl_leased_batch_remove *change = &all->leased_batch_remove.items[i];
         all->aggregator_remove.items[all->aggregator_remove.count++] =
             (pawl_aggregator_remove){.unit      = change->unit,
                                      .group     = change->group,
@@ -198,29 +198,30 @@ static void snapshot_removal_empties_the_partition(edit *e)
 
 static void snapshot_removal_ignores_the_session(edit *e)
 {
-    for (size_t i = 0; i < e->changes.snapshot_remove.count; i++)
-        e->changes.snapshot_remove.items[i].session = (pawl_session_id){{{0}}};
+    for (size_t i = 0; i < e->changes.leased_batch_remove.count; i++)
+        e->changes.leased_batch_remove.items[i].session = (pawl_session_id){{{0}}};
 }
 
 /* As many as one statement has parameters. */
 static void snapshot_removal_takes_999(edit *e)
 {
-    for (size_t i = 0; i < e->changes.snapshot_remove.count; i++)
-        if (e->changes.snapshot_remove.items[i].id_count > 999)
-            e->changes.snapshot_remove.items[i].id_count = 999;
+    for (size_t i = 0; i < e->changes.leased_batch_remove.count; i++)
+        if (e->changes.leased_batch_remove.items[i].id_count > 999)
+            e->changes.leased_batch_remove.items[i].id_count = 999;
 }
 
 static void release_frees_every_session(edit *e)
 {
     pawl_changes *all   = &e->changes;
-    size_t        given = all->snapshot_release.count;
+    size_t        given = all->leased_batch_release.count;
     for (size_t i = 0; i < given; i++) {
-        pawl_snapshot_release change = all->snapshot_release.items[i];
-        pawl_snapshot         rows   = {0};
+        pawl_leased_batch_release change = all->leased_batch_release.items[i];
+        pawl_leased_batch         rows   = {0};
         SELF->aggregator_get(e->store, change.partition, e->arena, &rows, NULL);
-        for (size_t j = 0; j < rows.count && all->snapshot_release.count < given + EDIT_ROOM; j++) {
-            change.session                                             = rows.items[j].session;
-            all->snapshot_release.items[all->snapshot_release.count++] = change;
+        for (size_t j = 0; j < rows.count && all->leased_batch_release.count < given + EDIT_ROOM;
+             j++) {
+            change.session = rows.items[j].session;
+            all->leased_batch_release.items[all->leased_batch_release.count++] = change;
         }
     }
 }
@@ -259,14 +260,14 @@ static void marks_are_not_unique(edit *e)
 {
     pawl_changes *all  = &e->changes;
     size_t        kept = 0;
-    for (size_t i = 0; i < all->inbox_mark.count; i++) {
-        const pawl_inbox_mark *change   = &all->inbox_mark.items[i];
-        bool                   is_known = false;
+    for (size_t i = 0; i < all->inbox_entry.count; i++) {
+        const pawl_inbox_entry *change   = &all->inbox_entry.items[i];
+        bool                    is_known = false;
         SELF->inbox_known(e->store, change->endpoint, &change->message_id, 1, &is_known, NULL);
         if (!is_known)
-            all->inbox_mark.items[kept++] = *change;
+            all->inbox_entry.items[kept++] = *change;
     }
-    all->inbox_mark.count = kept;
+    all->inbox_entry.count = kept;
 }
 
 static void a_dead_letter_is_overwritten(edit *e)
@@ -363,10 +364,10 @@ static void a_hold_is_never_released(edit *e)
 {
     pawl_changes *all  = &e->changes;
     size_t        kept = 0;
-    for (size_t i = 0; i < all->outbox_hold.count; i++)
-        if (!all->outbox_hold.items[i].is_release)
-            all->outbox_hold.items[kept++] = all->outbox_hold.items[i];
-    all->outbox_hold.count = kept;
+    for (size_t i = 0; i < all->outbox_block.count; i++)
+        if (!all->outbox_block.items[i].is_unblock)
+            all->outbox_block.items[kept++] = all->outbox_block.items[i];
+    all->outbox_block.count = kept;
 }
 
 static void a_rejection_is_tried_again(edit *e)

@@ -14,7 +14,7 @@
 static pawl_stream load(edit *e, pawl_text name)
 {
     pawl_stream      stream = {0};
-    pawl_stream_read read   = {.stream = name, .fold_version_max = INT32_MAX};
+    pawl_stream_read read   = {.stream = name, .snapshot_version_max = INT32_MAX};
     SELF->stream_load(e->store, &read, 1, e->arena, &stream, NULL);
     return stream;
 }
@@ -101,9 +101,9 @@ static void a_replay_is_added_again(edit *e)
 /* An older fold's state, under a version that passes for a newer one. */
 static void an_older_fold_overwrites(edit *e)
 {
-    for (size_t i = 0; i < e->changes.fold_set.count; i++) {
-        pawl_fold_set *change = &e->changes.fold_set.items[i];
-        pawl_fold_row  stored = load(e, change->stream).fold;
+    for (size_t i = 0; i < e->changes.stream_snapshot_set.count; i++) {
+        pawl_stream_snapshot_set *change = &e->changes.stream_snapshot_set.items[i];
+        pawl_stream_snapshot_row  stored = load(e, change->stream).snapshot;
         if (change->version <= stored.version)
             change->version = stored.version + 1;
     }
@@ -137,7 +137,7 @@ static pawl_code load_changed(pawl_store *store, const pawl_stream_read *reads, 
 
 static void take_any_fold(pawl_stream_read *read)
 {
-    read->fold_version_max = read->fold_version_max > 0 ? INT32_MAX : 0;
+    read->snapshot_version_max = read->snapshot_version_max > 0 ? INT32_MAX : 0;
 }
 
 static pawl_code load_any_fold(pawl_store *store, const pawl_stream_read *reads, size_t count,
@@ -165,7 +165,7 @@ static pawl_code load_version_of_the_rows(pawl_store *store, const pawl_stream_r
     pawl_code code = SELF->stream_load(store, reads, count, arena, streams, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (streams[i].count == 0)
-            streams[i].version = streams[i].fold.version;
+            streams[i].version = streams[i].snapshot.version;
     return code;
 }
 
@@ -246,7 +246,7 @@ static void any_row_is_enabled(edit *e)
 static void what_is_discarded_is_delivered(edit *e)
 {
     for (size_t i = 0; i < e->changes.outbox_reset.count; i++)
-        e->changes.outbox_reset.items[i].action = PAWL_OUTBOX_ENABLE;
+        e->changes.outbox_reset.items[i].action = PAWL_OUTBOX_RETRY;
 }
 
 static pawl_code find_changed(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,

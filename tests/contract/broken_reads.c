@@ -263,21 +263,22 @@ static pawl_code list_leased_destinations(pawl_store *store, pawl_text own, pawl
 
 /* ---- Aggregators -------------------------------------------------------- */
 
-static pawl_code snapshot_without_lease(pawl_store *store, const pawl_snapshot_claim *claim,
-                                        pawl_arena *arena, pawl_snapshot *snapshot,
+static pawl_code snapshot_without_lease(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                        pawl_arena *arena, pawl_leased_batch *leased,
                                         pawl_error *error)
 {
-    pawl_snapshot_claim changed = *claim;
-    changed.lease               = 0;
-    return SELF->snapshot_claim(store, &changed, arena, snapshot, error);
+    pawl_leased_batch_claim changed = *claim;
+    changed.lease                   = 0;
+    return SELF->leased_batch_claim(store, &changed, arena, leased, error);
 }
 
-static pawl_code snapshot_forgets_unresolved(pawl_store *store, const pawl_snapshot_claim *claim,
-                                             pawl_arena *arena, pawl_snapshot *snapshot,
+static pawl_code snapshot_forgets_unresolved(pawl_store                    *store,
+                                             const pawl_leased_batch_claim *claim,
+                                             pawl_arena *arena, pawl_leased_batch *leased,
                                              pawl_error *error)
 {
-    pawl_code code       = SELF->snapshot_claim(store, claim, arena, snapshot, error);
-    snapshot->unresolved = 0;
+    pawl_code code     = SELF->leased_batch_claim(store, claim, arena, leased, error);
+    leased->unresolved = 0;
     return code;
 }
 
@@ -285,19 +286,19 @@ static pawl_code count_leases(pawl_store *store, pawl_text partition, const pawl
                               size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
                               pawl_error *error)
 {
-    pawl_arena         *arena    = pawl_arena_create(0);
-    pawl_snapshot       snapshot = {0};
-    pawl_snapshot_claim claim    = {.partition  = partition,
-                                    .session    = {{{9}}},
-                                    .types      = types,
-                                    .type_count = type_count,
-                                    .now        = now,
-                                    .lease      = PAWL_MINUTES(5)};
+    pawl_arena             *arena  = pawl_arena_create(0);
+    pawl_leased_batch       leased = {0};
+    pawl_leased_batch_claim claim  = {.partition  = partition,
+                                      .session    = {{{9}}},
+                                      .types      = types,
+                                      .type_count = type_count,
+                                      .now        = now,
+                                      .lease      = PAWL_MINUTES(5)};
     if (arena == NULL)
         return PAWL_ENOMEM;
     pawl_code code =
         SELF->aggregator_count(store, partition, types, type_count, now, counts, error);
-    SELF->snapshot_claim(store, &claim, arena, &snapshot, NULL);
+    SELF->leased_batch_claim(store, &claim, arena, &leased, NULL);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -313,7 +314,7 @@ static pawl_code count_free_rows(pawl_store *store, pawl_text partition, const p
 }
 
 static pawl_code get_latest_first(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                  pawl_snapshot *rows, pawl_error *error)
+                                  pawl_leased_batch *rows, pawl_error *error)
 {
     pawl_code code = SELF->aggregator_get(store, partition, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < rows->count / 2; i++)
@@ -367,9 +368,9 @@ static pawl_code know_any_case(pawl_store *store, pawl_text endpoint, const pawl
 
 static void mark_lower(edit *e)
 {
-    for (size_t i = 0; i < e->changes.inbox_mark.count; i++)
-        e->changes.inbox_mark.items[i].message_id =
-            lower(e->arena, e->changes.inbox_mark.items[i].message_id);
+    for (size_t i = 0; i < e->changes.inbox_entry.count; i++)
+        e->changes.inbox_entry.items[i].message_id =
+            lower(e->arena, e->changes.inbox_entry.items[i].message_id);
 }
 
 static pawl_code claim_outbox_early(pawl_store *store, pawl_text endpoint, pawl_time now,
@@ -424,12 +425,12 @@ static pawl_code list_old_leads(pawl_store *store, pawl_time now, pawl_arena *ar
 }
 
 /* Pages that begin with the row before. */
-static pawl_code walk_from_the_start(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                                     pawl_walk_rows *rows, pawl_error *error)
+static pawl_code walk_from_the_start(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                                     pawl_scan_rows *rows, pawl_error *error)
 {
-    pawl_walk changed = *walk;
+    pawl_scan changed = *walk;
     changed.after     = NULL;
-    return SELF->walk(store, &changed, arena, rows, error);
+    return SELF->scan(store, &changed, arena, rows, error);
 }
 
 /* Pages of letters that begin with the first one. */
@@ -461,12 +462,12 @@ static pawl_code find_dead_of_any_error(pawl_store *store, const pawl_dead_query
 }
 
 /* Whole tables where a page was asked for. */
-static pawl_code walk_all(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                          pawl_walk_rows *rows, pawl_error *error)
+static pawl_code walk_all(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                          pawl_scan_rows *rows, pawl_error *error)
 {
-    pawl_walk changed = *walk;
+    pawl_scan changed = *walk;
     changed.count_max = 0;
-    return SELF->walk(store, &changed, arena, rows, error);
+    return SELF->scan(store, &changed, arena, rows, error);
 }
 
 /* A worker that was replaced takes its place back. */
@@ -533,8 +534,11 @@ const defect broken_reads[] = {
      NULL,
      {.timeout_foreign = list_every_destination}},
     {"leased timeouts are listed", "E13", NULL, {.timeout_foreign = list_leased_destinations}},
-    {"snapshot without lease", "A16", NULL, {.snapshot_claim = snapshot_without_lease}},
-    {"unresolved rows not counted", "A10", NULL, {.snapshot_claim = snapshot_forgets_unresolved}},
+    {"snapshot without lease", "A16", NULL, {.leased_batch_claim = snapshot_without_lease}},
+    {"unresolved rows not counted",
+     "A10",
+     NULL,
+     {.leased_batch_claim = snapshot_forgets_unresolved}},
     {"count that leases", "A19", NULL, {.aggregator_count = count_leases}},
     {"count of free rows only", "A17", NULL, {.aggregator_count = count_free_rows}},
     {"rows latest first", "A8", NULL, {.aggregator_get = get_latest_first}},
@@ -547,14 +551,14 @@ const defect broken_reads[] = {
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
     {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
-    {"walks that begin again", "E28", NULL, {.walk = walk_from_the_start}},
+    {"walks that begin again", "E28", NULL, {.scan = walk_from_the_start}},
     {"messages that are found again", "E26", NULL, {.queue_find = find_messages_from_the_start}},
     {"letters that are found again", "E34", NULL, {.dead_find = find_dead_from_the_start}},
     {"letters of another error", "E34", NULL, {.dead_find = find_dead_of_any_error}},
-    {"walks without pages", "S27", NULL, {.walk = walk_all}},
+    {"walks without pages", "S27", NULL, {.scan = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
-    {"workers that live are told dead", "E26", NULL, {.worker_died = bury_the_living}},
+    {"workers that live are told dead", "E26", NULL, {.worker_crashed = bury_the_living}},
     {"retried rows are not told", "E3", NULL, {.queue_retried = tell_no_retries}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };

@@ -127,7 +127,7 @@ static void take_manner(committed *c)
         EXPECT_EQ(c->s, suite_claim(c->s, c->store, queue, SUITE_NOW, 1).count, 1);
     }
     if (c->loss->how == HELD)
-        EXPECT_OK(c->s, pawl_store_hold_begin(c->store, &c->s->error));
+        EXPECT_OK(c->s, pawl_store_handler_transaction_begin(c->store, &c->s->error));
 }
 
 /* ---- What was told ------------------------------------------------------ */

@@ -51,13 +51,13 @@ static bool is_put_back(const trial *t)
 static void prepare_mark(trial *t)
 {
     if (t->is_refused)
-        COMMIT_ONE(t->s, t->other, inbox_mark, .endpoint = TEXT("suite"),
+        COMMIT_ONE(t->s, t->other, inbox_entry, .endpoint = TEXT("suite"),
                    .message_id = trial_name(t, "mark"), .at = SUITE_NOW);
 }
 
 static void add_mark(trial *t, suite_set *set)
 {
-    ADD(set, inbox_mark, .endpoint = TEXT("suite"), .message_id = trial_name(t, "mark"),
+    ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = trial_name(t, "mark"),
         .at = SUITE_NOW);
 }
 
@@ -355,18 +355,18 @@ static void prepare_snapshot(trial *t)
     COMMIT_ONE(t->s, t->other, aggregator_add, .name = TEXT("Bills"),
                .partition = trial_name(t, "Bills/"), .key = TEXT("b-1"),
                .message = suite_message(t->s, TEXT("b-1")), .at = SUITE_NOW, .due = SUITE_NOW);
-    pawl_snapshot snapshot =
+    pawl_leased_batch leased =
         suite_snapshot_of(t->s, t->other, trial_name(t, "Bills/"), 70, SUITE_NOW);
-    EXPECT_EQ(t->s, snapshot.count, 1);
-    t->row = snapshot.items[0].id;
+    EXPECT_EQ(t->s, leased.count, 1);
+    t->row = leased.items[0].id;
 }
 
-static void add_snapshot_remove(trial *t, suite_set *set)
+static void add_leased_batch_remove(trial *t, suite_set *set)
 {
     int64_t *id = pawl_arena_take(t->s->arena, sizeof *id);
     EXPECT(t->s, id != NULL);
     *id = t->row;
-    ADD(set, snapshot_remove, .partition = trial_name(t, "Bills/"),
+    ADD(set, leased_batch_remove, .partition = trial_name(t, "Bills/"),
         .session = suite_session_id(t->is_refused ? 71 : 70), .ids = id, .id_count = 1);
 }
 
@@ -431,7 +431,7 @@ static bool is_taken(const trial *t)
 const refusable refusables[] = {
     {pawl_change_queue_settle, PAWL_EGONE, prepare_claim, add_done, is_done},
     {pawl_change_queue_settle, PAWL_EGONE, prepare_claim, add_retry, is_put_back},
-    {pawl_change_inbox_mark, PAWL_EDUPLICATE, prepare_mark, add_mark, is_marked},
+    {pawl_change_inbox_entry, PAWL_EDUPLICATE, prepare_mark, add_mark, is_marked},
     {pawl_change_saga_delete, PAWL_ECONFLICT, prepare_order, add_delete, is_deleted},
     {pawl_change_saga_insert, PAWL_EDUPLICATE, prepare_begin, add_begin, is_begun},
     {pawl_change_saga_update, PAWL_ECONFLICT, prepare_order, add_update, is_updated},
@@ -442,7 +442,7 @@ const refusable refusables[] = {
     {pawl_change_timeout_settle, PAWL_EGONE, prepare_lease, add_settle, is_settled},
     {pawl_change_outbox_settle, PAWL_EGONE, prepare_delivery, add_delivery, is_delivered},
     {pawl_change_outbox_reset, PAWL_EGONE, prepare_dead, add_discard, is_discarded},
-    {pawl_change_snapshot_remove, PAWL_ECONFLICT, prepare_snapshot, add_snapshot_remove,
+    {pawl_change_leased_batch_remove, PAWL_ECONFLICT, prepare_snapshot, add_leased_batch_remove,
      is_removed},
     {pawl_change_timeout_set, PAWL_EDUPLICATE, prepare_set, add_timeout, is_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, prepare_add, add_out, is_out},

@@ -122,13 +122,13 @@ int main(void)
         cmocka_unit_test(a_login_without_the_right_is_let_off),
         cmocka_unit_test(every_other_answer_fails),
     };
-    pawl_error error = PAWL_ERROR_INIT;
-    ops              = pawl__memory_driver;
-    ops.scheme       = "takeover";
-    ops.open         = open_memory;
-    ops.worker_open  = open_worker;
-    ops.hold_begin   = begin_nothing;
-    ops.hold_end     = end_nothing;
+    pawl_error error              = PAWL_ERROR_INIT;
+    ops                           = pawl__memory_driver;
+    ops.scheme                    = "takeover";
+    ops.open                      = open_memory;
+    ops.worker_open               = open_worker;
+    ops.handler_transaction_begin = begin_nothing;
+    ops.handler_transaction_end   = end_nothing;
     ops.promises |= PAWL_STORE_ROW_LOCKS;
     if (pawl_store_register(&ops, &error) != PAWL_OK) {
         fprintf(stderr, "%s\n", error.text);

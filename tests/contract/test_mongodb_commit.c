@@ -211,28 +211,28 @@ static int64_t transactions(const ground *p)
 static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size_t count,
                             size_t size)
 {
-    pawl_fold_set folds[4];
-    char          streams[4][30];
-    char         *state = malloc(size + 1);
+    pawl_stream_snapshot_set folds[4];
+    char                     streams[4][30];
+    char                    *state = malloc(size + 1);
     assert_non_null(state);
     memset(state, 'x', size);
     snprintf(state + size - 2, 3, "\"}");
     memcpy(state, "{\"a\":\"", 6);
     for (size_t i = 0; i < count; i++) {
         snprintf(streams[i], sizeof streams[i], "%s/%zu", name, i);
-        folds[i] = (pawl_fold_set){.unit         = (uint32_t)i,
-                                   .group        = (uint32_t)i,
-                                   .stream       = pawl_text_of(streams[i]),
-                                   .version      = 1,
-                                   .type_version = 1,
-                                   .at           = NOW,
-                                   .dispatches   = TEXT("{}"),
-                                   .state        = {.data = state, .size = size}};
+        folds[i] = (pawl_stream_snapshot_set){.unit         = (uint32_t)i,
+                                              .group        = (uint32_t)i,
+                                              .stream       = pawl_text_of(streams[i]),
+                                              .version      = 1,
+                                              .type_version = 1,
+                                              .at           = NOW,
+                                              .dispatches   = TEXT("{}"),
+                                              .state        = {.data = state, .size = size}};
     }
-    pawl_changes  changes = {.now         = NOW,
-                             .unit_count  = (uint32_t)count,
-                             .group_count = (uint32_t)count,
-                             .fold_set    = {.items = folds, .count = count}};
+    pawl_changes  changes = {.now                 = NOW,
+                             .unit_count          = (uint32_t)count,
+                             .group_count         = (uint32_t)count,
+                             .stream_snapshot_set = {.items = folds, .count = count}};
     pawl_refusals refused = {.arena = p->arena};
     if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
         fail_msg("%s", p->error.text);
@@ -383,19 +383,19 @@ static void claim_all(ground *p, pawl_store *store, pawl_queue_rows *rows)
 static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows)
 {
     static pawl_queue_settle settles[SETTLED];
-    static pawl_inbox_mark   marks[SETTLED];
+    static pawl_inbox_entry  marks[SETTLED];
     pawl_refusals            refused = {.arena = p->arena};
     for (size_t i = 0; i < SETTLED; i++) {
         settles[i] = (pawl_queue_settle){
             .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"), .seq = rows->items[i].seq};
-        marks[i] = (pawl_inbox_mark){
+        marks[i] = (pawl_inbox_entry){
             .endpoint = TEXT("orders"), .message_id = rows->items[i].message.id, .at = NOW};
     }
     pawl_changes changes = {.now          = NOW,
                             .unit_count   = 1,
                             .group_count  = 1,
                             .queue_settle = {.items = settles, .count = SETTLED},
-                            .inbox_mark   = {.items = marks, .count = SETTLED}};
+                            .inbox_entry  = {.items = marks, .count = SETTLED}};
     if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     assert_int_equal(refused.count, 0);

@@ -285,17 +285,17 @@ static void a_number_is_found_whatever_its_width(void **state)
 
 /* ---- Aggregators ---------------------------------------------------------- */
 
-static pawl_aggregator_snapshot snapshot(ground *p, pawl_store *store, pawl_time now)
+static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_time now)
 {
-    static const pawl_text           types[]  = {PAWL_TEXT_INIT("put")};
-    pawl_aggregator_snapshot_options options  = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    pawl_aggregator_snapshot         snapshot = {.count = 0};
-    options.partition                         = TEXT("sum");
-    options.types                             = types;
-    options.type_count                        = 1;
+    static const pawl_text               types[] = {PAWL_TEXT_INIT("put")};
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    pawl_aggregator_leased_batch         leased  = {.count = 0};
+    options.partition                            = TEXT("sum");
+    options.types                                = types;
+    options.type_count                           = 1;
     succeed(p,
-            pawl_store_aggregator_snapshot(store, &options, now, p->arena, &snapshot, &p->error));
-    return snapshot;
+            pawl_store_aggregator_leased_batch(store, &options, now, p->arena, &leased, &p->error));
+    return leased;
 }
 
 static void m5_rows_come_in_order_and_a_release_is_of_one_session(void **state)
@@ -305,7 +305,7 @@ static void m5_rows_come_in_order_and_a_release_is_of_one_session(void **state)
     add(p, store, "late", NOW + 1);
     add(p, store, "first", NOW);
     add(p, store, "second", NOW);
-    pawl_aggregator_snapshot all = snapshot(p, store, NOW);
+    pawl_aggregator_leased_batch all = leased(p, store, NOW);
     assert_int_equal(all.count, 3);
     assert_true(pawl_text_equal(all.rows[0].key, TEXT("first")));
     assert_true(pawl_text_equal(all.rows[1].key, TEXT("second")));
@@ -313,12 +313,12 @@ static void m5_rows_come_in_order_and_a_release_is_of_one_session(void **state)
     assert_int_equal(type_of(p, "pawl_aggregator", "at"), BSON_TYPE_INT64);
     assert_int_equal(member(p, "pawl_aggregator", "lease_expires"), NOW + FIVE_MINUTES);
     add(p, store, "other", NOW + 2);
-    pawl_aggregator_snapshot other = snapshot(p, store, NOW);
+    pawl_aggregator_leased_batch other = leased(p, store, NOW);
     assert_int_equal(other.count, 1);
-    succeed(p, pawl_store_aggregator_release_snapshot(store, &all, NOW, &p->error));
-    assert_int_equal(snapshot(p, store, NOW).count, 3); /* not the one of `other` */
-    assert_int_equal(snapshot(p, store, NOW + FIVE_MINUTES - 1).count, 0);
-    assert_int_equal(snapshot(p, store, NOW + FIVE_MINUTES).count, 4);
+    succeed(p, pawl_store_aggregator_release_leased_batch(store, &all, NOW, &p->error));
+    assert_int_equal(leased(p, store, NOW).count, 3); /* not the one of `other` */
+    assert_int_equal(leased(p, store, NOW + FIVE_MINUTES - 1).count, 0);
+    assert_int_equal(leased(p, store, NOW + FIVE_MINUTES).count, 4);
     pawl_store_close(store);
 }
 

@@ -300,7 +300,7 @@ static void pawl_writes_what_its_validators_ask_for(void **state)
         fail_msg("%s", p->error.text);
     pawl_changes set = {
         ONE(queue_send, .queue = TEXT("orders"), .due = NOW, A_MESSAGE),
-        ONE(inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW),
+        ONE(inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW),
         ONE(saga_insert, .table = &order, .id = saga, .metadata = TEXT("{}"), .data = TEXT("{}"),
             .main = pawl_value_text(TEXT("o-1"))),
         ONE(event_append, .stream = TEXT("Order/1"), .version = 1, .is_first = true,
@@ -308,7 +308,7 @@ static void pawl_writes_what_its_validators_ask_for(void **state)
         ONE(timeout_set, .id = timeout, .destination = TEXT("orders"), .due = NOW, .is_new = true),
         ONE(outbox_add, .dispatch_id = {.uuid = {.bytes = {9}}}, .destination = TEXT("far"),
             .at = NOW, A_MESSAGE),
-        ONE(fold_set, .stream = TEXT("Order/1"), .version = 1, .type_version = 1,
+        ONE(stream_snapshot_set, .stream = TEXT("Order/1"), .version = 1, .type_version = 1,
             .state = TEXT("{}"), .dispatches = TEXT("{}"), .at = NOW),
         ONE(aggregator_add, .name = TEXT("sum"), .partition = TEXT("sum"), .key = TEXT("k"),
             .at = NOW, .due = NOW, A_MESSAGE),
@@ -330,7 +330,7 @@ static void pawl_writes_what_its_validators_ask_for(void **state)
         ONE(saga_update, .table = &order, .id = saga, .version = 1, .metadata = TEXT("{}"),
             .data = TEXT("{}")),
         ONE(timeout_set, .id = timeout, .destination = TEXT("orders"), .due = NOW + 1),
-        ONE(fold_set, .stream = TEXT("Order/1"), .version = 2, .type_version = 1,
+        ONE(stream_snapshot_set, .stream = TEXT("Order/1"), .version = 2, .type_version = 1,
             .state = TEXT("{}"), .dispatches = TEXT("{}"), .at = NOW),
         ONE(flush_set, .partition = TEXT("sum"), .due = NOW, .attempts = 1, .is_dead = true),
     };

@@ -123,9 +123,9 @@ static void the_wait_that_opens_the_stream_is_over(void **state)
 
 static void what_nobody_waits_for_ends_none(void **state)
 {
-    pair            t    = open_pair(*state);
-    pawl_inbox_mark mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
-    pawl_changes    set  = {.inbox_mark = {.items = &mark, .count = 1}};
+    pair             t    = open_pair(*state);
+    pawl_inbox_entry mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_changes     set  = {.inbox_entry = {.items = &mark, .count = 1}};
     wait_for(&t, 0);
     commit(&t, &set);
     assert_true(wait_counted(&t, 900, STREAMED) > 1);

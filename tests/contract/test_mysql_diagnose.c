@@ -21,7 +21,7 @@ static pawl_store *open_here(ground *p, const char *url)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_LOOK;
+    options.mode               = PAWL_OPEN_EXISTING;
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
     expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
     return store;

@@ -125,9 +125,9 @@ static void o32_a_hold_that_was_undone_ends_and_keeps_its_session(void **state)
     MYSQL        *own     = pawl_store_native(a, "MYSQL");
     unsigned long session = mysql_thread_id(own);
     make_row(c);
-    EXPECT_OK(&c->s, pawl_store_hold_begin(a, &c->s.error));
+    EXPECT_OK(&c->s, pawl_store_handler_transaction_begin(a, &c->s.error));
     change_elsewhere(c, own);
-    pawl_store_hold_end(a);
+    pawl_store_handler_transaction_end(a);
     suite_send(&c->s, a, PAWL_TEXT("orders"), "m-1", SUITE_NOW);
     assert_ptr_equal(pawl_store_native(a, "MYSQL"), own);
     assert_int_equal(mysql_thread_id(own), session);
@@ -140,7 +140,7 @@ static void o32_a_hold_that_was_undone_is_lost_at_its_commit(void **state)
     pawl_store   *a = open_node(c, 0);
     pawl_refusals refused;
     make_row(c);
-    EXPECT_OK(&c->s, pawl_store_hold_begin(a, &c->s.error));
+    EXPECT_OK(&c->s, pawl_store_handler_transaction_begin(a, &c->s.error));
     change_elsewhere(c, pawl_store_native(a, "MYSQL"));
     suite_set set = suite_changes(&c->s);
     ADD(&set, queue_send, .queue = PAWL_TEXT("orders"), .due = SUITE_NOW,

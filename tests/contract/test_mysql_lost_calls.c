@@ -187,17 +187,17 @@ static void e8_a_claim_that_was_lost_is_nobodys(void **state)
 /* ---- Walks ------------------------------------------------------------------ */
 
 /* The row that the page must have; a page that was lost is asked for again. */
-static pawl_walk_row walk_on(trip *t, pawl_store *store, const pawl_walk_row *after, bool *was)
+static pawl_scan_row walk_on(trip *t, pawl_store *store, const pawl_scan_row *after, bool *was)
 {
-    const pawl_walk walk = {.kind = PAWL_WALK_QUEUE, .after = after, .count_max = 1};
-    pawl_walk_rows  rows;
+    const pawl_scan walk = {.kind = PAWL_SCAN_QUEUE, .after = after, .count_max = 1};
+    pawl_scan_rows  rows;
     lose(t);
-    pawl_code code = pawl_store_walk(store, &walk, t->p->arena, &rows, &t->p->error);
+    pawl_code code = pawl_store_scan(store, &walk, t->p->arena, &rows, &t->p->error);
     *was           = was_lost(t);
     expect_told(t, code, *was);
     assert_int_equal(rows.count, code == PAWL_OK);
     if (code != PAWL_OK)
-        expect_code(t->p, pawl_store_walk(store, &walk, t->p->arena, &rows, &t->p->error), PAWL_OK);
+        expect_code(t->p, pawl_store_scan(store, &walk, t->p->arena, &rows, &t->p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }
@@ -209,8 +209,8 @@ static bool walk_two(trip *t)
     bool        was_first, was_second;
     expect_code(p, send_one(p, other), PAWL_OK);
     expect_code(p, send_one(p, other), PAWL_OK);
-    pawl_walk_row first  = walk_on(t, store, NULL, &was_first);
-    pawl_walk_row second = walk_on(t, store, &first, &was_second);
+    pawl_scan_row first  = walk_on(t, store, NULL, &was_first);
+    pawl_scan_row second = walk_on(t, store, &first, &was_second);
     assert_true(second.number > first.number);
     assert_false(pawl_text_equal(second.message.id, first.message.id));
     raw_run(p->raw, "delete from pawl_queue");

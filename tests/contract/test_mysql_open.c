@@ -314,9 +314,9 @@ static void o20_a_session_that_is_ended_ends_no_other_over_tls(void **state)
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
     for (int i = 0; i < 5; i++) {
         pawl_queue_rows rows = {0};
-        expect_code(p, pawl_store_hold_begin(a, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_handler_transaction_begin(a, &p->error), PAWL_OK);
         kill_session(p, a);
-        pawl_store_hold_end(a); /* the rollback fails, and nothing connects again */
+        pawl_store_handler_transaction_end(a); /* the rollback fails, and nothing connects again */
         for (int call = 0; call < 20; call++)
             expect_code(p, pawl_store_queue_list(b, TEXT("orders"), 0, p->arena, &rows, &p->error),
                         PAWL_OK);

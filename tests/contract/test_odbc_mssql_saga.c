@@ -62,7 +62,7 @@ static void s9_a_row_that_is_passed_over_is_elsewhere(void **state)
     assert_int_equal(
         load_order(p, "on " SKIPS "\n columns 6\non " LOOKS "\n" THERE, PAWL_SAGA_SKIP_LOCKED)
             .presence,
-        PAWL_SAGA_ELSEWHERE);
+        PAWL_SAGA_LOCKED_BY_ANOTHER);
     assert_int_equal(
         load_order(p, "on " SKIPS "\n columns 6\non " LOOKS "\n columns 6\n", PAWL_SAGA_SKIP_LOCKED)
             .presence,

@@ -372,14 +372,14 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(void **state)
          " error 23000 1 ORA-00001: unique constraint\n",
          1},
     };
-    scripted     *p        = *state;
-    pawl_fold_set fold     = {.stream = PAWL_TEXT("Cart/1"), .version = 9, .type_version = 1};
-    pawl_changes  changes  = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    fold.state             = PAWL_TEXT("{}");
-    fold.dispatches        = PAWL_TEXT("[]");
-    fold.at                = SCRIPTED_NOW;
-    changes.fold_set.items = &fold;
-    changes.fold_set.count = 1;
+    scripted                *p        = *state;
+    pawl_stream_snapshot_set snapshot = {
+        .stream = PAWL_TEXT("Cart/1"), .version = 9, .type_version = 1, .at = SCRIPTED_NOW};
+    pawl_changes changes              = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    snapshot.state                    = PAWL_TEXT("{}");
+    snapshot.dispatches               = PAWL_TEXT("[]");
+    changes.stream_snapshot_set.items = &snapshot;
+    changes.stream_snapshot_set.count = 1;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         scripted_open(p, ways[i].rules, DEADLINE_MS);
         scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);

@@ -161,15 +161,15 @@ static void sagas_of_one_set_are_locked_by_their_ids(void **state)
 /* As with sagas: two commits that have marked the same messages meet at the same mark. */
 static void marks_of_one_set_are_written_by_their_ids(void **state)
 {
-    ground         *p       = *state;
-    pawl_store     *store   = open_store(p, p->url);
-    PGconn         *other   = raw_open(p->schema);
-    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
-    pawl_inbox_mark marks[] = {{.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .at = NOW},
-                               {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .at = NOW}};
-    job             j;
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = 2;
+    ground          *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    PGconn          *other   = raw_open(p->schema);
+    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_inbox_entry marks[] = {{.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .at = NOW},
+                                {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .at = NOW}};
+    job              j;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 2;
     raw_run(p->pg, "begin; insert into pawl_inbox values ('a', 'm-1', 'handled', now())");
     start_job(p, &j, store, &changes);
     raw_wait(other,
@@ -264,18 +264,18 @@ static void a_wait_ends_a_transaction_without_claims(void **state)
 /* An operator reads in the inbox how each message ended. */
 static void marks_say_how_it_ended(void **state)
 {
-    ground         *p       = *state;
-    pawl_store     *store   = open_store(p, p->url);
-    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
-    pawl_inbox_mark marks[] = {
+    ground          *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("a"), .message_id = TEXT("m-3"), .outcome = PAWL_INBOX_DEAD},
         {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .outcome = PAWL_INBOX_HANDLED},
         {.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .outcome = PAWL_INBOX_DISCARDED},
     };
     for (size_t i = 0; i < 3; i++)
         marks[i].at = NOW;
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = 3;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 3;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     expect_raw_text(p->pg,
                     "select string_agg(\"MessageId\" || ' ' || \"Outcome\", ', ' order by "

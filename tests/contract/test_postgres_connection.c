@@ -127,7 +127,7 @@ static void killed_in_a_hold_nothing_is_applied(void **state)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
     raw_run(p->pg, "create table mine (id integer)");
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     PGconn *native = store->ops->native(store);
     char    sql[100];
     snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
@@ -188,7 +188,7 @@ static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_ca
     if (c->is_careful)
         be_refused(p, store);
     if (c->is_held)
-        expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     proxy_cut(between, c->loss, c->number, c->is_kept);
     pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
     if (code != c->code || !proxy_was_cut(between))
@@ -250,15 +250,15 @@ static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
 /* Messages of a walk are the same whether its answer was lost or not. */
 static void expect_walked(ground *p, proxy *between, pawl_store *store, proxy_loss loss)
 {
-    pawl_walk      walk = {.kind = PAWL_WALK_QUEUE, .count_max = 1};
-    pawl_walk_row  first;
-    pawl_walk_rows rows;
+    pawl_scan      walk = {.kind = PAWL_SCAN_QUEUE, .count_max = 1};
+    pawl_scan_row  first;
+    pawl_scan_rows rows;
     for (int page = 0; page < 2; page++) {
         proxy_cut(between, loss, 1, page == 1);
-        expect_code(p, pawl_store_walk(store, &walk, p->arena, &rows, &p->error), PAWL_ELOST);
+        expect_code(p, pawl_store_scan(store, &walk, p->arena, &rows, &p->error), PAWL_ELOST);
         assert_true(proxy_was_cut(between));
         assert_int_equal(rows.count, 0);
-        expect_code(p, pawl_store_walk(store, &walk, p->arena, &rows, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_scan(store, &walk, p->arena, &rows, &p->error), PAWL_OK);
         assert_int_equal(rows.count, 1);
         assert_true(pawl_text_equal(rows.items[0].message.id,
                                     page == 0 ? PAWL_TEXT("m-1") : PAWL_TEXT("m-2")));
@@ -391,7 +391,7 @@ static int refuse_in_child(ground *p, pawl_store *store)
         pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error) != PAWL_EINVAL ||
         strstr(p->error.text, "fork first, then open one") == NULL)
         return 1;
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
     pawl_store_close(store);
     return 0;
 }
@@ -405,7 +405,7 @@ static void a_child_leaves_the_parents_session_alone(void **state)
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     int             pid  = pid_of(store);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     snprintf(sql, sizeof sql, "create table %s.mine (id integer)", p->schema);
     raw_run(store->ops->native(store), sql);
     pid_t child = fork();

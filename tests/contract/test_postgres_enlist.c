@@ -131,20 +131,20 @@ static void savepoints_of_the_caller_hold(void **state)
 
 static void a_refused_change_leaves_the_transaction_usable(void **state)
 {
-    ground         *p = *state;
-    PGconn         *other;
-    pawl_store     *store = open_with_own_table(p, &other);
-    pawl_queue_send send;
-    pawl_changes    changes = one_send(&send, "m-1");
-    pawl_inbox_mark marks[] = {
+    ground          *p = *state;
+    PGconn          *other;
+    pawl_store      *store = open_with_own_table(p, &other);
+    pawl_queue_send  send;
+    pawl_changes     changes = one_send(&send, "m-1");
+    pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
     };
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = 2;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 2;
     raw_run(p->pg, "begin; insert into mine values (1)");
     expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EDUPLICATE);
-    expect_text(p, "enlist: inbox_mark");
+    expect_text(p, "enlist: inbox_entry");
     expect_text(p, "m-1");
     assert_int_equal(queued(p->pg), 0);
     expect_code(p, enlist_one(p, store, p->pg, "m-2"), PAWL_OK);
@@ -253,25 +253,25 @@ static void a_lost_connection_is_told(void **state)
 
 /* One set with each kind of change that makes something, and that ends it. */
 typedef struct all_kinds {
-    pawl_inbox_mark        mark;
-    pawl_saga_insert       insert;
-    pawl_saga_update       update;
-    pawl_saga_delete       remove;
-    pawl_timeout_set       timeout;
-    pawl_timeout_settle    timeout_settle;
-    pawl_timeout_cancel    timeout_cancel;
-    pawl_outbox_add        add;
-    pawl_outbox_hold       hold;
-    pawl_outbox_settle     outbox_settle;
-    pawl_queue_send        send;
-    pawl_aggregator_add    collect;
-    pawl_aggregator_remove collected;
-    pawl_snapshot_remove   snapshot_remove;
-    pawl_snapshot_release  snapshot_release;
-    pawl_flush_set         flush;
-    pawl_dead_set          dead;
-    pawl_subscription_set  subscription;
-    int64_t                id;
+    pawl_inbox_entry          mark;
+    pawl_saga_insert          insert;
+    pawl_saga_update          update;
+    pawl_saga_delete          remove;
+    pawl_timeout_set          timeout;
+    pawl_timeout_settle       timeout_settle;
+    pawl_timeout_cancel       timeout_cancel;
+    pawl_outbox_add           add;
+    pawl_outbox_block         hold;
+    pawl_outbox_settle        outbox_settle;
+    pawl_queue_send           send;
+    pawl_aggregator_add       collect;
+    pawl_aggregator_remove    collected;
+    pawl_leased_batch_remove  leased_batch_remove;
+    pawl_leased_batch_release leased_batch_release;
+    pawl_flush_set            flush;
+    pawl_dead_set             dead;
+    pawl_subscription_set     subscription;
+    int64_t                   id;
 } all_kinds;
 
 #define PUT(kind, field)                   \
@@ -321,7 +321,7 @@ static void make_all(all_kinds *all, pawl_changes *changes)
                                             .history  = TEXT("[]"),
                                             .at       = NOW},
                            .subscription = {.type = TEXT("paid"), .queue = orders}};
-    PUT(inbox_mark, mark);
+    PUT(inbox_entry, mark);
     PUT(saga_insert, insert);
     PUT(timeout_set, timeout);
     PUT(outbox_add, add);
@@ -337,17 +337,17 @@ static void change_all(ground *p, all_kinds *all, pawl_changes *changes)
     pawl_text orders = TEXT("orders");
     *changes         = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
     *all             = (all_kinds){
-                    .update           = {.table    = &order_table,
-                                         .id       = {uuid_of(1)},
-                                         .version  = 1,
-                                         .metadata = TEXT("{}"),
-                                         .data     = TEXT("{\"total\":7}")},
-                    .timeout_settle   = {.action = PAWL_TIMEOUT_REMOVE, .id = {uuid_of(2)}},
-                    .timeout_cancel   = {.saga_id = {uuid_of(1)}},
-                    .hold             = {.source = TEXT("Order/1"), .after = 0},
-                    .snapshot_remove  = {.partition = TEXT("van"), .id_count = 1},
-                    .snapshot_release = {.partition = TEXT("van"), .session = {uuid_of(9)}},
-                    .collected        = {.partition = TEXT("van"), .is_all = true},
+                    .update               = {.table    = &order_table,
+                                             .id       = {uuid_of(1)},
+                                             .version  = 1,
+                                             .metadata = TEXT("{}"),
+                                             .data     = TEXT("{\"total\":7}")},
+                    .timeout_settle       = {.action = PAWL_TIMEOUT_REMOVE, .id = {uuid_of(2)}},
+                    .timeout_cancel       = {.saga_id = {uuid_of(1)}},
+                    .hold                 = {.source = TEXT("Order/1"), .after = 0},
+                    .leased_batch_remove  = {.partition = TEXT("van"), .id_count = 1},
+                    .leased_batch_release = {.partition = TEXT("van"), .session = {uuid_of(9)}},
+                    .collected            = {.partition = TEXT("van"), .is_all = true},
                     .flush        = {.partition = TEXT("van"), .due = NOW, .is_done = true, .error = TEXT("")},
                     .dead         = {.is_remove = true, .endpoint = orders, .message = message_of("m-4")},
                     .subscription = {.is_remove = true, .type = TEXT("paid"), .queue = orders},
@@ -360,14 +360,14 @@ static void change_all(ground *p, all_kinds *all, pawl_changes *changes)
                              .next_attempt = NOW,
                              .outcome      = PAWL_ATTEMPT_SUCCESS,
                              .at           = NOW};
-    all->snapshot_remove.ids = &all->id;
+    all->leased_batch_remove.ids = &all->id;
     PUT(saga_update, update);
     PUT(timeout_settle, timeout_settle);
     PUT(timeout_cancel, timeout_cancel);
     PUT(outbox_settle, outbox_settle);
-    PUT(outbox_hold, hold);
-    PUT(snapshot_remove, snapshot_remove);
-    PUT(snapshot_release, snapshot_release);
+    PUT(outbox_block, hold);
+    PUT(leased_batch_remove, leased_batch_remove);
+    PUT(leased_batch_release, leased_batch_release);
     PUT(aggregator_remove, collected);
     PUT(flush_set, flush);
     PUT(dead_set, dead);

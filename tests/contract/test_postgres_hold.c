@@ -36,7 +36,7 @@ static void begin_hold(ground *p, held *h)
     h->changes           = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
     h->changes.queue_settle.items = &h->settle;
     h->changes.queue_settle.count = 1;
-    expect_code(p, pawl_store_hold_begin(h->store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(h->store, &p->error), PAWL_OK);
     h->pg = h->store->ops->native(h->store);
     snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
     raw_run(h->pg, sql);
@@ -68,7 +68,7 @@ static void own_sql_commits_with_the_changes(void **state)
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     assert_int_equal(mine_count(p), 0);
-    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_handler_transaction_begin(h.store, &p->error), PAWL_EINVAL);
     expect_code(p, pawl_store_wait(h.store, 1, -1, &p->error), PAWL_EINVAL);
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(mine_count(p), 1);
@@ -112,7 +112,7 @@ static void own_sql_is_planned_as_the_server_would(void **state)
     }
     /* A handler may take longer than what forgot its transaction. */
     expect_raw_text(h.pg, "show idle_in_transaction_session_timeout", "2min");
-    pawl_store_hold_end(h.store);
+    pawl_store_handler_transaction_end(h.store);
     end_hold(p, &h);
 }
 
@@ -139,11 +139,11 @@ static void only_pawl_ends_the_transaction(void **state)
     expect_text(p, "only pawl may commit it or roll it back");
     assert_int_equal(mine_count(p), 1);
 
-    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(h.store, &p->error), PAWL_OK);
     raw_run(h.pg, "rollback");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_OK);
-    pawl_store_hold_end(h.store);
+    expect_code(p, pawl_store_handler_transaction_begin(h.store, &p->error), PAWL_OK);
+    pawl_store_handler_transaction_end(h.store);
     end_hold(p, &h);
 }
 
@@ -164,8 +164,8 @@ static void an_unfinished_statement_loses_the_connection(void **state)
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 static void a_refusal_in_a_hold_refuses_everything(void **state)
 {
-    ground         *p       = *state;
-    pawl_inbox_mark marks[] = {
+    ground          *p       = *state;
+    pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
     };
@@ -173,19 +173,19 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
     held          h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
-    h.changes.group_count      = 2;
-    h.changes.unit_count       = 2;
-    h.settle.unit              = 1;
-    h.settle.group             = 1;
-    h.changes.inbox_mark.items = marks;
-    h.changes.inbox_mark.count = 2;
+    h.changes.group_count       = 2;
+    h.changes.unit_count        = 2;
+    h.settle.unit               = 1;
+    h.settle.group              = 1;
+    h.changes.inbox_entry.items = marks;
+    h.changes.inbox_entry.count = 2;
     expect_code(p, pawl_store_commit(h.store, &h.changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(refused.count, 2);
     assert_int_equal(refused.items[0].reason, PAWL_EDUPLICATE);
     assert_int_equal(refused.items[1].group, 1);
     assert_int_equal(refused.items[1].reason, PAWL_ECONFLICT);
     assert_int_equal(mine_count(p), 0);
-    h.changes.inbox_mark.count = 0;
+    h.changes.inbox_entry.count = 0;
     end_hold(p, &h);
 }
 
@@ -229,10 +229,10 @@ static void a_handle_is_woken_after_a_hold_too(void **state)
     pawl_store *sender = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_waking(p, store, sender, "m-1");
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
-    pawl_store_hold_end(store);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
+    pawl_store_handler_transaction_end(store);
     expect_waking(p, store, sender, "m-2");
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     expect_code(p, send_one(p, store, "elsewhere", "m-3"), PAWL_OK);
     expect_waking(p, store, sender, "m-4");
     kill_pid(p, pid_of(store));
@@ -270,7 +270,7 @@ static void refused_groups_stay_claimed(void **state)
     ground           *p         = *state;
     pawl_store       *store     = open_store(p, p->url);
     pawl_store       *other     = open_store(p, p->url);
-    pawl_inbox_mark   marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
+    pawl_inbox_entry  marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
                                    {.endpoint = TEXT("orders"), .message_id = TEXT("m-1")}};
     pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .unit = 0, .group = 0},
                                    {.queue = TEXT("orders"), .unit = 1, .group = 1}};
@@ -286,8 +286,8 @@ static void refused_groups_stay_claimed(void **state)
     settles[1].seq             = rows.items[1].seq;
     changes.queue_settle.items = settles;
     changes.queue_settle.count = 2;
-    changes.inbox_mark.items   = marks;
-    changes.inbox_mark.count   = 2; /* both of group 0: the second is refused */
+    changes.inbox_entry.items  = marks;
+    changes.inbox_entry.count  = 2; /* both of group 0: the second is refused */
     expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 0);
@@ -311,7 +311,7 @@ static void forgotten_statements_are_prepared_anew(void **state)
     held    h;
     begin_hold(p, &h);
     raw_run(h.pg, "deallocate all");
-    pawl_store_hold_end(h.store);
+    pawl_store_handler_transaction_end(h.store);
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EBUSY);
     expect_text(p, "[26000]");
     end_hold(p, &h);

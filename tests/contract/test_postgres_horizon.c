@@ -200,10 +200,10 @@ static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
  * that one writes nothing, and so nothing can come late. */
 static void claims_begin_behind_what_was_delivered(void **state)
 {
-    ground     *p        = *state;
-    pawl_store *store    = open_store(p, p->url);
-    PGconn     *snapshot = raw_open(p->schema);
-    raw_run(snapshot, "begin isolation level repeatable read; select 1 from pawl_outbox limit 1");
+    ground     *p      = *state;
+    pawl_store *store  = open_store(p, p->url);
+    PGconn     *leased = raw_open(p->schema);
+    raw_run(leased, "begin isolation level repeatable read; select 1 from pawl_outbox limit 1");
     assert_int_equal(claim(p, store), 0);
     for (int round = 1; round < 3; round++) {
         insert_rows(p->pg, "many", MANY);
@@ -214,8 +214,8 @@ static void claims_begin_behind_what_was_delivered(void **state)
         wait_for_horizon(p, store, round * MANY);
         assert_int_equal(claims_from(store), round * MANY);
     }
-    raw_run(snapshot, "rollback");
-    PQfinish(snapshot);
+    raw_run(leased, "rollback");
+    PQfinish(leased);
     pawl_store_close(store);
 }
 

@@ -153,11 +153,11 @@ static void an_event_committed_very_late_comes_before_what_followed(void **state
  * when others are over that were under way, to an event that was seen before. */
 static void numbering_begins_behind_what_was_numbered(void **state)
 {
-    ground     *p        = *state;
-    pawl_store *store    = open_store(p, p->url);
-    PGconn     *snapshot = raw_open(p->schema);
+    ground     *p      = *state;
+    pawl_store *store  = open_store(p, p->url);
+    PGconn     *leased = raw_open(p->schema);
     raw_run(p->pg, "create sequence many");
-    raw_run(snapshot, "begin isolation level repeatable read; select 1 from pawl_events limit 1");
+    raw_run(leased, "begin isolation level repeatable read; select 1 from pawl_events limit 1");
     for (int round = 0; round < 3; round++)
         number_many(p, store);
     for (int64_t end = clock_ms() + OTHERS_MS; begins_at(store) < 18000 && clock_ms() < end;) {
@@ -166,8 +166,8 @@ static void numbering_begins_behind_what_was_numbered(void **state)
     }
     assert_in_range(begins_at(store), 18000,
                     raw_number(p->pg, "select max(\"Seq\") from pawl_events"));
-    raw_run(snapshot, "rollback");
-    PQfinish(snapshot);
+    raw_run(leased, "rollback");
+    PQfinish(leased);
     pawl_store_close(store);
 }
 

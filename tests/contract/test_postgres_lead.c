@@ -69,7 +69,7 @@ static void stand_still(ground *p, pawl_store *store)
 {
     char update[300], lock[200];
     make_sql(p, store, update, lock);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), update);
     raw_run(store->ops->native(store), lock);
 }
@@ -144,7 +144,7 @@ static void lock_lease(ground *p, pair *it, const char *sql)
     char text[200];
     begin_led(p, it);
     snprintf(text, sizeof text, sql, p->schema);
-    expect_code(p, pawl_store_hold_begin(it->first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(it->first, &p->error), PAWL_OK);
     raw_run(it->first->ops->native(it->first), text);
     assert_false(leads(p, it->second, NOW + LEASE - 1));
 }
@@ -315,7 +315,7 @@ static void a_leader_that_is_slow_is_left_alone(void **state)
     expect_code(p, send_one(p, it.second, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, it.first, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, pawl_store_hold_begin(it.first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(it.first, &p->error), PAWL_OK);
     char sql[100];
     snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
     raw_run(it.first->ops->native(it.first), sql);
@@ -345,7 +345,7 @@ static void without_the_right_the_lead_is_taken_all_the_same(void **state)
     stand_still(p, it.first);
     assert_true(leads(p, other, NOW + LEASE));
     raw_run(it.first->ops->native(it.first), "select 1");
-    pawl_store_hold_end(it.first);
+    pawl_store_handler_transaction_end(it.first);
     pawl_store_close(other);
     end_pair(&it);
     snprintf(sql, sizeof sql, "drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema);

@@ -81,7 +81,7 @@ typedef struct message_trip {
     bool              is_held;
     int64_t           version; /* of the saga, before */
     pawl_queue_settle settle;
-    pawl_inbox_mark   marks[2];
+    pawl_inbox_entry  marks[2];
     pawl_saga_update  update;
     pawl_queue_send   send;
     pawl_changes      changes;
@@ -99,9 +99,9 @@ static void make_changes(message_trip *t)
     t->settle     = (pawl_queue_settle){.queue = TEXT("orders")};
     t->settle.seq = count_of(t, "select \"Seq\" from pawl_queue where \"Queue\" = 'orders' "
                                 "and \"MessageId\" = '%s'");
-    t->marks[0] =
-        (pawl_inbox_mark){.endpoint = TEXT("orders"), .message_id = pawl_text_of(t->id), .at = NOW};
-    t->marks[1] = (pawl_inbox_mark){
+    t->marks[0]   = (pawl_inbox_entry){
+          .endpoint = TEXT("orders"), .message_id = pawl_text_of(t->id), .at = NOW};
+    t->marks[1] = (pawl_inbox_entry){
         .unit = 1, .group = 1, .endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
     t->update                     = (pawl_saga_update){.table    = &order_table,
                                                        .id       = {uuid_of(1)},
@@ -112,8 +112,8 @@ static void make_changes(message_trip *t)
     t->changes                    = (pawl_changes){.now = NOW, .group_count = 2, .unit_count = 2};
     t->changes.queue_settle.items = &t->settle;
     t->changes.queue_settle.count = 1;
-    t->changes.inbox_mark.items   = t->marks;
-    t->changes.inbox_mark.count   = t->is_refused ? 2 : 1;
+    t->changes.inbox_entry.items  = t->marks;
+    t->changes.inbox_entry.count  = t->is_refused ? 2 : 1;
     t->changes.saga_update.items  = &t->update;
     t->changes.saga_update.count  = 1;
     t->changes.queue_send.items   = &t->send;
@@ -131,7 +131,7 @@ static pawl_code go(message_trip *t)
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 9, .now = NOW};
     pawl_code        code  = pawl_store_queue_claim(t->store, &claim, t->arena, &rows, error);
     if (code == PAWL_OK && t->is_held)
-        code = pawl_store_hold_begin(t->store, error);
+        code = pawl_store_handler_transaction_begin(t->store, error);
     if (code == PAWL_OK)
         code = pawl_store_saga_load(t->store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
                                     PAWL_SAGA_UNLOCKED, t->arena, &row, error);
@@ -139,7 +139,7 @@ static pawl_code go(message_trip *t)
         code = pawl_store_commit(t->store, &t->changes, &refused, error);
     if (code == PAWL_OK && refused.count != (size_t)t->is_refused)
         fail_msg("allocation %ld: %zu refusals", t->n, refused.count);
-    pawl_store_hold_end(t->store);
+    pawl_store_handler_transaction_end(t->store);
     return code;
 }
 
@@ -176,8 +176,8 @@ static bool try_message(message_trip *t)
         expect_failure(p, code, t->n);
     check_applied(t, code == PAWL_OK);
     if (code != PAWL_OK) {
-        t->is_held = t->is_refused  = false;
-        t->changes.inbox_mark.count = 1;
+        t->is_held = t->is_refused   = false;
+        t->changes.inbox_entry.count = 1;
         expect_code(p, go(t), PAWL_OK);
         check_applied(t, true);
     }

@@ -195,7 +195,7 @@ static void a_pooled_commit_that_stands_still_is_ended(void **state)
     expect_code(p, pawl_store_lead(first, TEXT("outbox"), NOW, PAWL_SECONDS(11), &leads, &p->error),
                 PAWL_OK);
     assert_true(leads);
-    expect_code(p, pawl_store_hold_begin(first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(first, &p->error), PAWL_OK);
     snprintf(sql, sizeof sql,
              "update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
              "(select \"Worker\" from %s.pawl_leases)",
@@ -252,7 +252,7 @@ static void a_pooled_handler_has_the_plans_of_the_server(void **state)
 {
     ground     *p     = *state;
     pawl_store *store = open_pooled(p, NOW);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     expect_setting(store, "enable_seqscan", "on");
     expect_setting(store, "plan_cache_mode", "auto");
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");

@@ -279,7 +279,7 @@ static void a_wake_up_that_fails_is_no_failure(void **state)
     snprintf(url, sizeof url, "%s&user=quiet", p->url);
     pawl_store *store = open_more(p, url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
     assert_int_equal(queue_count(p), 2);
     pawl_store_close(store);

@@ -32,7 +32,7 @@ static void a_message_sent_with_sql_is_claimed(void **state)
     const pawl_message *message = &rows.items[0].message;
     assert_int_equal(rows.items[0].due, NOW);
     assert_int_equal(rows.items[0].placed, NOW);
-    assert_int_equal(rows.items[0].attempts + rows.items[0].deaths, 0);
+    assert_int_equal(rows.items[0].attempts + rows.items[0].crashes, 0);
     assert_int_equal(rows.items[0].waiting_since, 0);
     assert_true(pawl_text_equal(message->id, TEXT("m-1")));
     assert_true(pawl_text_equal(message->type, TEXT("place_order")));

@@ -83,12 +83,12 @@ static void try_state(ground *p, pawl_store *store, const state_case *c, int64_t
 {
     char              text[20];
     pawl_queue_send   send     = send_of("orders", "m-2");
-    pawl_inbox_mark   mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_inbox_entry  mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
     pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = seq};
     pawl_changes      changes  = one_send(&send);
     send.message.type          = pawl_text_of(c->state);
-    changes.inbox_mark.items   = &mark;
-    changes.inbox_mark.count   = 1;
+    changes.inbox_entry.items  = &mark;
+    changes.inbox_entry.count  = 1;
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), c->code);
@@ -405,7 +405,7 @@ static void a_hold_keeps_to_its_deadline(void **state)
     waiting       w;
     begin_waiting(p, &w, ENOUGH_MS);
     for (int i = 0; i < 2; i++) {
-        expect_code(p, pawl_store_hold_begin(w.store, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_handler_transaction_begin(w.store, &p->error), PAWL_OK);
         set_deadline(w.store, SHORT_MS);
         if (i == 0)
             expect_code(p,
@@ -416,7 +416,7 @@ static void a_hold_keeps_to_its_deadline(void **state)
             expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
         expect_text(p, "its deadline");
         set_deadline(w.store, ENOUGH_MS);
-        pawl_store_hold_end(w.store);
+        pawl_store_handler_transaction_end(w.store);
     }
     end_waiting(p, &w);
 }

@@ -15,7 +15,7 @@ int main(void)
 
 #include "contract/rabbitmq_ground.h"
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 
 static broker server;
 
@@ -56,32 +56,32 @@ static size_t count_left(const char *queue)
 /* ---- The intake alone -------------------------------------------------------------------------- */
 
 typedef struct tap {
-    pawl_intake *intake;
-    pawl_arena  *arena;
+    pawl_inbound *inbound;
+    pawl_arena   *arena;
 } tap;
 
 static void tap_open(tap *t, const char *queue, size_t prefetch)
 {
-    static const pawl_text types[] = {PAWL_TEXT_INIT("note")};
-    pawl_error             error   = PAWL_ERROR_INIT;
-    const pawl_intake_ops *ops     = NULL;
-    pawl_intake_options    options = {.options_size = sizeof options,
-                                      .queue        = queue,
-                                      .types        = types,
-                                      .type_count   = 1,
-                                      .prefetch     = prefetch};
-    world_ok(pawl_intake_find(server.server, &ops, &error), &error);
-    t->arena  = pawl_arena_create(0);
-    t->intake = pawl_allocate(ops->intake_size);
-    assert_true(t->intake != NULL && t->arena != NULL);
-    t->intake->ops = ops;
-    world_ok(ops->open(t->intake, server.server, &options, &error), &error);
+    static const pawl_text  types[] = {PAWL_TEXT_INIT("note")};
+    pawl_error              error   = PAWL_ERROR_INIT;
+    const pawl_inbound_ops *ops     = NULL;
+    pawl_inbound_options    options = {.options_size = sizeof options,
+                                       .queue        = queue,
+                                       .types        = types,
+                                       .type_count   = 1,
+                                       .prefetch     = prefetch};
+    world_ok(pawl_inbound_find(server.server, &ops, &error), &error);
+    t->arena   = pawl_arena_create(0);
+    t->inbound = pawl_allocate(ops->inbound_size);
+    assert_true(t->inbound != NULL && t->arena != NULL);
+    t->inbound->ops = ops;
+    world_ok(ops->open(t->inbound, server.server, &options, &error), &error);
 }
 
 static void tap_close(tap *t)
 {
-    t->intake->ops->close(t->intake);
-    pawl_free(t->intake);
+    t->inbound->ops->close(t->inbound);
+    pawl_free(t->inbound);
     pawl_arena_destroy(t->arena);
 }
 
@@ -96,7 +96,7 @@ static pawl_takings tap_take(tap *t, size_t count)
                            .size_max  = 1 << 20,
                            .wait      = PAWL_MILLISECONDS(300),
                            .wake_fd   = -1};
-        world_ok(t->intake->ops->take(t->intake, &by, t->arena, &came, &error), &error);
+        world_ok(t->inbound->ops->take(t->inbound, &by, t->arena, &came, &error), &error);
         for (size_t i = 0; i < came.count; i++)
             all.items[all.count++] = came.items[i];
     }
@@ -115,12 +115,12 @@ static void e26_a_message_that_was_handed_out_before_says_so(void **state)
     tap_open(&t, queue, 2);
     pawl_takings first = tap_take(&t, 2);
     assert_false(first.items[0].is_redelivered || first.items[1].is_redelivered);
-    t.intake->ops->leave(t.intake);
+    t.inbound->ops->leave(t.inbound);
     pawl_takings second = tap_take(&t, 2);
     assert_true(second.items[0].is_redelivered && second.items[1].is_redelivered);
     assert_string_equal(second.items[0].message.id.data, "m-1");
     pawl_error error = PAWL_ERROR_INIT;
-    world_ok(t.intake->ops->settle(t.intake, second.items, 2, &error), &error);
+    world_ok(t.inbound->ops->settle(t.inbound, second.items, 2, &error), &error);
     assert_false(tap_take(&t, 1).items[0].is_redelivered);
     tap_close(&t);
     broker_delete(&server, queue);
@@ -136,18 +136,18 @@ static void e3_a_reader_that_ends_takes_what_was_handed_out(void **state)
     broker_queue(&server, queue, "quorum");
     publish_notes(queue, 10);
     tap_open(&t, queue, 4);
-    world_ok(t.intake->ops->finish(t.intake, &error), &error); /* not connected yet: nothing */
+    world_ok(t.inbound->ops->finish(t.inbound, &error), &error); /* not connected yet: nothing */
     tap_take(&t, 0);
-    t.intake->ops->leave(t.intake);
+    t.inbound->ops->leave(t.inbound);
     pawl_takings first = tap_take(&t, 1);
     usleep(300000); /* the others of the prefetch are on their way */
-    world_ok(t.intake->ops->finish(t.intake, &error), &error);
-    world_ok(t.intake->ops->settle(t.intake, first.items, 1, &error), &error);
+    world_ok(t.inbound->ops->finish(t.inbound, &error), &error);
+    world_ok(t.inbound->ops->settle(t.inbound, first.items, 1, &error), &error);
     pawl_takings last = tap_take(&t, 3);
     assert_string_equal(last.items[2].message.id.data, "m-4");
-    world_ok(t.intake->ops->settle(t.intake, last.items, 3, &error), &error);
+    world_ok(t.inbound->ops->settle(t.inbound, last.items, 3, &error), &error);
     tap_take(&t, 0);
-    t.intake->ops->leave(t.intake);
+    t.inbound->ops->leave(t.inbound);
     assert_int_equal(count_left(queue), 6);
     tap_close(&t);
     broker_delete(&server, queue);

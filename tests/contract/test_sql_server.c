@@ -183,7 +183,7 @@ static int no_session(pawl_store *store)
     return -1;
 }
 
-static void hold_end(pawl_store *store)
+static void handler_transaction_end(pawl_store *store)
 {
     (void)store;
 }
@@ -203,8 +203,10 @@ static const pawl__sql_ops ops = {.name       = "fake",
                                   .rest       = rest,
                                   .session_fd = no_session};
 
-static const pawl_store_ops store_ops = {
-    .scheme = "fake", .ready = begin, .hold_end = hold_end, .interrupt = NULL};
+static const pawl_store_ops store_ops = {.scheme                  = "fake",
+                                         .ready                   = begin,
+                                         .handler_transaction_end = handler_transaction_end,
+                                         .interrupt               = NULL};
 
 static void open_fake(fake *it, bool has_server, int failures, pawl_code failure)
 {

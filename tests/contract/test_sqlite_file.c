@@ -77,7 +77,7 @@ static pawl_code try_lead(ground *p, pawl_store *store)
 
 static pawl_code try_hold(ground *p, pawl_store *store)
 {
-    return pawl_store_hold_begin(store, &p->error);
+    return pawl_store_handler_transaction_begin(store, &p->error);
 }
 
 static pawl_code try_wait(ground *p, pawl_store *store)
@@ -133,7 +133,7 @@ static void a_commit_of_a_hold_is_refused(void **state)
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
     changes.queue_send.items = &send;
     changes.queue_send.count = 1;
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     delete_file(p);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EUNREACHABLE);
     assert_int_equal(sqlite3_get_autocommit(store->ops->native(store)), 1);

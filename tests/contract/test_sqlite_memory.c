@@ -99,32 +99,32 @@ static void replace_files(void)
 
 typedef pawl_code try_fn(ground *p, pawl_store *store);
 
-static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_mark *mark)
+static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_entry *mark)
 {
-    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = send;
-    changes.queue_send.count = 1;
-    changes.inbox_mark.items = mark;
-    changes.inbox_mark.count = 1;
+    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items  = send;
+    changes.queue_send.count  = 1;
+    changes.inbox_entry.items = mark;
+    changes.inbox_entry.count = 1;
     return changes;
 }
 
 static pawl_code try_commit(ground *p, pawl_store *store)
 {
-    pawl_queue_send send    = send_of("orders", "m-1");
-    pawl_inbox_mark mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
-    pawl_changes    changes = marked_send(&send, &mark);
+    pawl_queue_send  send    = send_of("orders", "m-1");
+    pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
+    pawl_changes     changes = marked_send(&send, &mark);
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
 static pawl_code try_hold(ground *p, pawl_store *store)
 {
-    pawl_code code = pawl_store_hold_begin(store, &p->error);
+    pawl_code code = pawl_store_handler_transaction_begin(store, &p->error);
     if (code != PAWL_OK)
         return code;
     if (sqlite3_exec(store->ops->native(store), "insert into mine values (7)", NULL, NULL, NULL) !=
         SQLITE_OK) {
-        pawl_store_hold_end(store);
+        pawl_store_handler_transaction_end(store);
         return PAWL_ENOMEM;
     }
     return try_commit(p, store);
@@ -339,9 +339,9 @@ static void a_handle_that_lost_its_connection_ends_its_worker(void **state)
 
 static pawl_code enlist(ground *p, pawl_store *store, sqlite3 *db)
 {
-    pawl_queue_send send    = send_of("orders", "m-1");
-    pawl_inbox_mark mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
-    pawl_changes    changes = marked_send(&send, &mark);
+    pawl_queue_send  send    = send_of("orders", "m-1");
+    pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
+    pawl_changes     changes = marked_send(&send, &mark);
     return pawl_store_enlist(store, db, &changes, &p->error);
 }
 

@@ -98,7 +98,7 @@ static void a_missing_file_is_made_only_by_create(void **state)
 {
     ground *p = *state;
     char    url[400];
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_EUNREACHABLE, p->path);
+    refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
     snprintf(url, sizeof url, "%s?create=no", p->url);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->path);
@@ -106,7 +106,7 @@ static void a_missing_file_is_made_only_by_create(void **state)
     pawl_store_close(open_store(p, p->url));
     assert_int_equal(access(p->path, F_OK), 0);
     pawl_store *store = NULL;
-    expect_code(p, open_as(p, p->url, PAWL_OPEN_LOOK, order_tables, 1, &store), PAWL_OK);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_EXISTING, order_tables, 1, &store), PAWL_OK);
     pawl_store_close(store);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_OK);
     pawl_store_close(store);
@@ -145,7 +145,7 @@ static void another_kind_of_file_is_no_store(void **state)
         fputs("This is no database at all. ", file);
     assert_int_equal(fclose(file), 0);
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, p->path);
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ENOTSTORE, p->path);
+    refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ENOTSTORE, p->path);
 }
 
 static void another_encoding_is_no_store(void **state)
@@ -163,7 +163,7 @@ static void a_database_without_a_schema_names_the_command(void **state)
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
+    refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
     assert_int_equal(raw_number(db, "select count(*) from sqlite_schema"), 1);
     assert_int_equal(raw_number(db, "select journal_mode = 'delete' from pragma_journal_mode"), 1);
     sqlite3_close(db);
@@ -191,7 +191,7 @@ static void a_newer_schema_names_both_versions(void **state)
     raw_run(db, "update pawl_schema set Version = 7");
     sqlite3_close(db);
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ESCHEMA, "version 7");
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "version 5");
+    refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ESCHEMA, "version 5");
 
     /* Nor is it dropped: tables that only the newer one knows would stay. */
     pawl_schema_spec spec = {.table_count = 0};

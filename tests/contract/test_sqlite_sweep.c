@@ -36,10 +36,11 @@ static swept sweep_at(ground *p, pawl_store *store, pawl_time before, size_t cou
 
 static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
 {
-    pawl_inbox_mark change = {.endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.inbox_mark.items = &change;
-    changes.inbox_mark.count = 1;
+    pawl_inbox_entry change = {
+        .endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
+    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.inbox_entry.items = &change;
+    changes.inbox_entry.count = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 

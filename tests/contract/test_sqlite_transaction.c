@@ -38,17 +38,17 @@ static void own_sql_commits_with_the_changes(void **state)
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (1)");
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
 
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (2)");
-    pawl_store_hold_end(store);
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
+    pawl_store_handler_transaction_end(store);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
     pawl_store_close(store);
 }
@@ -56,21 +56,21 @@ static void own_sql_commits_with_the_changes(void **state)
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 static void a_refusal_in_a_hold_refuses_everything(void **state)
 {
-    ground         *p       = *state;
-    pawl_store     *store   = open_with_own_table(p);
-    pawl_inbox_mark marks[] = {
+    ground          *p       = *state;
+    pawl_store      *store   = open_with_own_table(p);
+    pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
     };
-    pawl_queue_send send     = send_of("orders", "m-2");
-    pawl_refusals   refused  = {.arena = p->arena};
-    pawl_changes    changes  = one_send(&send);
-    changes.group_count      = 2;
-    changes.unit_count       = 2;
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = 2;
+    pawl_queue_send send      = send_of("orders", "m-2");
+    pawl_refusals   refused   = {.arena = p->arena};
+    pawl_changes    changes   = one_send(&send);
+    changes.group_count       = 2;
+    changes.unit_count        = 2;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 2;
     send.unit = send.group = 1;
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (1)");
     expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(refused.count, 2);
@@ -82,7 +82,7 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     /* The hold is over: the next commit stands alone. */
-    changes.inbox_mark.count = 1;
+    changes.inbox_entry.count = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     pawl_store_close(store);
 }
@@ -93,7 +93,7 @@ static void a_hold_that_was_rolled_back_is_lost(void **state)
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "rollback");
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
@@ -128,25 +128,25 @@ static void enlisted_changes_follow_the_caller(void **state)
 /* The rows to hold are looked for where they were added: another connection does not see them. */
 static void an_enlist_holds_rows_of_its_own_transaction(void **state)
 {
-    ground          *p      = *state;
-    pawl_store      *store  = open_with_own_table(p);
-    sqlite3         *db     = raw_open(p->path);
-    pawl_outbox_add  add    = {.dispatch_id = {uuid_of(1)},
-                               .source      = TEXT("S"),
-                               .version     = 1,
-                               .endpoint    = TEXT("orders"),
-                               .destination = TEXT("billing"),
-                               .message     = message_of("m-1"),
-                               .at          = NOW};
-    pawl_outbox_hold hold   = {.source = TEXT("S")};
-    pawl_changes     adds   = {.now = NOW, .group_count = 1, .unit_count = 1};
-    pawl_changes     holds  = adds;
-    pawl_queue_send  send   = send_of("orders", "m-2");
-    pawl_changes     later  = one_send(&send);
-    adds.outbox_add.items   = &add;
-    adds.outbox_add.count   = 1;
-    holds.outbox_hold.items = &hold;
-    holds.outbox_hold.count = 1;
+    ground           *p      = *state;
+    pawl_store       *store  = open_with_own_table(p);
+    sqlite3          *db     = raw_open(p->path);
+    pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
+                                .source      = TEXT("S"),
+                                .version     = 1,
+                                .endpoint    = TEXT("orders"),
+                                .destination = TEXT("billing"),
+                                .message     = message_of("m-1"),
+                                .at          = NOW};
+    pawl_outbox_block hold   = {.source = TEXT("S")};
+    pawl_changes      adds   = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes      holds  = adds;
+    pawl_queue_send   send   = send_of("orders", "m-2");
+    pawl_changes      later  = one_send(&send);
+    adds.outbox_add.items    = &add;
+    adds.outbox_add.count    = 1;
+    holds.outbox_block.items = &hold;
+    holds.outbox_block.count = 1;
     raw_run(db, "begin");
     expect_code(p, pawl_store_enlist(store, db, &adds, &p->error), PAWL_OK);
     expect_code(p, pawl_store_enlist(store, db, &holds, &p->error), PAWL_OK);
@@ -161,17 +161,17 @@ static void an_enlist_holds_rows_of_its_own_transaction(void **state)
 
 static void a_failed_enlist_leaves_nothing(void **state)
 {
-    ground         *p       = *state;
-    pawl_store     *store   = open_with_own_table(p);
-    sqlite3        *db      = raw_open(p->path);
-    pawl_queue_send send    = send_of("orders", "m-1");
-    pawl_changes    changes = one_send(&send);
-    pawl_inbox_mark marks[] = {
+    ground          *p       = *state;
+    pawl_store      *store   = open_with_own_table(p);
+    sqlite3         *db      = raw_open(p->path);
+    pawl_queue_send  send    = send_of("orders", "m-1");
+    pawl_changes     changes = one_send(&send);
+    pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
     };
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = 2;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 2;
     raw_run(db, "begin; insert into mine values (1)");
     expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE);
     expect_text(p, "m-1");
@@ -333,12 +333,12 @@ static void a_lease_in_a_hold_goes_with_it(void **state)
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (7)");
     expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);
     raw_run(store->ops->native(store), "insert into mine values (8)");
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
     expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);

@@ -127,7 +127,7 @@ static const char *const old_differences[] = {
 
 static inline void expect_refused_as_old(ground *p)
 {
-    static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK};
+    static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING};
     for (size_t i = 0; i < 2; i++) {
         pawl_store        *store   = NULL;
         pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -199,7 +199,7 @@ static inline void expect_delivered(ground *p)
     expect_arrived(target, it.arena, 1);
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 0);
     world_ok(
-        pawl_store_outbox_enable(it.store, dead.id, PAWL_TEXT("again"), world_now(&it), &p->error),
+        pawl_store_outbox_retry(it.store, dead.id, PAWL_TEXT("again"), world_now(&it), &p->error),
         &p->error);
     assert_int_equal(world_drain(&it).sent, 1);
     expect_arrived(target, it.arena, 2);
@@ -235,7 +235,7 @@ static inline void expect_delivered(ground *p)
 /* Its tables are opened in every mode, and worked with; only its own command changes them. */
 static inline void expect_goes_on_a_version_behind(ground *p)
 {
-    static const pawl_open_mode   modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK, PAWL_OPEN_CREATE};
+    static const pawl_open_mode   modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_PLAN,
                                              PAWL_SCHEMA_VERIFY, PAWL_SCHEMA_DROP};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
@@ -254,7 +254,7 @@ static inline void expect_goes_on_a_version_behind(ground *p)
 
 static inline void expect_refused_as_new(ground *p)
 {
-    static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_LOOK, PAWL_OPEN_CREATE};
+    static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
     char                        text[100];
     snprintf(text, sizeof text, "programs of version %d and newer work on it",
              PAWL__SQL_SCHEMA_VERSION + 1);

@@ -20,11 +20,11 @@
 #define STEPS_MAX 400
 #define MEMORY_STRIDE 97 /* on a server one allocation of so many fails */
 
-static const pawl_entity account_entity = {.name       = "Account",
-                                           .state      = PAWL_RECORD_OF(account),
-                                           .on         = account_on,
-                                           .apply      = account_apply,
-                                           .fold_every = 2};
+static const pawl_entity account_entity = {.name           = "Account",
+                                           .state          = PAWL_RECORD_OF(account),
+                                           .on             = account_on,
+                                           .apply          = account_apply,
+                                           .snapshot_every = 2};
 
 static const pawl_endpoint_spec bank = {
     .name      = "bank",
@@ -90,7 +90,7 @@ static bool has_waiting(play *it)
     pawl_stats stats = PAWL_STATS_INIT;
     world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats.queue_count +
-               (size_t)(stats.outbox_pending + stats.outbox_held + stats.timeouts_pending) !=
+               (size_t)(stats.outbox_pending + stats.outbox_blocked + stats.timeouts_pending) !=
            0;
 }
 

@@ -78,12 +78,12 @@ static bool is_for_people(fault_op op, bool has_sql)
     case fault_op_outbox_list:
     case fault_op_event_list:
     case fault_op_lead_list:
-    case fault_op_walk:
+    case fault_op_scan:
     case fault_op_worker_beat:
     case fault_op_stream_load:  /* of processes: tests/fault/test_fault_process.c */
     case fault_op_event_number: /* of projections: tests/unit/runtime/test_projection_failure.c */
         return true;
-    case fault_op_hold_begin: return !has_sql;
+    case fault_op_handler_transaction_begin: return !has_sql;
     case fault_op_resolve: return true; /* reached once a commit's outcome is unknown */
     default: return false;
     }
@@ -92,7 +92,7 @@ static bool is_for_people(fault_op op, bool has_sql)
 /* MongoDB tells of no deaths. */
 static bool is_there(fault_op op, const char *url)
 {
-    return op != fault_op_worker_died || strcmp(scheme_of(url), "mongodb") != 0;
+    return op != fault_op_worker_crashed || strcmp(scheme_of(url), "mongodb") != 0;
 }
 
 static void untouched_it_reaches_every_kind_of_call(const char *url)

@@ -173,7 +173,7 @@ PAWL_PROCESS_HANDLER(on_poke, transfer, poke);
 static pawl_code on_late(pawl_context *ctx, const transfer *state)
 {
     world_note(pawl_user(ctx), "late(%d,%.*s)", (int)state->cents,
-               PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+               PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     return pawl_emit(ctx, PAWL_MESSAGE(failed, .reason = PAWL_TEXT("late")));
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_late, transfer);

@@ -63,7 +63,7 @@ pairs_cut() # TIMES
      timer:sleep(500),
      [catch rabbit_networking:close_connection(rabbit_misc:pget(pid, I), \"cut by a test\") ||
          I <- rabbit_networking:connection_info_all([pid, client_properties]),
-         {<<\"connection_name\">>, longstr, <<\"pawl intake\">>} <- rabbit_misc:pget(client_properties, I)]
+         {<<\"connection_name\">>, longstr, <<\"pawl inbound\">>} <- rabbit_misc:pget(client_properties, I)]
  end || _ <- lists:seq(1, $1)]." >"$work/cut" 2>&1 || { cp "$work/cut" "$work/err"; die "no connection is cut"; }
 }
 

@@ -37,7 +37,7 @@ static void fake_interrupt(pawl_store *store)
     called.void_calls++;
 }
 
-static void fake_hold_end(pawl_store *store)
+static void fake_handler_transaction_end(pawl_store *store)
 {
     called.void_calls++;
 }
@@ -65,14 +65,14 @@ ENTRY(worker_beat,
       true, )
 ENTRY(unlead, (pawl_store * store, pawl_text lead, pawl_error *error), true, )
 ENTRY(wait, (pawl_store * store, int64_t microseconds, int wake_fd, pawl_error *error), true, )
-ENTRY(hold_begin, (pawl_store * store, pawl_error *error), true, )
+ENTRY(handler_transaction_begin, (pawl_store * store, pawl_error *error), true, )
 ENTRY(enlist, (pawl_store * store, void *native, const pawl_changes *changes, pawl_error *error),
       true, )
 ENTRY(worker_list,
       (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
-ENTRY(worker_died,
+ENTRY(worker_crashed,
       (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
@@ -97,8 +97,8 @@ ENTRY(diagnose,
       (pawl_store * store, const pawl_diagnosis *asked, pawl_arena *arena, pawl_finding_rows *rows,
        pawl_error *error),
       rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
-ENTRY(walk,
-      (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
+ENTRY(scan,
+      (pawl_store * store, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows,
        pawl_error *error),
       rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(queue_claim,
@@ -128,12 +128,12 @@ ENTRY(timeout_claim,
       rows->count == 0 && rows->next_due == PAWL_TIME_MAX, rows->count = 7)
 ENTRY(timeout_reap, (pawl_store * store, pawl_time now, int64_t *count, pawl_error *error),
       *count == 0, *count = 7)
-ENTRY(snapshot_claim,
-      (pawl_store * store, const pawl_snapshot_claim *claim, pawl_arena *arena,
-       pawl_snapshot *snapshot, pawl_error *error),
-      snapshot->count == 0, snapshot->count = 7)
+ENTRY(leased_batch_claim,
+      (pawl_store * store, const pawl_leased_batch_claim *claim, pawl_arena *arena,
+       pawl_leased_batch *leased, pawl_error *error),
+      leased->count == 0, leased->count = 7)
 ENTRY(aggregator_get,
-      (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_snapshot *rows,
+      (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_leased_batch *rows,
        pawl_error *error),
       rows->count == 0, rows->count = 7)
 ENTRY(aggregator_count,
@@ -220,14 +220,14 @@ ENTRY(timeout_foreign,
 
 static const pawl_store_ops whole = {
     LEAN_STORE,
-    .scheme      = "called",
-    .commit      = fake_commit,
-    .ready       = fake_ready,
-    .interrupt   = fake_interrupt,
-    .hold_end    = fake_hold_end,
-    .native      = fake_native,
-    .native_type = "fake",
-    .promises    = PAWL_STORE_HAS_SQL,
+    .scheme                  = "called",
+    .commit                  = fake_commit,
+    .ready                   = fake_ready,
+    .interrupt               = fake_interrupt,
+    .handler_transaction_end = fake_handler_transaction_end,
+    .native                  = fake_native,
+    .native_type             = "fake",
+    .promises                = PAWL_STORE_HAS_SQL,
 };
 
 void called_fill(pawl_store_ops *ops)

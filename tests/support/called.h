@@ -15,58 +15,58 @@
 #include "support/lean.h"
 
 /* Entries that answer a code and may be asked by a call of store_calls.h. */
-#define CALLED_ENTRIES(F) \
-    F(worker_open)        \
-    F(worker_close)       \
-    F(worker_list)        \
-    F(queue_claim)        \
-    F(queue_oldest)       \
-    F(inbox_known)        \
-    F(saga_load)          \
-    F(saga_count)         \
-    F(timeout_claim)      \
-    F(timeout_reap)       \
-    F(snapshot_claim)     \
-    F(aggregator_get)     \
-    F(aggregator_count)   \
-    F(flush_list)         \
-    F(outbox_claim)       \
-    F(lead)               \
-    F(unlead)             \
-    F(subscriptions)      \
-    F(next_due)           \
-    F(stats)              \
-    F(sweep)              \
-    F(wait)               \
-    F(hold_begin)         \
-    F(enlist)             \
-    F(queue_list)         \
-    F(timeout_list)       \
-    F(outbox_list)        \
-    F(outbox_attempts)    \
-    F(dead_list)          \
-    F(outbox_find)        \
-    F(stream_load)        \
-    F(event_list)         \
-    F(event_number)       \
-    F(checkpoint_get)     \
-    F(lead_list)          \
-    F(timeout_foreign)    \
-    F(walk)               \
-    F(dead_find)          \
-    F(worker_died)        \
-    F(diagnose)           \
-    F(dead_count)         \
-    F(queue_find)         \
-    F(queue_retried)      \
-    F(history_find)       \
+#define CALLED_ENTRIES(F)        \
+    F(worker_open)               \
+    F(worker_close)              \
+    F(worker_list)               \
+    F(queue_claim)               \
+    F(queue_oldest)              \
+    F(inbox_known)               \
+    F(saga_load)                 \
+    F(saga_count)                \
+    F(timeout_claim)             \
+    F(timeout_reap)              \
+    F(leased_batch_claim)        \
+    F(aggregator_get)            \
+    F(aggregator_count)          \
+    F(flush_list)                \
+    F(outbox_claim)              \
+    F(lead)                      \
+    F(unlead)                    \
+    F(subscriptions)             \
+    F(next_due)                  \
+    F(stats)                     \
+    F(sweep)                     \
+    F(wait)                      \
+    F(handler_transaction_begin) \
+    F(enlist)                    \
+    F(queue_list)                \
+    F(timeout_list)              \
+    F(outbox_list)               \
+    F(outbox_attempts)           \
+    F(dead_list)                 \
+    F(outbox_find)               \
+    F(stream_load)               \
+    F(event_list)                \
+    F(event_number)              \
+    F(checkpoint_get)            \
+    F(lead_list)                 \
+    F(timeout_foreign)           \
+    F(scan)                      \
+    F(dead_find)                 \
+    F(worker_crashed)            \
+    F(diagnose)                  \
+    F(dead_count)                \
+    F(queue_find)                \
+    F(queue_retried)             \
+    F(history_find)              \
     F(worker_beat)
 
 /* Emptied by called_open. */
 extern struct called {
     pawl_code   code, ready_code; /* answers of entries, and of `ready` */
     unsigned    calls, ready_calls;
-    unsigned    void_calls; /* of interrupt, hold_end and native */
+    unsigned    void_calls; /* of interrupt, handler_transaction_end and native */
     const char *called;     /* the entry asked last */
 } called;
 

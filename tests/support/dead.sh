@@ -67,7 +67,7 @@ fill letters 6
 expect 0 '^message id +endpoint +type +at +attempts +code +error$' pawl dead list
 lines 7
 expect 0 '^m-0 +billing +charge +.* +6  REJECT +the bank is closed$' pawl dead list
-expect 0 '^\{"message_id":"m-0","endpoint":"billing","queue":"billing","type":"charge","at":"[^"]*Z","attempts":6,"deaths":0,"code":"REJECT","error":"the bank is closed","correlation_id":"c-1","causation_id":null,"body_size":7\}$' \
+expect 0 '^\{"message_id":"m-0","endpoint":"billing","queue":"billing","type":"charge","at":"[^"]*Z","attempts":6,"crashes":0,"code":"REJECT","error":"the bank is closed","correlation_id":"c-1","causation_id":null,"body_size":7\}$' \
     pawl dead list --json --limit 1
 ids 'm-0 m-1 m-2 m-3 m-4 m-5 '
 ids 'm-0 m-3 ' --type charge

@@ -54,10 +54,10 @@ echo "$messages messages, $deadly of which kill: over after $(($(date +%s) - beg
 [ "$deaths" -ge $((3 * deadly)) ] || die "$deaths deaths said, of $deadly messages"
 
 echo "== each letter names its deaths, and only deadly messages are letters"
-expect 0 '' pawl dead list --code EDIED --json
+expect 0 '' pawl dead list --code ECRASHED --json
 lines "$deadly"
-[ "$(grep -c '"deaths":3,' "$work/out")" = "$deadly" ] || die "letters without three deaths"
-pawl dead list --code EDIED --json | grep -oE '"message_id":"[^"]*"' | cut -d'"' -f4 >"$work/letters"
+[ "$(grep -c '"crashes":3,' "$work/out")" = "$deadly" ] || die "letters without three deaths"
+pawl dead list --code ECRASHED --json | grep -oE '"message_id":"[^"]*"' | cut -d'"' -f4 >"$work/letters"
 while read -r letter; do
     expect 0 'kills[^0-9]*[12]' pawl dead show "$letter" --reveal --json
     grep -qE 'kills[^0-9]*1' "$work/out" && signal='signal 6 (SIGABRT)' || signal='signal 11 (SIGSEGV)'

@@ -67,9 +67,9 @@ poll "$seconds" is_over || {
 echo "over after $(($(date +%s) - begin)) s and $(said 'was killed by signal .*; it is started again') deaths"
 
 echo "== each letter of a timeout names its deaths"
-expect 0 '' pawl dead list --code EDIED --json
+expect 0 '' pawl dead list --code ECRASHED --json
 lines "$deadly"
-[ "$(grep -c '"deaths":3,' "$work/out")" = "$deadly" ] || die "letters without three deaths"
+[ "$(grep -c '"crashes":3,' "$work/out")" = "$deadly" ] || die "letters without three deaths"
 grep -oE '"message_id":"[^"]*"' "$work/out" | cut -d'"' -f4 >"$work/letters"
 while read -r letter; do
     expect 0 '' pawl dead show "$letter" --reveal --json
@@ -92,7 +92,7 @@ grep -q pawl.flush_alone "$work/out" || die "no stamps of the flush"
 
 echo "== released, it runs again"
 rm "$PAWL_TEST_RED"
-expect 0 '' pawl aggregator release crates/red --reason mended
+expect 0 '' pawl aggregator run-now crates/red --reason mended
 is_packed()
 {
     has_ready packed 4 && has flushes_dead 0

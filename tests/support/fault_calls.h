@@ -9,7 +9,7 @@ HAND_ON(worker_list,
         (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
          pawl_error *error),
         (inner, arena, items, count, error))
-HAND_ON(worker_died,
+HAND_ON(worker_crashed,
         (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
          pawl_error *error),
         (inner, arena, items, count, error))
@@ -36,7 +36,7 @@ HAND_ON(saga_count,
 HAND_ON(timeout_reap, (pawl_store * store, pawl_time now, int64_t *count, pawl_error *error),
         (inner, now, count, error))
 HAND_ON(aggregator_get,
-        (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_snapshot *rows,
+        (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_leased_batch *rows,
          pawl_error *error),
         (inner, partition, arena, rows, error))
 HAND_ON(aggregator_count,
@@ -79,8 +79,8 @@ HAND_ON(diagnose,
         (pawl_store * store, const pawl_diagnosis *asked, pawl_arena *arena,
          pawl_finding_rows *rows, pawl_error *error),
         (inner, asked, arena, rows, error))
-HAND_ON(walk,
-        (pawl_store * store, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows,
+HAND_ON(scan,
+        (pawl_store * store, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows,
          pawl_error *error),
         (inner, walk, arena, rows, error))
 HAND_ON(subscriptions,
@@ -98,7 +98,7 @@ HAND_ON(sweep,
         (pawl_store * store, const pawl_sweep *sweep, int64_t *count, bool *more,
          pawl_error *error),
         (inner, sweep, count, more, error))
-HAND_ON(hold_begin, (pawl_store * store, pawl_error *error), (inner, error))
+HAND_ON(handler_transaction_begin, (pawl_store * store, pawl_error *error), (inner, error))
 HAND_ON(enlist, (pawl_store * store, void *native, const pawl_changes *changes, pawl_error *error),
         (inner, native, changes, error))
 HAND_ON(queue_retried,

@@ -14,7 +14,7 @@ static long              row_count;
 static pawl_text         kept_name;
 static pawl_queue_rows   kept_messages;
 static pawl_timeout_rows kept_timeouts;
-static pawl_snapshot     kept_snapshot;
+static pawl_leased_batch kept_snapshot;
 static pawl_outbox_rows  kept_outbox;
 
 void fault_rows_begin(uint64_t seed)
@@ -25,7 +25,7 @@ void fault_rows_begin(uint64_t seed)
     pawl_random_seed(&chance, seed);
     kept_messages = (pawl_queue_rows){.count = 0};
     kept_timeouts = (pawl_timeout_rows){.count = 0};
-    kept_snapshot = (pawl_snapshot){.count = 0};
+    kept_snapshot = (pawl_leased_batch){.count = 0};
     kept_outbox   = (pawl_outbox_rows){.count = 0};
 }
 
@@ -92,7 +92,7 @@ void fault_rows_keep_timeouts(pawl_text queue, const pawl_timeout_rows *rows)
     keep_name(queue);
 }
 
-void fault_rows_keep_snapshot(pawl_text partition, const pawl_snapshot *rows)
+void fault_rows_keep_snapshot(pawl_text partition, const pawl_leased_batch *rows)
 {
     kept_snapshot       = *rows;
     kept_snapshot.items = keep(rows->items, rows->count * sizeof rows->items[0]);
@@ -164,7 +164,7 @@ void fault_rows_add_timeouts(pawl_text queue, pawl_arena *arena, pawl_timeout_ro
     kept_timeouts.count = 0;
 }
 
-void fault_rows_add_snapshot(pawl_text partition, pawl_arena *arena, pawl_snapshot *rows)
+void fault_rows_add_snapshot(pawl_text partition, pawl_arena *arena, pawl_leased_batch *rows)
 {
     if (kept_snapshot.count == 0 || !pawl_text_equal(partition, kept_name))
         return;
@@ -250,25 +250,25 @@ void fault_rows_steal_timeouts(const char *url, const pawl_timeout_claim *claim,
     close_thief(store, taken.now, arena);
 }
 
-void fault_rows_steal_snapshot(const char *url, const pawl_snapshot_claim *claim,
-                               const pawl_snapshot *rows)
+void fault_rows_steal_snapshot(const char *url, const pawl_leased_batch_claim *claim,
+                               const pawl_leased_batch *rows)
 {
     if (rows->count == 0)
         return;
-    pawl_error          error  = PAWL_ERROR_INIT;
-    pawl_arena         *arena  = pawl_arena_create(0);
-    pawl_snapshot_claim taken  = *claim;
-    pawl_snapshot       stolen = {.count = 0};
+    pawl_error              error  = PAWL_ERROR_INIT;
+    pawl_arena             *arena  = pawl_arena_create(0);
+    pawl_leased_batch_claim taken  = *claim;
+    pawl_leased_batch       stolen = {.count = 0};
     taken.now += claim->lease;
     taken.session     = thief;
     pawl_store *store = open_thief(url, taken.now);
-    world_ok(pawl_store_snapshot_claim(store, &taken, arena, &stolen, &error), &error);
+    world_ok(pawl_store_leased_batch_claim(store, &taken, arena, &stolen, &error), &error);
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
-    pawl_snapshot_release release  = {.partition = claim->partition, .session = thief};
-    pawl_changes          changes  = {.group_count = 1, .unit_count = 1, .now = taken.now};
-    changes.snapshot_release.items = &release;
-    changes.snapshot_release.count = 1;
+    pawl_leased_batch_release release  = {.partition = claim->partition, .session = thief};
+    pawl_changes              changes  = {.group_count = 1, .unit_count = 1, .now = taken.now};
+    changes.leased_batch_release.items = &release;
+    changes.leased_batch_release.count = 1;
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
     close_thief(store, taken.now, arena);
 }

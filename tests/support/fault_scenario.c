@@ -176,7 +176,7 @@ static pawl_stats look(run *it)
 static int64_t pending(run *it)
 {
     pawl_stats stats = look(it);
-    return stats.outbox_pending + stats.outbox_held;
+    return stats.outbox_pending + stats.outbox_blocked;
 }
 
 /* A while later, with what the outbox tries again in between. */

@@ -55,7 +55,7 @@ static void             *observer_context;
 static bool is_claim(fault_op op)
 {
     return op == fault_op_queue_claim || op == fault_op_timeout_claim ||
-           op == fault_op_snapshot_claim || op == fault_op_outbox_claim;
+           op == fault_op_leased_batch_claim || op == fault_op_outbox_claim;
 }
 
 static bool is_about(fault_kind kind, fault_op op)
@@ -67,7 +67,7 @@ static bool is_about(fault_kind kind, fault_op op)
     case FAULT_DEAF_DONE:
     case FAULT_DEAF_LOST: return op == fault_op_commit;
     case FAULT_AGAIN: return is_claim(op);
-    case FAULT_STEAL: return op == fault_op_timeout_claim || op == fault_op_snapshot_claim;
+    case FAULT_STEAL: return op == fault_op_timeout_claim || op == fault_op_leased_batch_claim;
     case FAULT_REORDER: return op == fault_op_queue_claim;
     default: return true;
     }
@@ -153,10 +153,10 @@ static void take_promises(fault_store *self)
     if (native_type != NULL)
         self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
     LEAVE_OUT(enlist);
-    LEAVE_OUT(hold_begin);
-    LEAVE_OUT(hold_end);
+    LEAVE_OUT(handler_transaction_begin);
+    LEAVE_OUT(handler_transaction_end);
     LEAVE_OUT(native);
-    LEAVE_OUT(worker_died);
+    LEAVE_OUT(worker_crashed);
     LEAVE_OUT(worker_beat);
     LEAVE_OUT(outbox_list);
     LEAVE_OUT(dead_list);
@@ -399,23 +399,23 @@ static pawl_code faulty_timeout_claim(pawl_store *store, const pawl_timeout_clai
     return code;
 }
 
-static pawl_code faulty_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                       pawl_arena *arena, pawl_snapshot *snapshot,
-                                       pawl_error *error)
+static pawl_code faulty_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                           pawl_arena *arena, pawl_leased_batch *leased,
+                                           pawl_error *error)
 {
     bool        is_mine = false;
     pawl_store *inner   = inner_of(store);
-    pawl_code   code    = enter(fault_op_snapshot_claim, &is_mine, error);
+    pawl_code   code    = enter(fault_op_leased_batch_claim, &is_mine, error);
     if (code == PAWL_OK)
-        code = leave(fault_op_snapshot_claim, is_mine,
-                     pawl_store_snapshot_claim(inner, claim, arena, snapshot, error), error);
+        code = leave(fault_op_leased_batch_claim, is_mine,
+                     pawl_store_leased_batch_claim(inner, claim, arena, leased, error), error);
     if (code != PAWL_OK)
         return code;
-    fault_rows_add_snapshot(claim->partition, arena, snapshot);
+    fault_rows_add_snapshot(claim->partition, arena, leased);
     if (is_mine && plan.kind == FAULT_AGAIN)
-        fault_rows_keep_snapshot(claim->partition, snapshot);
+        fault_rows_keep_snapshot(claim->partition, leased);
     if (is_mine && plan.kind == FAULT_STEAL)
-        fault_rows_steal_snapshot(fault_of(store)->url, claim, snapshot);
+        fault_rows_steal_snapshot(fault_of(store)->url, claim, leased);
     return code;
 }
 
@@ -475,9 +475,9 @@ static pawl_code faulty_ready(pawl_store *store, pawl_error *error)
     return inner->ops->ready != NULL ? inner->ops->ready(inner, error) : PAWL_OK;
 }
 
-static void faulty_hold_end(pawl_store *store)
+static void faulty_handler_transaction_end(pawl_store *store)
 {
-    inner_of(store)->ops->hold_end(inner_of(store));
+    inner_of(store)->ops->handler_transaction_end(inner_of(store));
 }
 
 static void *faulty_native(pawl_store *store)
@@ -504,13 +504,13 @@ static const pawl_store_ops fault_driver = {
 #define FAULT_OP(name) .name = faulty_##name,
     FAULT_OPS(FAULT_OP)
 #undef FAULT_OP
-        .close = faulty_close,
-    .schema    = faulty_schema,
-    .wait      = faulty_wait,
-    .interrupt = faulty_interrupt,
-    .ready     = faulty_ready,
-    .hold_end  = faulty_hold_end,
-    .native    = faulty_native,
+        .close               = faulty_close,
+    .schema                  = faulty_schema,
+    .wait                    = faulty_wait,
+    .interrupt               = faulty_interrupt,
+    .ready                   = faulty_ready,
+    .handler_transaction_end = faulty_handler_transaction_end,
+    .native                  = faulty_native,
 };
 
 void fault_bind(const char *name, const char *url)

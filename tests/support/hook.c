@@ -80,13 +80,13 @@ static pawl_code hooked_read(pawl_store *store, const pawl_event_query *query, p
                            : fail_call(code, error);
 }
 
-static pawl_code hooked_lease(pawl_store *store, const pawl_snapshot_claim *claim,
-                              pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code hooked_lease(pawl_store *store, const pawl_leased_batch_claim *claim,
+                              pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
 {
     pawl_code code = run(HOOK_BEFORE_LEASE);
     if (code != PAWL_OK)
         return fail_call(code, error);
-    return inner->snapshot_claim(store, claim, arena, snapshot, error);
+    return inner->leased_batch_claim(store, claim, arena, leased, error);
 }
 
 const char *hook_url(const char *url)
@@ -97,15 +97,15 @@ const char *hook_url(const char *url)
     world_ok(pawl_store_open(url, NULL, &store, &error), &error);
     inner = store->ops;
     pawl_store_close(store);
-    outer                  = *inner;
-    outer.scheme           = "hooked";
-    outer.open             = hooked_open;
-    outer.commit           = hooked_commit;
-    outer.aggregator_count = hooked_count;
-    outer.saga_load        = hooked_load;
-    outer.queue_claim      = hooked_claim;
-    outer.event_list       = hooked_read;
-    outer.snapshot_claim   = hooked_lease;
+    outer                    = *inner;
+    outer.scheme             = "hooked";
+    outer.open               = hooked_open;
+    outer.commit             = hooked_commit;
+    outer.aggregator_count   = hooked_count;
+    outer.saga_load          = hooked_load;
+    outer.queue_claim        = hooked_claim;
+    outer.event_list         = hooked_read;
+    outer.leased_batch_claim = hooked_lease;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);
     if (!is_registered)

@@ -19,7 +19,7 @@ typedef enum hook_point {
     HOOK_BEFORE_LOAD,  /* saga_load */
     HOOK_BEFORE_CLAIM, /* queue_claim */
     HOOK_BEFORE_READ,  /* event_list */
-    HOOK_BEFORE_LEASE, /* snapshot_claim */
+    HOOK_BEFORE_LEASE, /* leased_batch_claim */
 } hook_point;
 
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied

@@ -38,7 +38,7 @@ static void meddle(pawl_text name);
 static pawl_code count_up(pawl_context *ctx, counter_state *counter, const char *what)
 {
     world_note(&hot_seen, "%s(%.*s)", what, PAWL_TEXT_ARGS(counter->name));
-    hot_counter_id = pawl_saga_id_in_hand(ctx);
+    hot_counter_id = pawl_saga_id_in_flight(ctx);
     counter->count++;
     if (hot_meddlings > 0) {
         hot_meddlings--;
@@ -127,7 +127,7 @@ static pawl_saga_id safe_id; /* of the one that was put in last */
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
     (void)message;
-    safe_id = pawl_saga_id_in_hand(ctx);
+    safe_id = pawl_saga_id_in_flight(ctx);
     safe->count++;
     return PAWL_OK;
 }

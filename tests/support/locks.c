@@ -124,7 +124,7 @@ static pawl_code load_and_lock(pawl_store *store, const pawl_saga_table *table, 
         code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         if (is_elsewhere[i])
-            rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_ELSEWHERE};
+            rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_LOCKED_BY_ANOTHER};
     return code;
 }
 
@@ -147,12 +147,12 @@ static pawl_code load(pawl_store *store, const pawl_saga_table *table, pawl_saga
         code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        counts.elsewhere += rows[i].presence == PAWL_SAGA_ELSEWHERE;
+        counts.elsewhere += rows[i].presence == PAWL_SAGA_LOCKED_BY_ANOTHER;
     pthread_mutex_unlock(&mutex);
     return code;
 }
 
-static bool is_release(const pawl_changes *changes)
+static bool is_unblock(const pawl_changes *changes)
 {
     static const pawl_counters none;
     size_t                     others = 0;
@@ -193,7 +193,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
     pawl_code code = inner->commit(store, changes, refused, error);
     drop_all(store);
     pthread_mutex_lock(&mutex);
-    if (is_release(changes))
+    if (is_unblock(changes))
         counts.releases++;
     else
         counts.commits++;
@@ -248,7 +248,7 @@ static void hold_row(const char *main)
     pawl_saga_row row;
     int           found = 0;
     world_ok(pawl_store_open(inner_url, NULL, &stranger, &error), &error);
-    world_ok(pawl_store_hold_begin(stranger, &error), &error);
+    world_ok(pawl_store_handler_transaction_begin(stranger, &error), &error);
     for (size_t i = 0; i < table_count; i++) {
         world_ok(pawl_store_saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
                                       PAWL_SAGA_LOCKED, arena, &row, &error),
@@ -265,7 +265,7 @@ void locks_hold(const char *main)
     snprintf(held, sizeof held, "%s", main != NULL && !has_locks() ? main : "");
     pthread_mutex_unlock(&mutex);
     if (stranger != NULL)
-        pawl_store_hold_end(stranger);
+        pawl_store_handler_transaction_end(stranger);
     pawl_store_close(stranger);
     stranger = NULL;
     if (main != NULL && has_locks())

@@ -34,7 +34,7 @@ void locks_lose(void);
 void locks_lose_all(void);
 
 typedef struct locks_counts {
-    long elsewhere; /* rows that were answered with PAWL_SAGA_ELSEWHERE */
+    long elsewhere; /* rows that were answered with PAWL_SAGA_LOCKED_BY_ANOTHER */
     long commits;   /* commits that write something */
     long releases;  /* commits that only free queue rows */
 } locks_counts;

@@ -48,15 +48,15 @@ wrong JSON|why Trip/2|error|EDECODE: message leg: km: expected integer
 wrong JSON|why Trip/2|place|dead letter of the saga, by its key of.trip
 wrong JSON|doctor fail|dead_letters|1 message is dead-lettered
 wrong JSON|stats|dead_letters|degraded
-crash|why b-1|error|EDIED: its process crashed 3 times while it ran in isolation
+crash|why b-1|error|ECRASHED: its process crashed 3 times while it ran in isolation
 crash|doctor fail|dead_letters|1 message is dead-lettered
 crash|stats|dead_letters|degraded
-slow handler|why n-1|held_by|worker [0-9a-f-]{36} \(pid [0-9]+\)
+slow handler|why n-1|claimed_by|worker [0-9a-f-]{36} \(pid [0-9]+\)
 slow handler|why trips|next|its workers, 2 with the service of each process, handle what is due
-slow handler|why trips|held_by|\(pid [0-9]+\), worker .*; one of each process is its service
+slow handler|why trips|claimed_by|\(pid [0-9]+\), worker .*; one of each process is its service
 slow handler|doctor ok|queues|no queue with messages is without a consumer
 slow handler|doctor ok|dead_letters|there is none
-slow handler|stats|queue_unread|healthy
+slow handler|stats|queue_no_consumer|healthy
 slow handler|metrics|pawl_queue_workers\{queue="trips"\}|2
 slow handler|metrics|pawl_dead_letters|0
 stuck saga|why Trip/3|next|nothing wakes it by itself, only a message: its timeout late was cancelled by .*: by mistake
@@ -191,6 +191,7 @@ clear_letters
 post nap n-1 '{"seconds":4}'
 look_at 'slow handler'
 rested() { has_ready trips 0; }
+is_taken() { pawl why "$1" --json "${app[@]}" 2>/dev/null | grep -q '"place":"inbox"'; }
 poll 20 rested || die "the handler does not end"
 
 begin 3
@@ -257,16 +258,15 @@ post leg l-11 '{"of":{"trip":11},"km":3}'
 look_at 'version 2 with a renamed member'
 stop "$pid" TERM 0
 start app "$work/idle.so" "${options[@]}" # the version before, put back
-poll 20 rested || die "the program of the version before does not handle it"
+poll 20 is_taken l-11 || die "the program of the version before does not handle it"
 stop "$pid" TERM 0
 
 start older "$work/idle.so" "${options[@]}"
 older=$pid
 start newer "$work/newer.so" "${options[@]}"
 post leg l-7 '{"of":{"trip":6},"km":3}'
-taken() { pawl why l-7 --json "${app[@]}" 2>/dev/null | grep -q '"place":"inbox"'; }
 stop "$older" TERM 0
-poll 20 taken || die "the newer program does not take what waited for it"
+poll 20 is_taken l-7 || die "the newer program does not take what waited for it"
 look_at 'rolling deploy'
 stop "$pid" TERM 0
 

@@ -33,8 +33,8 @@ Why does a saga make no progress?|^waits for +its time, in [0-9.]+ m
 What blocks a queue?|^waits for .*queue billing is paused since .* the bank is away tonight
 Which programs are alive, and which one delivers the outbox?|^[0-9a-f-]{36} +left 
 Which version of a program runs where, and since when?|^[0-9a-f-]{36} +left +pair +1[.]2-rc1 
-What does a worker have in flight, and since when?|^[0-9a-f-]{36} +left |^in hand 
-Which settings are in effect, and where was each one set?|^orders +deaths-max +3 +built in
+What does a worker have in flight, and since when?|^[0-9a-f-]{36} +left |^in flight 
+Which settings are in effect, and where was each one set?|^orders +crashes-max +3 +built in
 What is in the queues, which have a consumer, and which are paused?|^billing +[0-9].* paused +4
 Who paused a queue, when and why?|^paused +20.* ago\) +[^ ]+ +the bank is away tonight
 Which messages will be retried, when, and what was their last error?|^m-3 +charge +1 .* the bank is away
@@ -44,21 +44,21 @@ How do I pause a queue in all programs?|^paused queue billing
 How do I move messages that were sent to the wrong queue?|^moved 1 message of queue biling to billing
 How do I purge messages from a queue, and count them first?|^would be dead-lettered: 1 message|^dead-lettered 1 message of queue billing
 Which messages are dead letters, and why?|^m-1 +billing +charge .* REJECT +the bank is closed
-Which message crashed a process, and how?|^m-0 .* EDIED |signal 6 \(SIGABRT\)
+Which message crashed a process, and how?|^m-0 .* ECRASHED |signal 6 \(SIGABRT\)
 What happened in each attempt of a dead letter?|^ +1 +20.* REJECT +the bank is closed
 How do I retry a dead letter?|^retried 1 dead letter
 How do I correct the body of a dead letter?|^edited 1 dead letter
 How do I retry all dead letters of a type, at most 500 per second?|^would be retried: 1 dead letter|^retried 1 dead letter
 How do I discard a dead letter?|^discarded 1 dead letter
 What was done with a dead letter, by whom and why?|^discarded +20.* ago\) +[^ ]+ +paid in cash
-Which outbox rows are not delivered, and what blocks them?|^ *4 +held .* Cart/c-2|^next +blocked behind row 3 of the same ordering key
+Which outbox rows are not delivered, and what blocks them?|^ *4 +blocked .* Cart/c-2|^next +blocked behind row 3 of the same ordering key
 What was the result of each delivery attempt?|^ +1 +poison .*is full
 How do I retry a dead outbox row?|^retried 2 outbox rows
-Which messages of a saga are not delivered yet?|^ *4 +held 
+Which messages of a saga are not delivered yet?|^ *4 +blocked 
 Which timeouts are set, and when are they due?|in [0-9.]+ m\) +payment +OrderSaga
 Which timeouts does one saga have?|payment +OrderSaga/b-9
 How do I postpone timeouts by two days?|^moved 2 timeouts
-How do I make a timeout due now?|in 2 d\) +payment |^released 1 timeout
+How do I make a timeout due now?|in 2 d\) +payment |^run now 1 timeout
 Which timeouts are leased by dead workers, and how do I free them?|^would be reaped: 2 timeouts|^reaped 2 timeouts
 Which sagas are there?|^OrderSaga/b-9 
 What state is a saga in?|^state .*"warehouse":"north"
@@ -66,7 +66,7 @@ What has a saga done so far?|send charge_card to billing
 How do I delete a saga that will never complete?|^deleted saga OrderSaga/b-9
 Can a new program version read what is stored?| rows: 0 findings
 Which partition of an aggregator is dead, and why?|^vans/bonn +dead +3 .* the van for 3 parcels is broken
-How do I restart a dead partition?|^released partition vans/bonn
+How do I restart a dead partition?|^run now partition vans/bonn
 How do I discard the messages of a partition?|^removed .*vans/bonn
 Is a projection blocked, since when, and why?|^names +failing .* EPERSIST +the bank is closed for number 7
 Which event blocks it, and what happens next?|^next .*event Box/b-1, version 1
@@ -126,12 +126,12 @@ for run in '1 2 --outbox-attempts 1' '3 4 --outbox-delay 1h'; do
     if [ "$first" = 1 ]; then
         poll 20 has outbox_dead 2 || die "no dead rows"
     else
-        poll 20 has outbox_held 1 || die "no row is held"
+        poll 20 has outbox_blocked 1 || die "no row is held"
     fi
     stop "$pid" TERM 0
 done
 
-start left deaths.so --restart --deaths-max 1
+start left deaths.so --restart --crashes-max 1
 send left bite '{"n":1,"kills":1}' --id m-0
 poll 20 has dead 1 || die "nothing died"
 stop "$pid" TERM 0
@@ -259,7 +259,7 @@ changed() # REGEX COMMAND ...
 }
 send stray note '{"n":9}' --id m-9
 changed '"queue":"stray","moved":1,"left":0,"last":[0-9]+' pawl queue move stray other --yes
-changed '"queue":"other","buried":1,"left":0,"last":[0-9]+' pawl queue purge other --yes
+changed '"queue":"other","dead_lettered":1,"left":0,"last":[0-9]+' pawl queue purge other --yes
 changed '"edited":1,"no_longer_dead":0,"already_queued":0,"unsendable":0' pawl dead edit m-9 --body-file good.json
 changed '"done":"resumed","queue":"billing"' pawl queue resume billing
 changed '"retried":0,"no_longer_dead":0' pawl outbox retry --all --yes

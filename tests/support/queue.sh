@@ -56,7 +56,7 @@ send m-2 parcel
 send m-3 charge --delay 2h
 expect 0 '^queue +ready +scheduled +oldest +workers +state +dead letters$' pawl queue list
 expect 0 '^billing +2 +1 +[^ ]+ .*ago\) +0 +no consumer +0$' pawl queue list
-expect 0 '^\{"queue":"billing","ready":2,"delayed":1,"oldest":"[^"]*Z","workers":0,"state":"no consumer","dead":0,"types":0,"paused":null,"paused_by":null,"paused_reason":null\}$' \
+expect 0 '^\{"queue":"billing","ready":2,"scheduled":1,"oldest":"[^"]*Z","workers":0,"state":"no consumer","dead":0,"types":0,"paused":null,"paused_by":null,"paused_reason":null\}$' \
     pawl queue list --json
 expect 0 '^next +nothing: no worker of an endpoint that reads it is alive' pawl queue show billing
 expect 0 '"types":0,.*"next":"nothing: no worker' pawl queue show billing --json
@@ -70,7 +70,7 @@ peeked 'm-1 m-2 ' --due now
 peeked 'm-1 ' --limit 1
 expect 0 '^message id +type +attempts +due +waits +last error$' pawl queue peek billing
 expect 0 '^m-3 +charge +0 .*scheduled: due in ' pawl queue peek billing
-expect 0 '"attempts":0,"deaths":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"key":null,"behind":null,"holds":0,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
+expect 0 '"attempts":0,"crashes":0,"due":"[^"]*Z","waits":"due","error":null,"seq":[0-9]+,"placed":"[^"]*Z","waiting_since":null,"key":null,"behind":null,"holds":0,"correlation_id":[^,]*,"causation_id":null,"body_size":7\}$' \
     pawl queue peek billing --json --limit 1
 ! grep -q '"n"' "$work/out" || die "a body that nobody asked for"
 expect 0 '"body":"\{\\"n\\":1\}"\}$' pawl queue peek billing --json --reveal --id m-2
@@ -119,7 +119,7 @@ expect 0 '^would be discarded: 3 dead letters' pawl dead discard --all --dry-run
 touch "$work/closed"
 start app "$work/dead.so"
 poll 60 has_ready billing 0 || die "the queue is not empty"
-expect 0 '^\{"queue":"billing","ready":0,"delayed":[1-9][0-9]*,"oldest":null,"workers":[1-9][0-9]*,"state":"read",' \
+expect 0 '^\{"queue":"billing","ready":0,"scheduled":[1-9][0-9]*,"oldest":null,"workers":[1-9][0-9]*,"state":"read",' \
     pawl queue list --json
 expect 0 '' pawl send --to billing --type parcel --id s-3 --body '{"n":1}'
 [ ! -s "$work/err" ] || die "a queue that is read is warned of: $(cat "$work/err")"
@@ -141,14 +141,14 @@ expect 0 '^would be dead-lettered: 5 messages of queue wrong$' pawl queue purge 
 last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
 expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
 warned '^pawl: queue right has no consumer just now: what is in it waits$'
-expect 0 '^\{"queue":"wrong","buried":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
+expect 0 '^\{"queue":"wrong","dead_lettered":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
 expect 0 'PURGED.*a slip' pawl dead list
 expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes
 expect 0 '^\{"queue":"right","ready":3,' pawl queue show right --json
 found=$(pawl queue peek right --json | sed -E 's/^\{"message_id":"([^"]*)",.*/\1/' | tr '\n' ' ')
 [ "$found" = 'w-1 w-2 w-3 ' ] || die "'$found' were moved"
 expect 0 '^retried 1 dead letter$' pawl dead retry w-6
-expect 0 '"actions":\[\{"action":"moved",.*"action":"buried",.*"reason":"a slip"\},\{"action":"discarded",' \
+expect 0 '"actions":\[\{"action":"moved",.*"action":"dead_lettered",.*"reason":"a slip"\},\{"action":"discarded",' \
     pawl queue show wrong --json
 
 echo "== a purge in pages, interrupted and gone on"

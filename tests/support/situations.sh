@@ -12,7 +12,7 @@ export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_AWAY=$work/away
 for app in pair dead shop projection aggregator; do
     build_app app_$app.c $app.so
 done
-limits=(--health retry_age=1ms --health outbox_held=1 --health outbox_lag=1ms --health projection_failing=1ms
+limits=(--health retry_age=1ms --health outbox_blocked=1 --health outbox_lag=1ms --health projection_failing=1ms
     --health transaction_age=1s --health queue_paused=1ms
     --health breaker_open=1ms --health route_away=1ms)
 
@@ -157,7 +157,7 @@ for n in 1 2; do
 done
 says_doctor warn sources '1 row waits behind an earlier one of the ordering key Cart/c-1: blocked behind row 1'
 again=$(remedy '"check":"sources"')
-health outbox_held
+health outbox_blocked
 why 2 next 'blocked behind row 1 of the same ordering key'
 paste_it "$again"
 grep -q 'is full' "$work/pasted" || die "the remedy does not say the error of row 1"

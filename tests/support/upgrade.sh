@@ -83,7 +83,7 @@ has_line '^undecodable: saga Order of version 1, dozens: cannot be decoded; 2 ro
     '^undecodable: message place of version 1, dozens: .* 1 row$' \
     '^undecodable: event posted of version 1, cents: .* 1 row$' '^    Ledger/a-1, number [12]: cents: ' \
     '^undecodable: aggregator place of version 1, dozens: .* 2 rows$' \
-    '^warnings:$' '^passed-over: fold Ledger of version 1, cents: .* 1 row$'
+    '^warnings:$' '^passed-over: snapshot Ledger of version 1, cents: .* 1 row$'
 
 echo "== a message type that nobody handles any more"
 verify 1 '^pawl: 3 findings' removed -DREMOVED_TYPE
@@ -106,7 +106,7 @@ echo "== another version, without an upcaster and with one"
 verify 1 '^pawl: 4 findings' version -DVERSION
 has_line '^unread-version: saga Order of version 1: .* 3 rows$' \
     '^unread-version: message place of version 1: ' '^unread-version: event posted of version 1: ' \
-    'this program has version 2 and no upcast from older ones$' '^passed-over: fold Ledger of version 1: '
+    'this program has version 2 and no upcast from older ones$' '^passed-over: snapshot Ledger of version 1: '
 verify 0 '^18 rows: 0 findings, 0 warnings$' handled -DHANDLED
 
 echo "== what nobody would handle"
@@ -124,7 +124,7 @@ echo "== for programs"
 expect 1 '' pawl saga verify-upgrade --json --app "$work/narrowed.so" "${at[@]}"
 [ "$(wc -l <"$work/out")" = 1 ] || die "not one object"
 has_line '^\{"rows":18,"findings":\[\{"reason":"undecodable","kind":"saga","type":"Order","version":1,"member":"' \
-    '"warnings":\[\{"reason":"passed-over","kind":"fold"'
+    '"warnings":\[\{"reason":"passed-over","kind":"snapshot"'
 
 echo "== no faster than asked for, and nothing is written"
 begun=$(date +%s%N)

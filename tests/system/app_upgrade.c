@@ -220,11 +220,11 @@ static const pawl_aggregator sums = {
 #define APPLY PAWL_APPLY_LIST(PAWL_APPLIES(apply_posted))
 #endif
 static const pawl_process ledger_process = {
-    .name       = "Ledger",
-    .state      = PAWL_RECORD_OF(ledger),
-    .fold_every = 1,
-    .on         = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "account", .starts = true}),
-    .apply      = APPLY,
+    .name           = "Ledger",
+    .state          = PAWL_RECORD_OF(ledger),
+    .snapshot_every = 1,
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "account", .starts = true}),
+    .apply          = APPLY,
 };
 static const pawl_endpoint_spec shop        = {.name        = "shop",
                                                .sagas       = PAWL_SAGAS(&order_saga),

@@ -60,7 +60,7 @@ expect 0 '' pawl send --store "sqlite:$work/writer.db" --to left --type ping --i
 poll 30 says "takes no messages for now (connection.blocked), it is low on memory" writer || die "the log does not tell of the alarm"
 sleep 3
 [ "$(grep -cE ' (warning|error) ' "$work/writer.log")" -le 3 ] || die "errors in a loop: $(cat "$work/writer.log")"
-pawl outbox list --store "sqlite:$work/writer.db" --json --state pending,held >"$work/out" && lines 1
+pawl outbox list --store "sqlite:$work/writer.db" --json --state pending,blocked >"$work/out" && lines 1
 rabbit_control set_vm_memory_high_watermark 0.6 >"$work/said" 2>&1 || die "the alarm does not end"
 is_read || die "the reader has gone with the end of the alarm"
 is_sent()

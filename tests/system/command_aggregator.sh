@@ -20,16 +20,16 @@ post() # DEPOT N
 }
 
 echo "== wrong words"
-expect 2 "pawl aggregator needs ACTION; valid are list, release, remove, show" pawl aggregator
+expect 2 "pawl aggregator needs ACTION; valid are list, remove, run-now, show" pawl aggregator
 expect 2 "pawl aggregator list takes options, not 'vans'; did you mean show vans\?" pawl aggregator list vans
-for action in show release remove; do
+for action in show run-now remove; do
     expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action
     expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action ''
     expect 2 "PARTITION: byte 0 is no UTF-8" pawl aggregator $action $'\xff'
 done
 expect 2 "--aggregator is empty" pawl aggregator list --aggregator ''
-expect 2 "has no option --yes: it is for remove" pawl aggregator release vans --yes
-expect 2 "--reason: with the user's name it has [0-9]+ bytes, limit" pawl aggregator release vans --reason "$(printf '%05000d' 0)"
+expect 2 "has no option --yes: it is for remove" pawl aggregator run-now vans --yes
+expect 2 "--reason: with the user's name it has [0-9]+ bytes, limit" pawl aggregator run-now vans --reason "$(printf '%05000d' 0)"
 expect 3 "aggregator.db: No such file" pawl aggregator list
 [ ! -e "$work/aggregator.db" ] || die "looking made a database"
 
@@ -37,7 +37,7 @@ echo "== none"
 expect 0 '' pawl schema apply
 expect 0 '' pawl aggregator list
 grep -q '^no partition matches$' "$work/err" || die "no word that there is none"
-for action in show release "remove --yes"; do
+for action in show run-now "remove --yes"; do
     # shellcheck disable=SC2086
     expect 6 "there is no aggregator partition 'vans/kiel'$" pawl aggregator $action vans/kiel
 done
@@ -59,18 +59,18 @@ expect 0 '^\{"partition":"vans/bonn"' pawl aggregator list --limit 1 --json
 lines 1
 expect 0 '' pawl aggregator list --aggregator van --json
 lines 0
-expect 0 "^next +nothing is handed over by itself: .pawl aggregator release 'vans/bonn'. starts it again" pawl aggregator show vans/bonn
-expect 0 '"next":"handed over in [12][0-9.]* h; now: `pawl aggregator release .vans/kiel.`","actions":\[\]\}$' pawl aggregator show vans/kiel --json
+expect 0 "^next +nothing is handed over by itself: .pawl aggregator run-now 'vans/bonn'. starts it again" pawl aggregator show vans/bonn
+expect 0 '"next":"handed over in [12][0-9.]* h; now: `pawl aggregator run-now .vans/kiel.`","actions":\[\]\}$' pawl aggregator show vans/kiel --json
 
 echo "== it starts again"
 rm "$PAWL_TEST_CLOSED"
-expect 0 '^released partition vans/bonn with 3 rows$' pawl aggregator release vans/bonn --reason 'the van is mended'
+expect 0 '^run now partition vans/bonn with 3 rows$' pawl aggregator run-now vans/bonn --reason 'the van is mended'
 is_gone_from_list() { ! partition "$1" .; }
 poll 40 is_gone_from_list vans/bonn || die "a released partition was not handed over"
-expect 0 '^released +[0-9T:-]+Z \([^)]*\) +[^ ]+ +the van is mended$' pawl aggregator show vans/bonn
+expect 0 '^run_now +[0-9T:-]+Z \([^)]*\) +[^ ]+ +the van is mended$' pawl aggregator show vans/bonn
 grep -qx 'partition vans/bonn has no rows now' "$work/out" || die "not that it is gone"
-expect 0 '^\{"actions":\[\{"action":"released","at":"[^"]+","by":"[^"]+","reason":"the van is mended"\}\]\}$' pawl aggregator show vans/bonn --json
-expect 0 '^\{"released":"vans/kiel","rows":1\}$' pawl aggregator release vans/kiel --json
+expect 0 '^\{"actions":\[\{"action":"run_now","at":"[^"]+","by":"[^"]+","reason":"the van is mended"\}\]\}$' pawl aggregator show vans/bonn --json
+expect 0 '^\{"run_now":"vans/kiel","rows":1\}$' pawl aggregator run-now vans/kiel --json
 poll 40 is_gone_from_list vans/kiel || die "a partition that was not full was not handed over"
 stop "$pid" TERM 0
 

@@ -60,7 +60,7 @@ offered '--log=debug' run app.so --log=d
 offered 'no yes' run --create ''
 offered '--create=no --create=yes' run --create=
 offered 'mariadb mssql mysql' schema print --dialect m
-offered 'dead,pending dead,held dead,dispatched dead,discarded' outbox list --state dead,
+offered 'dead,pending dead,blocked dead,dispatched dead,discarded' outbox list --state dead,
 offered '--state=dead,discarded' outbox list --state=dead,disc
 offered '' outbox list --state pending,dead,dead
 offered '' schema print --state=

@@ -164,7 +164,7 @@ finds fail routes "endpoint shop has no route named [a-z]+: row 1 and others" "p
     die "no sql"
 sick
 finds fail partitions "partition all is dead after 9 flushes: the 0 messages that it collected stay: x" \
-    "pawl aggregator release all --store"
+    "pawl aggregator run-now all --store"
 for n in 1 2 3 4 5 6 7 8 9 10 11; do
     "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all/$n', 'batch', 1, 9, 1, 'x')" ||
         die "no sql"

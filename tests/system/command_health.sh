@@ -14,13 +14,13 @@ echo "== O23 a queue that nobody reads"
 expect 0 '^health +healthy$' pawl stats
 expect 0 '^sent' pawl send --to biling --type x --body '{}'
 expect 0 '^health +healthy$' pawl stats --health no_worker=off
-expect 0 '^  degraded  queue_unread +queue biling: ready for [0-9]+ s without a consumer' \
-    pawl stats --health queue_unread=1ms
-expect 0 '^health +unhealthy$' pawl stats --health queue_unread=1ms/2ms
-expect 0 '"health":"unhealthy","checks":\[.*"name":"queue_unread","status":"unhealthy","value":[0-9]+,"reason":"queue biling' \
-    pawl stats --json --health queue_unread=1ms/2ms
-expect 0 ' degraded$' pawl stats --watch --every 100ms --count 1 --health queue_unread=1ms
-expect 0 '^health +healthy$' pawl stats --health queue_unread=off --health no_worker=off
+expect 0 '^  degraded  queue_no_consumer +queue biling: ready for [0-9]+ s without a consumer' \
+    pawl stats --health queue_no_consumer=1ms
+expect 0 '^health +unhealthy$' pawl stats --health queue_no_consumer=1ms/2ms
+expect 0 '"health":"unhealthy","checks":\[.*"name":"queue_no_consumer","status":"unhealthy","value":[0-9]+,"reason":"queue biling' \
+    pawl stats --json --health queue_no_consumer=1ms/2ms
+expect 0 ' degraded$' pawl stats --watch --every 100ms --count 1 --health queue_no_consumer=1ms
+expect 0 '^health +healthy$' pawl stats --health queue_no_consumer=off --health no_worker=off
 is_idle() { pawl stats | grep -qE '^  degraded  no_worker +messages or timeouts have been due for [0-9]+ s and no worker is alive'; }
 poll 20 is_idle || die "a message is due, no worker is alive, and stats says nothing of it"
 
@@ -44,7 +44,7 @@ is_ready_with()
     get /readyz && grep -qE -- "$1" "$work/page"
 }
 if [ -e "$build_dir/libpawl-observe.so" ]; then
-    printf '%s\n' 'health = queue_unread=1ms' 'health = dead_letters=5/5' '[left]' 'workers = 1' \
+    printf '%s\n' 'health = queue_no_consumer=1ms' 'health = dead_letters=5/5' '[left]' 'workers = 1' \
         >"$work/health.conf"
     start ready "$work/pair.so" --http 0 --config "$work/health.conf" --health dead_letters=1
     run=$pid
@@ -53,17 +53,17 @@ if [ -e "$build_dir/libpawl-observe.so" ]; then
     poll 20 is_ready_with '"name":"dead_letters","status":"degraded","reason":"dead letters: 1, the limit is 1"' ||
         die "no dead letter: $(cat "$work/page")"
     page '^HTTP/1.1 200 '
-    page '"name":"queue_unread","status":"degraded","reason":"queue biling'
+    page '"name":"queue_no_consumer","status":"degraded","reason":"queue biling'
     grep -q 'warning health: dead_letters is degraded: dead letters: 1, the limit is 1$' \
         "$work/ready.log" || die "no line of the log"
     expect 0 '' pawl dead discard --all --endpoint left --yes --reason 'a test'
     poll 20 is_ready_with '"name":"dead_letters","status":"healthy"' || die "the letter is there"
     grep -q 'info health: dead_letters is healthy again$' "$work/ready.log" ||
         die "no line that it is well"
-    [ "$(grep -c 'health: queue_unread' "$work/ready.log")" = 1 ] ||
+    [ "$(grep -c 'health: queue_no_consumer' "$work/ready.log")" = 1 ] ||
         die "a state that stays is said again"
     stop "$run" TERM 0
-    start unready "$work/pair.so" --http 0 --health queue_unread=1ms/1ms
+    start unready "$work/pair.so" --http 0 --health queue_no_consumer=1ms/1ms
     run=$pid
     poll 10 grep -q "/metrics on 127.0.0.1 port" "$work/unready.log" || die "no port in the log"
     port=$(sed -nE 's|.*/metrics on 127.0.0.1 port ([0-9]+)$|\1|p' "$work/unready.log")

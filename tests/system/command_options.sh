@@ -61,9 +61,9 @@ rows rests
 [ ! -s "$work/rows" ] || die "rests has rows of recovery"
 
 echo "== none: printed, and read where a number may be none"
-show --immediate-retries none --delayed-retries 0 --conflict-retries none --deaths-max none --breaker-rate none --history none \
+show --immediate-retries none --delayed-retries 0 --conflict-retries none --crashes-max none --breaker-rate none --history none \
     --body-retention none
-for option in immediate-retries delayed-retries conflict-retries deaths-max breaker-rate history body-retention; do
+for option in immediate-retries delayed-retries conflict-retries crashes-max breaker-rate history body-retention; do
     holds rests $option none "command line"
 done
 show --recovery "type=job immediate=none delayed=none" --endpoint rests
@@ -190,7 +190,7 @@ limit "queue_age=90s/1h" "$work/limits.conf:2"
 limit "dead_letters=7/8" "command line"
 limit "retry_age=1500ms/off" "command line"
 limit "outbox_lag=off/5m" "$work/limits.conf:4"
-limit "queue_unread=1m/off" "built in"
+limit "queue_no_consumer=1m/off" "built in"
 show --config "$work/limits.conf" --json
 grep -qF '{"endpoint":null,"option":"health","value":"dead_letters=5/off","from":"'"$work/limits.conf:3"'","count":null,"microseconds":null,"file":"'"$work/limits.conf"'","line":3}' "$work/shown" || die "no object of a limit"
 expect 2 "pawl: health, queue_age: unhealthy from 1000 is below degraded from 2000$" \
@@ -211,7 +211,7 @@ refuse "2: retry-delay: '10x' is no duration: expected a number and ms, s, m, h 
 refuse "1: retry-delay: 0s is not within 1ms and 365d" 'retry-delay = 0s'
 refuse "1: workers: 'none' is no whole number$" 'workers = none'
 refuse "1: retry-delay: 'none' is no duration" 'retry-delay = none'
-refuse "1: deaths-max: 0 is not within 1 and 1000, nor the word none$" 'deaths-max = 0'
+refuse "1: crashes-max: 0 is not within 1 and 1000, nor the word none$" 'crashes-max = 0'
 refuse "1: breaker-rate: 0 is not within 1 and 100, nor the word none$" 'breaker-rate = 0'
 refuse "1: retry-delay: 366d is not within 1ms and 365d" 'retry-delay = 366d'
 refuse "1: workers: 0 is not within 1 and [0-9]+$" 'workers = 0'

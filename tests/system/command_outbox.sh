@@ -84,7 +84,7 @@ expect 0 '^ +1  pending +1  shop  +Order/1 .*T[0-9:]+Z \(3(\.[0-9])? m ago\)$' p
 ! grep -q ' $' "$work/out" || die "blanks at the end of a line"
 ids '1 2 3 4 5 6 '
 ids '3 5 ' --state dead
-ids '1 2 6 ' --state pending,held
+ids '1 2 6 ' --state pending,blocked
 ids '1 2 ' --source Order/1
 ids '4 ' --id 4
 ids '3 ' --dispatch-id 0d150000-0000-4000-8000-000000000003
@@ -130,7 +130,7 @@ expect 6 'there is no outbox row 99' pawl outbox retry 3 99
 has outbox_dead 2 || die "a refused retry retried"
 expect 0 '^retried 1 outbox row; rows with an ordering key go out of order$' \
     pawl outbox retry 3 0d150000-0000-4000-8000-000000000003 --reason "the bank is back"
-expect 0 '^ +2  enabled  .* by [^:]+: the bank is back$' pawl outbox show 3
+expect 0 '^ +2  retried  .* by [^:]+: the bank is back$' pawl outbox show 3
 grep -qE '^state +pending$' "$work/out" || die "row 3 is not pending"
 grep -qE '^attempts before +2$' "$work/out" || die "its attempts count on"
 expect 6 'outbox row 3 is pending' pawl outbox retry 3
@@ -231,21 +231,21 @@ expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"program\":\"pair\
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
 one=$(pawl worker list --json --endpoint right | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
-expect 0 '^in hand +not told by the store: .*`pawl queue peek [^ ]+ --due now`' pawl worker show "$one"
-read -ra hint < <(sed -nE 's/^in hand .*`pawl (queue peek .* --due now)`.*/\1/p' "$work/out")
+expect 0 '^in flight +not told by the store: .*`pawl queue peek [^ ]+ --due now`' pawl worker show "$one"
+read -ra hint < <(sed -nE 's/^in flight .*`pawl (queue peek .* --due now)`.*/\1/p' "$work/out")
 [ "${hint[*]}" = 'queue peek right --due now' ] || die "it names '${hint[*]}' to look at"
 expect 0 '' pawl "${hint[@]}"
-expect 0 '"in_hand":"not told by the store: [^"]*","alone":\[\]\}$' pawl worker show "$one" --json
+expect 0 '"in_flight":"not told by the store: [^"]*","isolated":\[\]\}$' pawl worker show "$one" --json
 expect 0 '^sent ' pawl send --to nobody --type ping --id 018f0000-0000-7000-8000-0000000000aa --body '{"n":1}'
 build_sql
-"$work/sql" "$work/workers.db" "update pawl_queue set Deaths = 2, History = '[{\"attempt\":1,\"at\":\"2026-11-22T08:00:00Z\",\"code\":\"EDIED\",\"error\":\"x\",\"worker\":\"$one\",\"epoch\":1,\"pid\":7}]' where Queue = 'nobody'" ||
+"$work/sql" "$work/workers.db" "update pawl_queue set Deaths = 2, History = '[{\"attempt\":1,\"at\":\"2026-11-22T08:00:00Z\",\"code\":\"ECRASHED\",\"error\":\"x\",\"worker\":\"$one\",\"epoch\":1,\"pid\":7}]' where Queue = 'nobody'" ||
     die "no stamp"
-expect 0 '"alone":\[\{"message_id":"018f0000-0000-7000-8000-0000000000aa","type":"ping","queue":"nobody","since":"2026-11-22T08:00:00.000000Z","deaths":1\}\]\}$' \
+expect 0 '"isolated":\[\{"message_id":"018f0000-0000-7000-8000-0000000000aa","type":"ping","queue":"nobody","since":"2026-11-22T08:00:00.000000Z","crashes":1\}\]\}$' \
     pawl worker show "$one" --json
-expect 0 '^in hand +the message below, which it runs isolated' pawl worker show "$one"
+expect 0 '^in flight +the message below, which it runs isolated' pawl worker show "$one"
 expect 0 '^018f0000-0000-7000-8000-0000000000aa +ping +nobody +2026-11-22T08:00:00Z .* 1$' pawl worker show "$one"
 other=$(pawl worker list --json | grep -vF "$one" | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
-expect 0 '"alone":\[\]\}$' pawl worker show "$other" --json
+expect 0 '"isolated":\[\]\}$' pawl worker show "$other" --json
 expect 6 'no worker 018f0000-0000-7000-8000-0000000000aa is alive' pawl worker show 018f0000-0000-7000-8000-0000000000aa
 expect 2 "pawl worker show needs the worker's ID" pawl worker show
 expect 2 "did you mean show $one\?" pawl worker list "$one"

@@ -96,7 +96,7 @@ cat >"$work/outbox" <<EOT
 --source S/1 | $(ids "$(bits '' 2)")
 --causation-id c1 | $(ids "$(bits '' 3)")
 --state pending | $(ids "$(bits '' 3)")
---state dead,held | 1 2 3 4 5 6 7 8
+--state dead,blocked | 1 2 3 4 5 6 7 8
 --id 4 | 4
 --dispatch-id 0d150000-0000-4000-8000-00000000000d | 14
 EOT
@@ -114,7 +114,7 @@ cat >"$work/timeouts" <<EOT
 --until $(at 3) | $(uuids "$(seq 3 15)")
 EOT
 pairs id timeout list <"$work/timeouts"
-for action in cancel release "move --by 1h"; do
+for action in cancel run-now "move --by 1h"; do
     # shellcheck disable=SC2086 # words
     pairs matching timeout $action --all --dry-run <"$work/timeouts"
 done

@@ -85,7 +85,7 @@ poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
 stop "$parent" TERM 0
 
 echo "== an exit code that the command does not have is a death, in the letter's history"
-start parent "$app" --restart --deaths-max 1
+start parent "$app" --restart --crashes-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven
 poll 30 has dead 1 || die "no dead letter"
 expect 0 'process [0-9]+ exited with code 7 while it ran this message in isolation \(worker' pawl dead show seven --json
@@ -96,7 +96,7 @@ echo "== an exit code of the command is not started again"
 expect 2 '--json goes with' pawl run "$app" --restart --json
 expect 4 'schema' pawl run "$app" --restart --create no --prefix other_
 ! grep -q 'started again' "$work/err" || die "a missing schema is tried again"
-expect 0 'restart|deaths-max' pawl run "$app" --restart --show-options
+expect 0 'restart|crashes-max' pawl run "$app" --restart --show-options
 expect 0 '' pawl help run
 grep -qE '^  --restart +run it in a child' "$work/out" || die "no help"
 

@@ -49,7 +49,7 @@ has_line '^    record order does not have it, and has a new remark: was it renam
     '^unread-member: message place of version 1, note: '
 compare 1 '^narrowed: saga Order of version 1, dozens: takes fewer values than before$' narrowed
 has_line '^narrowed: saga Order of version 1, lines\[\]\.dozens: ' '^narrowed: event posted of version 1, cents: ' \
-    '^narrowed: fold Ledger of version 1, cents: ' '^narrowed: message place of version 1, dozens: '
+    '^narrowed: snapshot Ledger of version 1, cents: ' '^narrowed: message place of version 1, dozens: '
 expect 0 '^0 rows: 0 findings' pawl saga verify-upgrade --app "$work/old.so" --from "$work/narrowed.so"
 compare 1 '^removed: message cancel: is not in the new program$' removed
 compare 1 '^narrowed: saga Order of version 1, stage: ' enum

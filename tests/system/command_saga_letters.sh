@@ -87,7 +87,7 @@ own 'l-1 r-1 ' "Trip/$id"
 
 echo "== the letter of a timeout is its saga's"
 touch "$work/fails"
-expect 0 '' pawl timeout release --all --saga Trip/5 --yes "${at[@]}"
+expect 0 '' pawl timeout run-now --all --saga Trip/5 --yes "${at[@]}"
 poll 3 letters 8 || die "the timeout does not die"
 rm "$work/fails"
 expect 0 '' pawl dead list --saga Trip/5 --json "${at[@]}"

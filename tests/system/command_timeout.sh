@@ -38,7 +38,7 @@ expect 2 "pawl timeout cancel needs IDs, or --all" pawl timeout cancel
 expect 2 "give --all or IDs, not both" pawl timeout cancel --all "${id}01"
 expect 2 "a filter goes with --all" pawl timeout cancel "${id}01" --name remind
 expect 2 "--yes goes with --all" pawl timeout cancel "${id}01" --yes
-expect 2 "--dry-run goes with --all" pawl timeout release "${id}01" --dry-run
+expect 2 "--dry-run goes with --all" pawl timeout run-now "${id}01" --dry-run
 expect 2 "pawl timeout move needs --by DURATION or --to TIME" pawl timeout move "${id}01"
 expect 2 "pawl timeout move needs --by DURATION or --to TIME" \
     pawl timeout move "${id}01" --by 2d --to 2026-11-22T08:00:00Z
@@ -80,7 +80,7 @@ expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --by 2d --reason "the b
 [ "$(date -d "$(due 02)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
 expect 0 '^moved 1 timeout$' pawl timeout move "${id}02" --to 2030-01-01T00:00:00Z
 [ "$(due 02)" = 2030-01-01T00:00:00.000000Z ] || die "not at the time that was given: $(due 02)"
-expect 0 '^\{"released":1,"left":0\}$' pawl timeout release "${id}02" --json
+expect 0 '^\{"run_now":1,"left":0\}$' pawl timeout run-now "${id}02" --json
 expect 0 '^next +is due since ' pawl timeout show "${id}02"
 expect 6 "there is no timeout ${id}99" pawl timeout cancel "${id}03" "${id}99"
 ids '01 02 03 04 05 06 '
@@ -104,7 +104,7 @@ expect 0 '^would be cancelled: 1 timeout$' pawl timeout cancel --all --saga "$sa
 before=$(due 04)
 expect 0 '^moved 3 timeouts$' pawl timeout move --all --since "$(due 04)" --by 2d --yes
 [ "$(date -d "$(due 04)" +%s)" = $(($(date -d "$before" +%s) + 172800)) ] || die "not two days later"
-expect 0 '^released 5 timeouts$' pawl timeout release --all --yes
+expect 0 '^run now 5 timeouts$' pawl timeout run-now --all --yes
 expect 0 '^\{"cancelled":5,"left":0\}$' pawl timeout cancel --all --yes --json
 ids ''
 expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes

@@ -46,7 +46,7 @@ for verb in $listed; do
         expect 0 "^usage: pawl $verb $action" pawl help "$verb" "$action"
     done
 done
-for action in cancel list move reap release show; do
+for action in cancel list move reap run-now show; do
     pawl help timeout | grep -q "^  $action " || die "pawl help timeout does not name $action"
 done
 pawl help --man timeout | grep -q '^.B reap ID' || die "the page of timeout does not have reap"

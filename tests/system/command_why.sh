@@ -59,14 +59,14 @@ says 1 place outbox
 says 1 name 'row 1, pending, ChargeCard for billing, of endpoint shop'
 says 1 waits_for 'its delivery'
 says 1 error 'connection '
-says 1 held_by nobody
+says 1 claimed_by nobody
 says 1 next "next attempt in [0-9.]+ h, once endpoint 'shop' runs"
 why 1 2
 says 1 next "blocked behind row 1 of the same ordering key"
 grep -qF "\"pawl why 1 --store 'sqlite:" "$work/out" || die "the row before it is not offered"
 why 2 Order/1
 says 1 place 'outbox, of this ordering key'
-says 2 name 'row 2, held'
+says 2 name 'row 2, blocked'
 why 5 order-1
 says 3 place 'outbox, sent by its handler'
 why 1 0d150000-0000-4000-8000-000000000003
@@ -117,7 +117,7 @@ poll 20 retried || die "no retry"
 why 1 m-1
 says 1 waits_for 'its next run, in .*: [1-9] failed'
 says 1 error 'EUNREACHABLE: the bank is away'
-says 1 held_by 'nobody, or one of worker [0-9a-f-]{36} \(pid [1-9]'
+says 1 claimed_by 'nobody, or one of worker [0-9a-f-]{36} \(pid [1-9]'
 says 1 next 'a worker handles it in '
 paste_line 1 0
 rm "$PAWL_TEST_AWAY"
@@ -132,18 +132,18 @@ for row in 21/pending/billing 22/held/billing 23/dead/billing 24/dispatched/bill
 done
 app=$pid
 start leads "$work/dead.so" --route far=outbox:
-led() { pawl why 21 --json | grep -q '"held_by":"worker [0-9a-f-]*, which leads the outbox"'; }
+led() { pawl why 21 --json | grep -q '"claimed_by":"worker [0-9a-f-]*, which leads the outbox"'; }
 poll 20 led || die "the leader is not said: $(pawl why 21 --json)"
 why 1 22
-says 1 name 'row 22, held, '
-says 1 held_by 'worker [0-9a-f-]{36}, which leads the outbox'
+says 1 name 'row 22, blocked, '
+says 1 claimed_by 'worker [0-9a-f-]{36}, which leads the outbox'
 for id in 23 24 25 26 27; do
     why 1 $id
-    says 1 held_by nobody
+    says 1 claimed_by nobody
 done
 stop "$pid" TERM 0
 start long "$work/long.so" --route far=outbox:
-led_too() { pawl why 27 --json | grep -q '"held_by":"worker [0-9a-f-]*, which leads the outbox"'; }
+led_too() { pawl why 27 --json | grep -q '"claimed_by":"worker [0-9a-f-]*, which leads the outbox"'; }
 poll 20 led_too || die "the leader of a long name is not said: $(pawl why 27 --json)"
 stop "$pid" TERM 0
 pid=$app
@@ -180,16 +180,16 @@ says 1 name '019a0000-0000-7000-8000-000000000001, late of Order, for endpoint b
 says 1 waits_for 'its time, in '
 paste_line 1 1
 grep -q '^name  *late$' "$work/pasted" || die "another timeout is shown"
-sed -n 1p "$work/out" | grep -q '"pawl timeout release 019a0000-0000-7000-8000-000000000001 ' || die "it cannot be released"
+sed -n 1p "$work/out" | grep -q '"pawl timeout run-now 019a0000-0000-7000-8000-000000000001 ' || die "it cannot be released"
 why 1 019a0000-0000-7000-8000-000000000002
-grep -q 'timeout release' "$work/out" && die "what is due is to be released"
+grep -q 'timeout run-now' "$work/out" && die "what is due is to be released"
 says 1 waits_for 'a worker: the lease of the one that had it ran out'
 says 1 next 'nothing, until a worker of the endpoint runs'
 why 1 Order/019a0000-0000-7000-8000-0000000000ff
 says 1 name '019a0000-0000-7000-8000-000000000002, late of Order'
 sql "update pawl_timeouts set LeaseExpires = 9000000000000000 where LeaseExpires = 2"
 why 1 019a0000-0000-7000-8000-000000000002
-says 1 held_by 'session 019a0000-0000-7000-8000-0000000000aa, for another '
+says 1 claimed_by 'session 019a0000-0000-7000-8000-0000000000aa, for another '
 sql "delete from pawl_timeouts"
 
 echo "== sagas"
@@ -224,14 +224,14 @@ why 1 orders
 says 1 place queue
 says 1 name 'orders, 0 due, 0 scheduled'
 says 1 waits_for messages
-says 1 held_by 'worker [0-9a-f-]{36} .pid '
+says 1 claimed_by 'worker [0-9a-f-]{36} .pid '
 says 1 next 'nothing: it is empty'
 stop "$pid" TERM 0
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 why 1 biling
 says 1 name 'biling, 1 due, 0 scheduled'
 says 1 waits_for 'a worker that reads it'
-says 1 held_by nobody
+says 1 claimed_by nobody
 says 1 next 'nothing: no worker of an endpoint that reads it is alive'
 grep -qF '"run":["pawl run APP.so --store ' "$work/out" || die "no word of a worker that reads it"
 paste_line 1 1

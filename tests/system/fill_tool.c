@@ -151,7 +151,7 @@ static void put_letters(size_t from, size_t count)
 {
     static const char *const types[] = {"charge", "parcel", "note"};
     static pawl_dead_set     letters[LETTERS];
-    static pawl_inbox_mark   marks[LETTERS];
+    static pawl_inbox_entry  marks[LETTERS];
     for (size_t i = 0; i < count; i++) {
         const char *type = types[(from + i) % 3];
         pawl_time   at   = now - PAWL_DAYS(1) + PAWL_SECONDS((int64_t)(from + i));
@@ -170,15 +170,15 @@ static void put_letters(size_t from, size_t count)
                            .body           = pawl_arena_printf(arena, "{\"n\":%zu}", from + i),
                            .headers        = PAWL_TEXT("{\"tenant\":\"blue\"}"),
                            .correlation_id = PAWL_TEXT("c-1")};
-        marks[i] = (pawl_inbox_mark){.endpoint   = pawl_text_of(letter_endpoint),
-                                     .message_id = letters[i].message.id,
-                                     .outcome    = PAWL_INBOX_DEAD,
-                                     .at         = at};
+        marks[i] = (pawl_inbox_entry){.endpoint   = pawl_text_of(letter_endpoint),
+                                      .message_id = letters[i].message.id,
+                                      .outcome    = PAWL_INBOX_DEAD,
+                                      .at         = at};
     }
     pawl_changes changes = {.now         = now,
                             .unit_count  = 1,
                             .group_count = 1,
-                            .inbox_mark  = {marks, count},
+                            .inbox_entry = {marks, count},
                             .dead_set    = {letters, count}};
     must(pawl_store_commit(store, &changes, NULL, &error));
 }

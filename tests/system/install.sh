@@ -30,7 +30,7 @@ build -DPAWL_SQLITE=AUTO
 cmake --install "$work/build" --prefix "$first" >/dev/null
 diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
 # One unversioned name, one for the loader, one with the full version.
-test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.2"
+test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.3"
 for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl zsh/site-functions/_pawl \
     fish/vendor_completions.d/pawl.fish; do
     test -s "$first/share/$file" || die "share/$file is not installed"

@@ -135,7 +135,7 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops plain_sink   = PAWL_SINK(receive);
+static const pawl_transport_ops plain_sink   = PAWL_OUTBOUND(receive);
 static const pawl_transport_ops ordered_sink = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = receive, .promises = PAWL_TRANSPORT_PREFIX};
 
@@ -151,8 +151,8 @@ static int run_runner(const char *url, const char *file, uint64_t seed)
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     receiver              self     = {.fd = open(file, O_WRONLY | O_APPEND)};
-    const pawl_route      routes[] = {{.name = "plain", .sink = &plain_sink, .context = &self},
-                                      {.name = "ordered", .sink = &ordered_sink, .context = &self},
+    const pawl_route      routes[] = {{.name = "plain", .outbound = &plain_sink, .context = &self},
+                                      {.name = "ordered", .outbound = &ordered_sink, .context = &self},
                                       {.name = NULL}};
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                  = url;
@@ -495,7 +495,7 @@ static bool is_all_there(test *self, const producer *made)
     check(code == PAWL_OK, "stats", &error);
     check(stats.outbox_dead == 0, "dead rows", &(pawl_error){.text = "there are some"});
     pawl_arena_destroy(arena);
-    return stats.outbox_pending == 0 && stats.outbox_held == 0;
+    return stats.outbox_pending == 0 && stats.outbox_blocked == 0;
 }
 
 static void finish(test *self, const producer *made)

@@ -85,7 +85,7 @@ retried() { pawl why m-2 --json 2>/dev/null | grep -q '"waits_for":"its next run
 poll 20 retried || die "no retry"
 why error 'EUNREACHABLE: the bank is away' m-2
 why next 'a worker handles it in' m-2
-expect 0 '"queue":"billing","ready":0,"future":1' pawl stats --json
+expect 0 '"queue":"billing","ready":0,"scheduled":1' pawl stats --json
 rm "$PAWL_TEST_AWAY"
 stop "$pid" TERM 0
 sql "delete from pawl_queue"
@@ -95,7 +95,7 @@ expect 0 '' pawl send --to billing --type charge --id m-3 --body '{"n":3}'
 sql "update pawl_queue set \"Due\" = now() - interval '2 minutes'"
 doctor fail queues 'queue billing has no consumer: 1 message waits'
 doctor fail workers 'none lives, and 1 message'
-stats queue_unread
+stats queue_no_consumer
 why next 'nothing, until a worker of its endpoint runs' m-3
 [[ $(remedy '"place":"queue"') == "pawl run APP.so --store "* ]] || die "another remedy"
 start app "$work/dead.so"

@@ -510,8 +510,8 @@ static void make_pause_last(pawl_store *store)
 static void claims_begin_behind_what_was_handled(void **state)
 {
     (void)state;
-    PGconn *snapshot = raw_open(all.p->schema);
-    raw_run(snapshot, "begin isolation level repeatable read; select 1 from pawl_queue limit 1");
+    PGconn *leased = raw_open(all.p->schema);
+    raw_run(leased, "begin isolation level repeatable read; select 1 from pawl_queue limit 1");
     raw_run(all.p->pg, "delete from pawl_queue where \"Queue\" = 'spread' and \"Seq\" <= 700000");
     pawl_store *store = open_store(all.p, all.p->url);
     assert_true(claim_pages(store, "spread") > 4000);
@@ -520,8 +520,8 @@ static void claims_begin_behind_what_was_handled(void **state)
         assert_in_range(claim_pages(store, "spread"), 0, 2000);
     }
     pawl_store_close(store);
-    raw_run(snapshot, "rollback");
-    PQfinish(snapshot);
+    raw_run(leased, "rollback");
+    PQfinish(leased);
 }
 
 int main(void)

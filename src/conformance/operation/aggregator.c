@@ -31,9 +31,9 @@ static void insert(suite *s, pawl_store *store, const char *partition, const cha
     insert_of(s, store, partition, key, "PlaceOrder", "conversation-1");
 }
 
-static pawl_snapshot get(suite *s, pawl_store *store, const char *partition)
+static pawl_leased_batch get(suite *s, pawl_store *store, const char *partition)
 {
-    pawl_snapshot rows = {.count = 9};
+    pawl_leased_batch rows = {.count = 9};
     EXPECT_OK(
         s, pawl_store_aggregator_get(store, pawl_text_of(partition), s->arena, &rows, &s->error));
     return rows;
@@ -41,7 +41,7 @@ static pawl_snapshot get(suite *s, pawl_store *store, const char *partition)
 
 static void expect_keys(suite *s, pawl_store *store, const char *const *keys, size_t count)
 {
-    pawl_snapshot rows = get(s, store, "Bills");
+    pawl_leased_batch rows = get(s, store, "Bills");
     EXPECT_EQ(s, rows.count, count);
     for (size_t i = 0; i < count; i++)
         EXPECT_TEXT(s, rows.items[i].key, pawl_text_of(keys[i]));
@@ -63,16 +63,17 @@ static int64_t count_resolved(suite *s, pawl_store *store, const char *partition
 }
 
 /* Takes what is free for session `number`; how many rows. */
-static size_t take(suite *s, pawl_store *store, unsigned number, pawl_aggregator_snapshot *snapshot)
+static size_t take(suite *s, pawl_store *store, unsigned number,
+                   pawl_aggregator_leased_batch *leased)
 {
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    options.partition                        = BILLS;
-    options.session                          = suite_session_id(number);
-    options.types                            = known;
-    options.type_count                       = COUNT_OF(known);
-    EXPECT_OK(s, pawl_store_aggregator_snapshot(store, &options, SUITE_NOW, s->arena, snapshot,
-                                                &s->error));
-    return snapshot->count;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    options.partition                            = BILLS;
+    options.session                              = suite_session_id(number);
+    options.types                                = known;
+    options.type_count                           = COUNT_OF(known);
+    EXPECT_OK(s, pawl_store_aggregator_leased_batch(store, &options, SUITE_NOW, s->arena, leased,
+                                                    &s->error));
+    return leased->count;
 }
 
 static pawl_code try_remove(suite *s, pawl_store *store, const char *partition,
@@ -95,7 +96,7 @@ static void an_insert_is_one_row(suite *s)
     EXPECT_EQ(s, count(s, a, "Bills/7"), 0);
     EXPECT_OK(s, pawl_store_aggregator_insert(a, &row, SUITE_NOW + 50, SUITE_NOW - 3, &s->error));
     EXPECT_EQ(s, count(s, b, "Bills/7"), 1);
-    pawl_snapshot rows = get(s, b, "Bills/7");
+    pawl_leased_batch rows = get(s, b, "Bills/7");
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_MESSAGE(s, &rows.items[0].message, &row.message);
     EXPECT_TEXT(s, rows.items[0].name, BILLS);
@@ -129,7 +130,7 @@ static void a_live_key_is_stored_once(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert_of(s, a, "Bills", "key-1", "PlaceOrder", "first");
     insert_of(s, b, "Bills", "key-1", "CancelOrder", "second");
-    pawl_snapshot rows = get(s, a, "Bills");
+    pawl_leased_batch rows = get(s, a, "Bills");
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_TEXT(s, rows.items[0].message.correlation_id, TEXT("first"));
     EXPECT_EQ(s, count(s, a, "Bills"), 1);
@@ -143,12 +144,12 @@ static void a_live_key_is_stored_once(suite *s)
 
 static void a_key_is_free_when_its_row_is_gone(suite *s)
 {
-    pawl_store              *a = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    pawl_store                  *a = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert(s, a, "Bills", "key-1");
-    EXPECT_EQ(s, take(s, a, 70, &snapshot), 1);
-    int64_t first = snapshot.ids[0];
-    EXPECT_OK(s, pawl_store_aggregator_remove_snapshot(a, &snapshot, SUITE_NOW, &s->error));
+    EXPECT_EQ(s, take(s, a, 70, &leased), 1);
+    int64_t first = leased.ids[0];
+    EXPECT_OK(s, pawl_store_aggregator_remove_leased_batch(a, &leased, SUITE_NOW, &s->error));
     insert(s, a, "Bills", "key-1");
     EXPECT(s, get(s, a, "Bills").items[0].id != first);
     EXPECT_OK(s, try_remove(s, a, "Bills", "conversation-1"));
@@ -160,14 +161,14 @@ static void a_key_is_free_when_its_row_is_gone(suite *s)
 
 static void an_unknown_partition_is_empty(suite *s)
 {
-    pawl_store              *a = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    pawl_store                  *a = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert(s, a, "Other", "key-1");
     EXPECT_EQ(s, get(s, a, "Bills").count, 0);
     EXPECT_EQ(s, count(s, a, "Bills"), 0);
     EXPECT_EQ(s, count_resolved(s, a, "Bills"), 0);
-    EXPECT_EQ(s, take(s, a, 70, &snapshot), 0);
-    EXPECT_EQ(s, snapshot.unresolved, 0);
+    EXPECT_EQ(s, take(s, a, 70, &leased), 0);
+    EXPECT_EQ(s, leased.unresolved, 0);
     EXPECT_OK(s, pawl_store_aggregator_remove_all(a, BILLS, SUITE_NOW, &s->error));
     EXPECT_EQ(s, count(s, a, "Other"), 1);
 }
@@ -177,34 +178,34 @@ static void rows_come_in_the_order_of_insertion(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 0; i < 12; i++) /* all at one time */
         insert(s, a, "Bills", suite_printf(s, "key-%u", 50 - i).data);
-    pawl_snapshot            first = get(s, a, "Bills"), second = get(s, b, "Bills");
-    pawl_aggregator_snapshot snapshot;
-    EXPECT_EQ(s, take(s, b, 70, &snapshot), 12);
+    pawl_leased_batch            first = get(s, a, "Bills"), second = get(s, b, "Bills");
+    pawl_aggregator_leased_batch leased;
+    EXPECT_EQ(s, take(s, b, 70, &leased), 12);
     EXPECT_EQ(s, first.count, 12);
     EXPECT_EQ(s, second.count, 12);
     for (unsigned i = 0; i < 12; i++) {
         EXPECT_TEXT(s, first.items[i].key, suite_printf(s, "key-%u", 50 - i));
         EXPECT_TEXT(s, second.items[i].key, first.items[i].key);
-        EXPECT_TEXT(s, snapshot.rows[i].key, first.items[i].key);
-        EXPECT_EQ(s, snapshot.ids[i], first.items[i].id);
+        EXPECT_TEXT(s, leased.rows[i].key, first.items[i].key);
+        EXPECT_EQ(s, leased.ids[i], first.items[i].id);
     }
 }
 
 static void counts_split_by_type_and_change_nothing(suite *s)
 {
-    pawl_store              *a = suite_open(s), *b = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    pawl_store                  *a = suite_open(s), *b = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert(s, a, "Bills", "key-1");
     insert_of(s, a, "Bills", "key-2", "Unheard", "c");
     insert_of(s, a, "Bills", "key-3", "placeorder", "c");
-    EXPECT_EQ(s, take(s, a, 70, &snapshot), 1);
+    EXPECT_EQ(s, take(s, a, 70, &leased), 1);
     insert_of(s, a, "Bills", "key-4", "CancelOrder", "c");
-    pawl_snapshot before = get(s, a, "Bills");
+    pawl_leased_batch before = get(s, a, "Bills");
     for (int i = 0; i < 3; i++) {
         EXPECT_EQ(s, count(s, b, "Bills"), 4);
         EXPECT_EQ(s, count_resolved(s, b, "Bills"), 2);
     }
-    pawl_snapshot after = get(s, a, "Bills");
+    pawl_leased_batch after = get(s, a, "Bills");
     for (size_t i = 0; i < 4; i++) {
         EXPECT_EQ(s, after.items[i].id, before.items[i].id);
         EXPECT_EQ(s, after.items[i].lease_expires, before.items[i].lease_expires);
@@ -213,18 +214,18 @@ static void counts_split_by_type_and_change_nothing(suite *s)
     }
     EXPECT_EQ(s, pawl_uuid_compare(after.items[0].session.uuid, suite_uuid(70)), 0);
     EXPECT(s, pawl_uuid_is_zero(after.items[3].session.uuid));
-    EXPECT_EQ(s, take(s, b, 71, &snapshot), 1);
+    EXPECT_EQ(s, take(s, b, 71, &leased), 1);
 }
 
 static void remove_takes_one_by_correlation_id(suite *s)
 {
-    pawl_store              *a = suite_open(s), *b = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    pawl_store                  *a = suite_open(s), *b = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert_of(s, a, "Bills", "key-1", "PlaceOrder", "c-1");
     insert_of(s, a, "Bills", "key-2", "PlaceOrder", "c-2");
     insert_of(s, a, "Bills", "key-3", "Unheard", "c-2");
     insert_of(s, a, "Other", "key-4", "PlaceOrder", "c-2");
-    EXPECT_EQ(s, take(s, a, 70, &snapshot), 2); /* a lease does not matter */
+    EXPECT_EQ(s, take(s, a, 70, &leased), 2); /* a lease does not matter */
     EXPECT_OK(s, try_remove(s, b, "Bills", "c-2"));
     expect_keys(s, a, (const char *const[]){"key-1", "key-3"}, 2);
     EXPECT_OK(s, try_remove(s, b, "Bills", "c-2"));
@@ -252,10 +253,10 @@ static void removing_nothing_says_which_nothing(suite *s)
 
 static void remove_all_takes_every_row_of_the_partition(suite *s)
 {
-    pawl_store              *a = suite_open(s), *b = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    pawl_store                  *a = suite_open(s), *b = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert(s, a, "Bills", "key-1");
-    EXPECT_EQ(s, take(s, a, 70, &snapshot), 1);
+    EXPECT_EQ(s, take(s, a, 70, &leased), 1);
     insert(s, a, "Bills", "key-2");
     insert_of(s, a, "Bills", "key-3", "Unheard", "c");
     insert(s, a, "Other", "key-1");

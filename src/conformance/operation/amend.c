@@ -98,7 +98,7 @@ static void each_action_does_what_it_says(suite *s)
     EXPECT_EQ(s, due_of(s, a, 2), now + 7);
     rows       = suite_timeouts(s, b);
     rows.count = 1;
-    EXPECT_EQ(s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RELEASE}, now), 1);
+    EXPECT_EQ(s, amend(s, b, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RUN_NOW}, now), 1);
     EXPECT_EQ(s, suite_timeouts(s, a).items[0].due, now);
     EXPECT_EQ(s, lease(s, a, 70, now, 9).count, 1);
     rows = suite_timeouts(s, b);
@@ -125,7 +125,7 @@ static void released_timeouts_are_not_later_and_begin_anew(suite *s)
     rows = suite_timeouts(s, a);
     EXPECT_EQ(s, row_of(s, &rows, 1)->attempts, 4);
     EXPECT_EQ(s,
-              amend(s, a, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RELEASE}, SUITE_NOW + 4),
+              amend(s, a, &rows, (pawl_timeout_amend){.action = PAWL_AMEND_RUN_NOW}, SUITE_NOW + 4),
               3);
     rows = suite_timeouts(s, a);
     EXPECT_EQ(s, row_of(s, &rows, 1)->attempts, 0);
@@ -136,7 +136,7 @@ static void released_timeouts_are_not_later_and_begin_anew(suite *s)
 static void timeouts_set_anew_since_are_left_alone(suite *s)
 {
     static const pawl_amend_action actions[] = {PAWL_AMEND_CANCEL, PAWL_AMEND_MOVE,
-                                                PAWL_AMEND_SHIFT, PAWL_AMEND_RELEASE};
+                                                PAWL_AMEND_SHIFT, PAWL_AMEND_RUN_NOW};
     pawl_store                    *a = suite_open(s), *b = suite_open(s);
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         const pawl_timeout_amend how  = {.action = actions[i], .due = 5, .shift = 5};

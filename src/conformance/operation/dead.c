@@ -22,7 +22,7 @@ static void add_letter(suite *s, pawl_store *store, const char *id, pawl_time at
 static void bury(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
     add_letter(s, store, id, at);
-    COMMIT_ONE(s, store, inbox_mark, .endpoint = ORDERS, .message_id = pawl_text_of(id),
+    COMMIT_ONE(s, store, inbox_entry, .endpoint = ORDERS, .message_id = pawl_text_of(id),
                .outcome = PAWL_INBOX_DEAD, .at = at);
 }
 
@@ -143,7 +143,7 @@ static void a_letter_is_settled_once(suite *s)
     EXPECT_OK(
         s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 2, &s->error));
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = ORDERS, .message_id = TEXT("m-1"), .at = SUITE_NOW + 2);
+    ADD(&set, inbox_entry, .endpoint = ORDERS, .message_id = TEXT("m-1"), .at = SUITE_NOW + 2);
     COMMIT(&set, a);
     EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 1, &retry, SUITE_NOW + 3, NULL, &s->error),
                 PAWL_EGONE);
@@ -374,9 +374,9 @@ static void old_bodies_go_and_their_events_stay(suite *s)
 /* Two events in each of two streams, one in the third; a page of one takes the whole of its stream. */
 static void old_bodies_go_a_page_at_a_time(suite *s)
 {
-    pawl_store      *a     = suite_open(s);
-    bool             more  = false;
-    pawl_sweep_place place = {.size = 0};
+    pawl_store       *a     = suite_open(s);
+    bool              more  = false;
+    pawl_sweep_cursor place = {.size = 0};
     for (pawl_time at = SUITE_NOW; at < SUITE_NOW + 2; at++) {
         discard(s, a, "m-1", at);
         discard(s, a, "m-2", at);
@@ -385,7 +385,7 @@ static void old_bodies_go_a_page_at_a_time(suite *s)
     pawl_sweep what = {.inbox_before  = PAWL_TIME_MIN,
                        .outbox_before = PAWL_TIME_MIN,
                        .bodies_before = SUITE_NOW + 9,
-                       .bodies_place  = &place,
+                       .bodies_cursor = &place,
                        .count_max     = 1};
     for (int i = 0; i < 3; i++) {
         EXPECT_EQ(s, sweep_bodies(s, a, what, &more), i < 2 ? 2 : 1);

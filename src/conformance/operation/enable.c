@@ -57,8 +57,8 @@ static void an_enabled_row_is_due_again(suite *s)
     EXPECT_EQ(s, before.state, PAWL_OUTBOX_DEAD);
     EXPECT_EQ(s, before.attempts_before, 0);
     EXPECT_EQ(s, due(s, a, SUITE_NOW + MINUTE), 0);
-    EXPECT_OK(s, pawl_store_outbox_enable(b, before.id, TEXT("ada: fixed"), SUITE_NOW + MINUTE,
-                                          &s->error));
+    EXPECT_OK(s, pawl_store_outbox_retry(b, before.id, TEXT("ada: fixed"), SUITE_NOW + MINUTE,
+                                         &s->error));
     pawl_outbox_row row = suite_outbox_row(s, a, 1);
     EXPECT_EQ(s, row.id, before.id);
     EXPECT_EQ(s, row.state, PAWL_OUTBOX_PENDING);
@@ -72,7 +72,7 @@ static void an_enabled_row_is_due_again(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).items[0].attempts_before, 3);
     pawl_attempt_rows lines = suite_attempts(s, a, row.id);
     EXPECT_EQ(s, lines.count, 3);
-    expect_line(s, &lines, 2, PAWL_ATTEMPT_ENABLED, "ada: fixed", SUITE_NOW + MINUTE);
+    expect_line(s, &lines, 2, PAWL_ATTEMPT_RETRIED, "ada: fixed", SUITE_NOW + MINUTE);
     suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 2 * MINUTE);
     row = suite_outbox_row(s, a, 1);
     EXPECT_EQ(s, row.state, PAWL_OUTBOX_DISPATCHED);
@@ -96,7 +96,7 @@ static void attempts_are_counted_anew(suite *s)
         EXPECT_EQ(s, row.state, PAWL_OUTBOX_DEAD);
         EXPECT_EQ(s, row.attempts - row.attempts_before, PAWL_OUTBOX_ATTEMPTS_MAX);
         EXPECT_EQ(s, row.attempts, round * (PAWL_OUTBOX_ATTEMPTS_MAX + 1) - 1);
-        EXPECT_OK(s, pawl_store_outbox_enable(a, row.id, TEXT(""), now, &s->error));
+        EXPECT_OK(s, pawl_store_outbox_retry(a, row.id, TEXT(""), now, &s->error));
     }
     pawl_attempt_rows lines = suite_attempts(s, a, suite_outbox_row(s, a, 1).id);
     EXPECT_EQ(s, lines.count, 3 * (PAWL_OUTBOX_ATTEMPTS_MAX + 1));
@@ -113,11 +113,11 @@ static void an_enabled_row_holds_nothing_back(suite *s)
     insert(s, a, 3, "Order/1");
     suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    EXPECT_OK(s, pawl_store_outbox_enable(a, suite_outbox_row(s, a, 1).id, TEXT(""), SUITE_NOW + 1,
-                                          &s->error));
+    EXPECT_OK(s, pawl_store_outbox_retry(a, suite_outbox_row(s, a, 1).id, TEXT(""), SUITE_NOW + 1,
+                                         &s->error));
     EXPECT_EQ(s, due(s, a, SUITE_NOW), 1); /* the third */
     EXPECT_EQ(s, due(s, a, SUITE_NOW + 1), 2);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
 }
 
 /* ---- Discard ------------------------------------------------------------ */
@@ -161,17 +161,17 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
     for (unsigned i = 1; i <= 5; i++)
         insert(s, a, i, i == 3 ? "Held/1" : suite_printf(s, "Order/%u", i).data);
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Held/1"), .after = 0);
+    COMMIT_ONE(s, a, outbox_block, .source = TEXT("Held/1"), .after = 0);
     suite_outbox_settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     suite_outbox_settle(s, a, 5, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     for (unsigned i = 1; i <= 5; i++)
         ids[i - 1] = suite_outbox_row(s, a, i).id;
     ids[5] = ids[4] + 1000;
     EXPECT_OK(s, pawl_store_outbox_discard(a, ids[3], TEXT(""), SUITE_NOW, &s->error));
-    EXPECT_OK(s, pawl_store_outbox_enable(a, ids[4], TEXT(""), SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_retry(a, ids[4], TEXT(""), SUITE_NOW, &s->error));
     for (size_t i = 0; i < 6; i++) {
         pawl_attempt_rows lines = suite_attempts(s, a, ids[i]);
-        EXPECT_CODE(s, pawl_store_outbox_enable(a, ids[i], TEXT("x"), SUITE_NOW, &s->error),
+        EXPECT_CODE(s, pawl_store_outbox_retry(a, ids[i], TEXT("x"), SUITE_NOW, &s->error),
                     PAWL_EGONE);
         EXPECT(s, suite_text_has(pawl_text_of(s->error.text),
                                  suite_printf(s, "%lld", (long long)ids[i])));
@@ -180,7 +180,7 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
         EXPECT_EQ(s, suite_attempts(s, a, ids[i]).count, lines.count);
     }
     static const pawl_outbox_state states[] = {PAWL_OUTBOX_PENDING, PAWL_OUTBOX_DISPATCHED,
-                                               PAWL_OUTBOX_HELD, PAWL_OUTBOX_DISCARDED,
+                                               PAWL_OUTBOX_BLOCKED, PAWL_OUTBOX_DISCARDED,
                                                PAWL_OUTBOX_PENDING};
     for (unsigned i = 1; i <= 5; i++)
         EXPECT_EQ(s, suite_outbox_row(s, a, i).state, states[i - 1]);
@@ -227,7 +227,7 @@ static void rows_are_found_by_what_they_carry(suite *s)
     expect_found(
         s, a, (pawl_outbox_query){.states = 1u << PAWL_OUTBOX_DEAD | 1u << PAWL_OUTBOX_DISPATCHED},
         "2 3");
-    expect_found(s, a, (pawl_outbox_query){.states = 1u << PAWL_OUTBOX_HELD}, "");
+    expect_found(s, a, (pawl_outbox_query){.states = 1u << PAWL_OUTBOX_BLOCKED}, "");
     expect_found(s, a, (pawl_outbox_query){.id = third}, "3");
     expect_found(s, a, (pawl_outbox_query){.id = third + 1000}, "");
     expect_found(s, a, (pawl_outbox_query){.dispatch_id = suite_dispatch_id(4)}, "4");
@@ -267,8 +267,8 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
     suite_outbox_settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     suite_outbox_settle(s, a, 5, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_outbox_settle(s, a, 6, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    EXPECT_OK(s, pawl_store_outbox_enable(a, suite_outbox_row(s, a, 6).id, TEXT(""), SUITE_NOW,
-                                          &s->error));
+    EXPECT_OK(s, pawl_store_outbox_retry(a, suite_outbox_row(s, a, 6).id, TEXT(""), SUITE_NOW,
+                                         &s->error));
     int64_t second = suite_outbox_row(s, a, 2).id;
     expect_found(s, b, (pawl_outbox_query){.states = waits}, "1 2 3 6 7");
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 1}, "2 3 6 7");

@@ -47,7 +47,7 @@ static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query quer
 static pawl_stream read_stream(suite *s, pawl_store *store, pawl_text name)
 {
     pawl_stream      stream = {0};
-    pawl_stream_read read   = {.stream = name, .fold_version_max = 9};
+    pawl_stream_read read   = {.stream = name, .snapshot_version_max = 9};
     EXPECT_OK(s, pawl_store_stream_read(store, &read, s->arena, &stream, &s->error));
     return stream;
 }
@@ -252,28 +252,29 @@ static void what_no_append_can_be_is_refused(suite *s)
 
 static void a_fold_shortens_a_read(suite *s)
 {
-    pawl_store   *a    = suite_open_bare(s);
-    pawl_fold_row fold = {.version      = 2,
-                          .type_version = 4,
-                          .state        = TEXT("{\"cents\":12}"),
-                          .dispatches   = TEXT("[\"d-1\",\"d-2\"]")};
+    pawl_store              *a        = suite_open_bare(s);
+    pawl_stream_snapshot_row snapshot = {.version      = 2,
+                                         .type_version = 4,
+                                         .state        = TEXT("{\"cents\":12}"),
+                                         .dispatches   = TEXT("[\"d-1\",\"d-2\"]")};
     for (int64_t version = 0; version < 3; version++)
         EXPECT_OK(s, try_append(s, a, version, 0));
-    EXPECT_OK(s, pawl_store_fold_save(a, ACCOUNT, &fold, SUITE_NOW + 5, &s->error));
-    fold.version = 1;
-    fold.state   = TEXT("{\"cents\":11}");
-    EXPECT_OK(s, pawl_store_fold_save(a, ACCOUNT, &fold, SUITE_NOW + 6, &s->error));
+    EXPECT_OK(s, pawl_store_stream_snapshot_save(a, ACCOUNT, &snapshot, SUITE_NOW + 5, &s->error));
+    snapshot.version = 1;
+    snapshot.state   = TEXT("{\"cents\":11}");
+    EXPECT_OK(s, pawl_store_stream_snapshot_save(a, ACCOUNT, &snapshot, SUITE_NOW + 6, &s->error));
     pawl_stream stream = read_stream(s, a, ACCOUNT);
     EXPECT_EQ(s, stream.version, 3);
-    EXPECT_EQ(s, stream.fold.version, 2);
-    EXPECT_EQ(s, stream.fold.type_version, 4);
-    EXPECT_EQ(s, stream.fold.at, SUITE_NOW + 5);
-    EXPECT_TEXT(s, stream.fold.state, TEXT("{\"cents\":12}"));
-    EXPECT_TEXT(s, stream.fold.dispatches, TEXT("[\"d-1\",\"d-2\"]"));
+    EXPECT_EQ(s, stream.snapshot.version, 2);
+    EXPECT_EQ(s, stream.snapshot.type_version, 4);
+    EXPECT_EQ(s, stream.snapshot.at, SUITE_NOW + 5);
+    EXPECT_TEXT(s, stream.snapshot.state, TEXT("{\"cents\":12}"));
+    EXPECT_TEXT(s, stream.snapshot.dispatches, TEXT("[\"d-1\",\"d-2\"]"));
     EXPECT_EQ(s, stream.count, 1);
     EXPECT_EQ(s, stream.events[0].version, 3);
-    fold.type_version = 0;
-    EXPECT_CODE(s, pawl_store_fold_save(a, ACCOUNT, &fold, SUITE_NOW, &s->error), PAWL_EINVAL);
+    snapshot.type_version = 0;
+    EXPECT_CODE(s, pawl_store_stream_snapshot_save(a, ACCOUNT, &snapshot, SUITE_NOW, &s->error),
+                PAWL_EINVAL);
 }
 
 static void a_projection_reads_on_from_its_checkpoint(suite *s)

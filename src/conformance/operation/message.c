@@ -24,7 +24,7 @@ static void handle(suite *s, pawl_store *store, const char *message_id, unsigned
                    unsigned count, pawl_time at)
 {
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = ENDPOINT, .message_id = pawl_text_of(message_id), .at = at);
+    ADD(&set, inbox_entry, .endpoint = ENDPOINT, .message_id = pawl_text_of(message_id), .at = at);
     for (unsigned i = 0; i < count; i++)
         add_operation(&set, message_id, first + i);
     COMMIT(&set, store);
@@ -79,7 +79,7 @@ static void a_record_is_of_its_endpoint(suite *s)
                                        &is_found, &s->error));
     EXPECT(s, !is_found);
     EXPECT_EQ(s, record.count, 0);
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     EXPECT_OK(s, pawl_store_outbox_get(a, TEXT("billing"), TEXT("m-1"), s->arena, &record,
                                        &is_found, &s->error));
@@ -101,7 +101,7 @@ static void a_second_record_is_refused_whole(suite *s)
     pawl_outbox_record record;
     handle(s, a, "m-1", 1, 1, SUITE_NOW);
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
     add_operation(&set, "m-1", 2);
     pawl_refusals refused = REFUSED(&set, b);
     EXPECT_EQ(s, refused.count, 1);
@@ -123,7 +123,7 @@ static void a_claimed_message_is_nobody_elses(suite *s)
     suite_set late = suite_changes(s);
     ADD(&late, queue_settle, .action = PAWL_QUEUE_DONE, .queue = ENDPOINT,
         .seq = claimed.items[0].seq);
-    ADD(&late, inbox_mark, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&late, inbox_entry, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
     add_operation(&late, "m-1", 1);
     REFUSED(&late, b);
     EXPECT(s, !suite_knows(s, b, ENDPOINT, TEXT("m-1")));
@@ -133,7 +133,7 @@ static void a_claimed_message_is_nobody_elses(suite *s)
     suite_set done = suite_changes(s);
     ADD(&done, queue_settle, .action = PAWL_QUEUE_DONE, .queue = ENDPOINT,
         .seq = claimed.items[0].seq);
-    ADD(&done, inbox_mark, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&done, inbox_entry, .endpoint = ENDPOINT, .message_id = TEXT("m-1"), .at = SUITE_NOW);
     add_operation(&done, "m-1", 1);
     COMMIT(&done, b);
     pawl_store        *c = suite_open(s);
@@ -160,8 +160,8 @@ static void dispatching_clears_the_operations_and_stamps_the_time(suite *s)
     EXPECT(s, get(s, a, "m-1", &record));
     EXPECT_EQ(s, record.count, 1); /* the dead message was not dispatched */
     EXPECT_EQ(s, record.operations[0].state, PAWL_OUTBOX_DEAD);
-    EXPECT_OK(s, pawl_store_outbox_enable(a, record.operations[0].id, TEXT(""), SUITE_NOW + 10,
-                                          &s->error));
+    EXPECT_OK(s, pawl_store_outbox_retry(a, record.operations[0].id, TEXT(""), SUITE_NOW + 10,
+                                         &s->error));
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 11);
     EXPECT(s, get(s, a, "m-1", &record));
     EXPECT_EQ(s, record.count, 0);

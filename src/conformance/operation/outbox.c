@@ -259,7 +259,7 @@ static void a_waiting_row_holds_back_its_source_alone(suite *s)
     rows = due(s, a, SUITE_NOW + SECOND);
     EXPECT_EQ(s, rows.count, 3);
     EXPECT_EQ(s, rows.items[0].version, 2);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
 }
 
 /* As after an operator's retry, which counts from the beginning while the history stays. */
@@ -314,9 +314,9 @@ static void a_hold_without_a_source_holds_nothing(suite *s)
     suite_set   set = suite_changes(s);
     for (unsigned i = 1; i <= 3; i++)
         insert(s, a, i, i < 3 ? "" : "Order/1");
-    ADD(&set, outbox_hold, .source = TEXT(""), .after = 0);
+    ADD(&set, outbox_block, .source = TEXT(""), .after = 0);
     COMMIT(&set, a);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 3);
 }
 

@@ -116,7 +116,7 @@ static void a_released_partition_is_due_with_no_failure_behind_it(suite *s)
     collect(s, a, "vans", "vans/kiel", "m-1", SUITE_NOW);
     collect(s, a, "vans", "vans/bonn", "m-1", SUITE_NOW);
     die(s, a, "vans/kiel");
-    EXPECT_OK(s, pawl_store_partition_release(b, TEXT("vans/kiel"), ANN, TEXT("it is mended"),
+    EXPECT_OK(s, pawl_store_partition_run_now(b, TEXT("vans/kiel"), ANN, TEXT("it is mended"),
                                               SUITE_NOW + 7, &s->error));
     pawl_partition_row row = find(s, a, "vans/kiel");
     EXPECT(s, !row.is_dead);
@@ -138,15 +138,15 @@ static void a_removed_partition_is_gone_with_its_rows(suite *s)
     collect(s, a, "vans", "vans/kiel", "m-1", SUITE_NOW);
     collect(s, a, "vans", "vans/kiel", "m-2", SUITE_NOW);
     collect(s, a, "vans", "vans/bonn", "m-1", SUITE_NOW);
-    pawl_aggregator_snapshot         leased;
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    pawl_text                        type    = suite_message(s, TEXT("m-1")).type;
-    options.partition                        = TEXT("vans/kiel");
-    options.types                            = &type;
-    options.type_count                       = 1;
-    options.size                             = 1;
-    EXPECT_OK(s,
-              pawl_store_aggregator_snapshot(a, &options, SUITE_NOW, s->arena, &leased, &s->error));
+    pawl_aggregator_leased_batch         leased;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    pawl_text                            type    = suite_message(s, TEXT("m-1")).type;
+    options.partition                            = TEXT("vans/kiel");
+    options.types                                = &type;
+    options.type_count                           = 1;
+    options.size                                 = 1;
+    EXPECT_OK(s, pawl_store_aggregator_leased_batch(a, &options, SUITE_NOW, s->arena, &leased,
+                                                    &s->error));
     EXPECT_EQ(s, leased.count, 1);
     EXPECT_OK(s, pawl_store_partition_remove(b, TEXT("vans/kiel"), ANN, TEXT("a test"),
                                              SUITE_NOW + 1, &count, &s->error));
@@ -155,7 +155,7 @@ static void a_removed_partition_is_gone_with_its_rows(suite *s)
     EXPECT_OK(s, pawl_store_aggregator_count(a, TEXT("vans/kiel"), &count, &s->error));
     EXPECT_EQ(s, count, 0);
     EXPECT_EQ(s, find(s, a, "vans/bonn").count, 1);
-    EXPECT_CODE(s, pawl_store_aggregator_remove_snapshot(a, &leased, SUITE_NOW + 2, &s->error),
+    EXPECT_CODE(s, pawl_store_aggregator_remove_leased_batch(a, &leased, SUITE_NOW + 2, &s->error),
                 PAWL_ECONFLICT);
     collect(s, a, "vans", "vans/kiel", "m-1", SUITE_NOW + 3);
     EXPECT_EQ(s, find(s, a, "vans/kiel").count, 1);
@@ -191,13 +191,13 @@ static void actions_leave_who_when_and_why(suite *s)
     collect(s, a, "vans", "vans/kiel", "m-1", SUITE_NOW);
     die(s, a, "vans/kiel");
     EXPECT_EQ(s, actions_of(s, a, TEXT("vans/kiel")).count, 0);
-    EXPECT_OK(s, pawl_store_partition_release(a, TEXT("vans/kiel"), ANN, TEXT("it is mended"),
+    EXPECT_OK(s, pawl_store_partition_run_now(a, TEXT("vans/kiel"), ANN, TEXT("it is mended"),
                                               SUITE_NOW + 7, &s->error));
     EXPECT_OK(s, pawl_store_partition_remove(a, TEXT("vans/kiel"), ANN, TEXT(""), SUITE_NOW + 8,
                                              &count, &s->error));
     pawl_event_rows rows = actions_of(s, a, TEXT("vans/kiel"));
     EXPECT_EQ(s, rows.count, 2);
-    EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_PARTITION_RELEASED));
+    EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_PARTITION_RUN_NOW));
     EXPECT_EQ(s, rows.items[0].event.at, SUITE_NOW + 7);
     EXPECT_TEXT(s, rows.items[1].event.type, TEXT(PAWL_PARTITION_REMOVED));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -213,7 +213,7 @@ static void a_partition_of_a_long_name_has_its_actions(suite *s)
     memset(name, 'n', LONG_SIZE);
     name[LONG_SIZE] = '\0';
     collect(s, a, "vans", name, "m-1", SUITE_NOW);
-    EXPECT_OK(s, pawl_store_partition_release(a, pawl_text_of(name), ANN, TEXT(""), SUITE_NOW,
+    EXPECT_OK(s, pawl_store_partition_run_now(a, pawl_text_of(name), ANN, TEXT(""), SUITE_NOW,
                                               &s->error));
     EXPECT_EQ(s, actions_of(s, a, pawl_text_of(name)).count, 1);
 }
@@ -227,19 +227,19 @@ static void what_no_action_can_be_is_refused(suite *s)
     why[PAWL_ERROR_TEXT_SIZE_MAX] = '\0';
     collect(s, a, "vans", "vans", "m-1", SUITE_NOW);
     EXPECT_CODE(s,
-                pawl_store_partition_release(a, TEXT("van"), ANN, TEXT(""), SUITE_NOW, &s->error),
+                pawl_store_partition_run_now(a, TEXT("van"), ANN, TEXT(""), SUITE_NOW, &s->error),
                 PAWL_ENOTFOUND);
     EXPECT_CODE(
         s, pawl_store_partition_remove(a, TEXT("van"), ANN, TEXT(""), SUITE_NOW, &count, &s->error),
         PAWL_ENOTFOUND);
     EXPECT_CODE(
-        s, pawl_store_partition_release(a, TEXT("vans"), TEXT(""), TEXT(""), SUITE_NOW, &s->error),
+        s, pawl_store_partition_run_now(a, TEXT("vans"), TEXT(""), TEXT(""), SUITE_NOW, &s->error),
         PAWL_EINVAL);
-    EXPECT_CODE(s, pawl_store_partition_release(a, TEXT(""), ANN, TEXT(""), SUITE_NOW, &s->error),
+    EXPECT_CODE(s, pawl_store_partition_run_now(a, TEXT(""), ANN, TEXT(""), SUITE_NOW, &s->error),
                 PAWL_EINVAL);
     EXPECT_CODE(
         s,
-        pawl_store_partition_release(a, TEXT("vans"), ANN, pawl_text_of(why), SUITE_NOW, &s->error),
+        pawl_store_partition_run_now(a, TEXT("vans"), ANN, pawl_text_of(why), SUITE_NOW, &s->error),
         PAWL_ELIMIT);
     EXPECT_EQ(s, find(s, a, "vans").due, SUITE_NOW + PAWL_HOURS(1));
     EXPECT_EQ(s, actions_of(s, a, TEXT("vans")).count, 0);

@@ -334,7 +334,7 @@ static void a_time_has_a_position(suite *s)
 {
     pawl_store *a        = suite_open(s);
     int64_t     position = -1;
-    EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW, &position, &s->error));
+    EXPECT_OK(s, pawl_store_global_position_at(a, SUITE_NOW, &position, &s->error));
     EXPECT_EQ(s, position, 0);
     for (int64_t version = 1; version <= 9; version++) {
         pawl_event event = suite_event(s, TEXT("m"));
@@ -344,14 +344,15 @@ static void a_time_has_a_position(suite *s)
     }
     suite_number(s, a);
     for (int64_t version = 1; version <= 9; version++) {
-        EXPECT_OK(
-            s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(version), &position, &s->error));
+        EXPECT_OK(s, pawl_store_global_position_at(a, SUITE_NOW + PAWL_SECONDS(version), &position,
+                                                   &s->error));
         EXPECT_EQ(s, position, position_of(s, a, version));
-        EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(version) - 1, &position,
-                                            &s->error));
+        EXPECT_OK(s, pawl_store_global_position_at(a, SUITE_NOW + PAWL_SECONDS(version) - 1,
+                                                   &position, &s->error));
         EXPECT_EQ(s, position, position_of(s, a, version));
     }
-    EXPECT_OK(s, pawl_store_position_at(a, SUITE_NOW + PAWL_SECONDS(9) + 1, &position, &s->error));
+    EXPECT_OK(
+        s, pawl_store_global_position_at(a, SUITE_NOW + PAWL_SECONDS(9) + 1, &position, &s->error));
     EXPECT_EQ(s, position, 0);
 }
 

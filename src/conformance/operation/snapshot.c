@@ -26,34 +26,34 @@ static void insert(suite *s, pawl_store *store, const char *key)
     insert_of(s, store, key, "PlaceOrder", "{}");
 }
 
-static pawl_aggregator_snapshot_options options_of(void)
+static pawl_aggregator_leased_batch_options options_of(void)
 {
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    options.partition                        = BILLS;
-    options.types                            = known;
-    options.type_count                       = 2;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    options.partition                            = BILLS;
+    options.types                                = known;
+    options.type_count                           = 2;
     return options;
 }
 
-static pawl_aggregator_snapshot take_with(suite *s, pawl_store *store,
-                                          const pawl_aggregator_snapshot_options *options,
-                                          pawl_time                               now)
+static pawl_aggregator_leased_batch take_with(suite *s, pawl_store *store,
+                                              const pawl_aggregator_leased_batch_options *options,
+                                              pawl_time                                   now)
 {
-    pawl_aggregator_snapshot snapshot = {.count = 9, .unresolved = -1};
-    EXPECT_OK(s,
-              pawl_store_aggregator_snapshot(store, options, now, s->arena, &snapshot, &s->error));
-    return snapshot;
+    pawl_aggregator_leased_batch leased = {.count = 9, .unresolved = -1};
+    EXPECT_OK(
+        s, pawl_store_aggregator_leased_batch(store, options, now, s->arena, &leased, &s->error));
+    return leased;
 }
 
-static pawl_aggregator_snapshot take(suite *s, pawl_store *store, pawl_time now)
+static pawl_aggregator_leased_batch take(suite *s, pawl_store *store, pawl_time now)
 {
-    pawl_aggregator_snapshot_options options = options_of();
+    pawl_aggregator_leased_batch_options options = options_of();
     return take_with(s, store, &options, now);
 }
 
-static pawl_code try_remove(suite *s, pawl_store *store, const pawl_aggregator_snapshot *snapshot)
+static pawl_code try_remove(suite *s, pawl_store *store, const pawl_aggregator_leased_batch *leased)
 {
-    return pawl_store_aggregator_remove_snapshot(store, snapshot, SUITE_NOW, &s->error);
+    return pawl_store_aggregator_remove_leased_batch(store, leased, SUITE_NOW, &s->error);
 }
 
 static int64_t count(suite *s, pawl_store *store)
@@ -70,18 +70,18 @@ static void a_snapshot_leases_what_it_returns(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
     insert(s, a, "key-1");
-    pawl_aggregator_snapshot snapshot = take(s, a, SUITE_NOW);
-    EXPECT_EQ(s, snapshot.count, 2);
-    EXPECT_EQ(s, snapshot.unresolved, 0);
-    EXPECT_TEXT(s, snapshot.partition, BILLS);
-    EXPECT(s, !pawl_uuid_is_zero(snapshot.session.uuid));
-    pawl_snapshot rows = suite_rows(s, b, BILLS);
+    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
+    EXPECT_EQ(s, leased.count, 2);
+    EXPECT_EQ(s, leased.unresolved, 0);
+    EXPECT_TEXT(s, leased.partition, BILLS);
+    EXPECT(s, !pawl_uuid_is_zero(leased.session.uuid));
+    pawl_leased_batch rows = suite_rows(s, b, BILLS);
     for (size_t i = 0; i < 2; i++) {
-        EXPECT_EQ(s, snapshot.ids[i], rows.items[i].id);
-        EXPECT_EQ(s, snapshot.rows[i].id, rows.items[i].id);
-        EXPECT_MESSAGE(s, &snapshot.rows[i].message, &rows.items[i].message);
+        EXPECT_EQ(s, leased.ids[i], rows.items[i].id);
+        EXPECT_EQ(s, leased.rows[i].id, rows.items[i].id);
+        EXPECT_MESSAGE(s, &leased.rows[i].message, &rows.items[i].message);
         EXPECT_EQ(s, rows.items[i].lease_expires, SUITE_NOW + LEASE);
-        EXPECT_EQ(s, pawl_uuid_compare(rows.items[i].session.uuid, snapshot.session.uuid), 0);
+        EXPECT_EQ(s, pawl_uuid_compare(rows.items[i].session.uuid, leased.session.uuid), 0);
     }
 }
 
@@ -89,14 +89,14 @@ static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
-    pawl_aggregator_snapshot first = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch first = take(s, a, SUITE_NOW);
     EXPECT_EQ(s, take(s, a, SUITE_NOW).count, 0);
     EXPECT_EQ(s, take(s, b, SUITE_NOW + LEASE - 1).count, 0);
-    pawl_aggregator_snapshot second = take(s, b, SUITE_NOW + LEASE);
+    pawl_aggregator_leased_batch second = take(s, b, SUITE_NOW + LEASE);
     EXPECT_EQ(s, second.count, 1);
     EXPECT(s, pawl_uuid_compare(first.session.uuid, second.session.uuid) != 0);
-    pawl_aggregator_snapshot_options short_lease = options_of();
-    short_lease.lease                            = 7;
+    pawl_aggregator_leased_batch_options short_lease = options_of();
+    short_lease.lease                                = 7;
     insert(s, a, "key-1");
     EXPECT_EQ(s, take_with(s, a, &short_lease, SUITE_NOW).count, 1);
     EXPECT_EQ(s, take(s, b, SUITE_NOW + 6).count, 0);
@@ -105,24 +105,24 @@ static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
 
 static void a_size_or_lease_that_is_not_positive_is_refused(suite *s)
 {
-    static const int64_t     bad[] = {0, -1, INT64_MIN};
-    pawl_store              *a     = suite_open(s);
-    pawl_aggregator_snapshot snapshot;
+    static const int64_t         bad[] = {0, -1, INT64_MIN};
+    pawl_store                  *a     = suite_open(s);
+    pawl_aggregator_leased_batch leased;
     insert(s, a, "key-0");
     for (size_t i = 0; i < 3; i++) {
-        pawl_aggregator_snapshot_options options = options_of();
-        options.lease                            = bad[i];
-        EXPECT_CODE(
-            s,
-            pawl_store_aggregator_snapshot(a, &options, SUITE_NOW, s->arena, &snapshot, &s->error),
-            PAWL_EINVAL);
+        pawl_aggregator_leased_batch_options options = options_of();
+        options.lease                                = bad[i];
+        EXPECT_CODE(s,
+                    pawl_store_aggregator_leased_batch(a, &options, SUITE_NOW, s->arena, &leased,
+                                                       &s->error),
+                    PAWL_EINVAL);
         options      = options_of();
         options.size = bad[i];
-        EXPECT_CODE(
-            s,
-            pawl_store_aggregator_snapshot(a, &options, SUITE_NOW, s->arena, &snapshot, &s->error),
-            PAWL_EINVAL);
-        EXPECT_EQ(s, snapshot.count, 0);
+        EXPECT_CODE(s,
+                    pawl_store_aggregator_leased_batch(a, &options, SUITE_NOW, s->arena, &leased,
+                                                       &s->error),
+                    PAWL_EINVAL);
+        EXPECT_EQ(s, leased.count, 0);
     }
     EXPECT(s, pawl_uuid_is_zero(suite_rows(s, a, BILLS).items[0].session.uuid));
 }
@@ -136,53 +136,53 @@ static bool is_object(const pawl_message *message, void *context)
 
 static void what_does_not_decode_is_counted_and_stays(suite *s)
 {
-    pawl_store                      *a = suite_open(s), *b = suite_open(s);
-    unsigned                         calls   = 0;
-    pawl_aggregator_snapshot_options options = options_of();
-    options.can_decode                       = is_object;
-    options.context                          = &calls;
+    pawl_store                          *a = suite_open(s), *b = suite_open(s);
+    unsigned                             calls   = 0;
+    pawl_aggregator_leased_batch_options options = options_of();
+    options.can_decode                           = is_object;
+    options.context                              = &calls;
     insert_of(s, a, "key-0", "PlaceOrder", "not json");
     insert_of(s, a, "key-1", "Unheard", "{}");
     insert_of(s, a, "key-2", "PlaceOrder", "{}");
     insert_of(s, a, "key-3", "placeorder", "{}");
     insert_of(s, a, "key-4", "CancelOrder", "{}");
-    pawl_aggregator_snapshot snapshot = take_with(s, a, &options, SUITE_NOW);
+    pawl_aggregator_leased_batch leased = take_with(s, a, &options, SUITE_NOW);
     EXPECT_EQ(s, calls, 3);
-    EXPECT_EQ(s, snapshot.count, 2);
-    EXPECT_EQ(s, snapshot.unresolved, 3);
-    EXPECT_TEXT(s, snapshot.rows[0].key, TEXT("key-2"));
-    EXPECT_TEXT(s, snapshot.rows[1].key, TEXT("key-4"));
-    EXPECT_OK(s, try_remove(s, a, &snapshot));
-    pawl_snapshot rows = suite_rows(s, b, BILLS);
+    EXPECT_EQ(s, leased.count, 2);
+    EXPECT_EQ(s, leased.unresolved, 3);
+    EXPECT_TEXT(s, leased.rows[0].key, TEXT("key-2"));
+    EXPECT_TEXT(s, leased.rows[1].key, TEXT("key-4"));
+    EXPECT_OK(s, try_remove(s, a, &leased));
+    pawl_leased_batch rows = suite_rows(s, b, BILLS);
     EXPECT_EQ(s, rows.count, 3);
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-0"));
     /* Rows that stay are free: a program that can decode them gets them at once. */
     for (size_t i = 0; i < 3; i++)
         EXPECT(s, pawl_uuid_is_zero(rows.items[i].session.uuid));
-    pawl_aggregator_snapshot none = take_with(s, b, &options, SUITE_NOW);
+    pawl_aggregator_leased_batch none = take_with(s, b, &options, SUITE_NOW);
     EXPECT_EQ(s, none.count, 0);
     EXPECT_EQ(s, none.unresolved, 3);
-    snapshot = take(s, b, SUITE_NOW);
-    EXPECT_EQ(s, snapshot.count, 1);
-    EXPECT_EQ(s, snapshot.unresolved, 2);
+    leased = take(s, b, SUITE_NOW);
+    EXPECT_EQ(s, leased.count, 1);
+    EXPECT_EQ(s, leased.unresolved, 2);
 }
 
 static void what_does_not_decode_fills_no_bounded_snapshot(suite *s)
 {
-    pawl_store                      *a       = suite_open(s);
-    unsigned                         calls   = 0;
-    pawl_aggregator_snapshot_options options = options_of();
-    options.can_decode                       = is_object;
-    options.context                          = &calls;
-    options.size                             = 2;
+    pawl_store                          *a       = suite_open(s);
+    unsigned                             calls   = 0;
+    pawl_aggregator_leased_batch_options options = options_of();
+    options.can_decode                           = is_object;
+    options.context                              = &calls;
+    options.size                                 = 2;
     for (unsigned i = 0; i < 10; i++)
         insert_of(s, a, suite_printf(s, "key-%u", i).data, "PlaceOrder", i < 5 ? "bad" : "{}");
-    pawl_aggregator_snapshot first = take_with(s, a, &options, SUITE_NOW);
+    pawl_aggregator_leased_batch first = take_with(s, a, &options, SUITE_NOW);
     EXPECT_EQ(s, first.count, 2);
     EXPECT_EQ(s, first.unresolved, 5);
     EXPECT_TEXT(s, first.rows[0].key, TEXT("key-5"));
     EXPECT_TEXT(s, first.rows[1].key, TEXT("key-6"));
-    pawl_aggregator_snapshot second = take_with(s, a, &options, SUITE_NOW);
+    pawl_aggregator_leased_batch second = take_with(s, a, &options, SUITE_NOW);
     EXPECT_EQ(s, second.count, 2);
     EXPECT_TEXT(s, second.rows[0].key, TEXT("key-7"));
     EXPECT_OK(s, try_remove(s, a, &second));
@@ -195,13 +195,13 @@ static void removal_takes_exactly_the_captured_rows(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
     insert(s, a, "key-1");
-    pawl_aggregator_snapshot snapshot = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
     insert(s, b, "later");
-    EXPECT_OK(s, try_remove(s, a, &snapshot));
-    pawl_aggregator_snapshot next = take(s, b, SUITE_NOW);
+    EXPECT_OK(s, try_remove(s, a, &leased));
+    pawl_aggregator_leased_batch next = take(s, b, SUITE_NOW);
     EXPECT_EQ(s, next.count, 1);
     EXPECT_TEXT(s, next.rows[0].key, TEXT("later"));
-    pawl_aggregator_snapshot empty = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch empty = take(s, a, SUITE_NOW);
     EXPECT_EQ(s, empty.count, 0);
     EXPECT_OK(s, try_remove(s, a, &empty));
     EXPECT_EQ(s, count(s, a), 1);
@@ -212,20 +212,20 @@ static void a_lost_snapshot_removes_nothing(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
     insert(s, a, "key-1");
-    pawl_aggregator_snapshot first  = take(s, a, SUITE_NOW);
-    pawl_aggregator_snapshot second = take(s, b, SUITE_NOW + LEASE);
+    pawl_aggregator_leased_batch first  = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch second = take(s, b, SUITE_NOW + LEASE);
     EXPECT_EQ(s, second.count, 2);
     EXPECT_CODE(s, try_remove(s, a, &first), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 2);
     /* One row of two is gone: the other stays. */
-    pawl_aggregator_snapshot half = second;
-    half.count                    = 1;
+    pawl_aggregator_leased_batch half = second;
+    half.count                        = 1;
     EXPECT_OK(s, try_remove(s, b, &half));
     EXPECT_EQ(s, count(s, a), 1);
     EXPECT_CODE(s, try_remove(s, b, &second), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 1);
-    pawl_aggregator_snapshot nobody = second;
-    nobody.session                  = (pawl_session_id){{{0}}};
+    pawl_aggregator_leased_batch nobody = second;
+    nobody.session                      = (pawl_session_id){{{0}}};
     EXPECT_CODE(s, try_remove(s, b, &nobody), PAWL_EINVAL);
 }
 
@@ -234,9 +234,9 @@ static void a_failed_removal_shows_the_rows_again(suite *s)
     pawl_store *a = suite_open(s);
     insert(s, a, "key-0");
     insert(s, a, "key-1");
-    pawl_aggregator_snapshot snapshot = take(s, a, SUITE_NOW);
-    snapshot.ids[1] += 1000; /* a row that is not there */
-    EXPECT_CODE(s, try_remove(s, a, &snapshot), PAWL_ECONFLICT);
+    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
+    leased.ids[1] += 1000; /* a row that is not there */
+    EXPECT_CODE(s, try_remove(s, a, &leased), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 2);
     EXPECT_EQ(s, take(s, a, SUITE_NOW + LEASE).count, 2);
 }
@@ -245,9 +245,9 @@ static void an_expired_snapshot_nobody_took_still_removes(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, "key-0");
-    pawl_aggregator_snapshot snapshot = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
     EXPECT_OK(
-        s, pawl_store_aggregator_remove_snapshot(a, &snapshot, SUITE_NOW + 3 * LEASE, &s->error));
+        s, pawl_store_aggregator_remove_leased_batch(a, &leased, SUITE_NOW + 3 * LEASE, &s->error));
     EXPECT_EQ(s, count(s, a), 0);
 }
 
@@ -255,14 +255,14 @@ static void release_frees_the_sessions_rows(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
-    pawl_aggregator_snapshot first = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch first = take(s, a, SUITE_NOW);
     insert(s, a, "key-1");
-    pawl_aggregator_snapshot second = take(s, b, SUITE_NOW);
-    EXPECT_OK(s, pawl_store_aggregator_release_snapshot(a, &first, SUITE_NOW, &s->error));
-    pawl_aggregator_snapshot third = take(s, b, SUITE_NOW);
+    pawl_aggregator_leased_batch second = take(s, b, SUITE_NOW);
+    EXPECT_OK(s, pawl_store_aggregator_release_leased_batch(a, &first, SUITE_NOW, &s->error));
+    pawl_aggregator_leased_batch third = take(s, b, SUITE_NOW);
     EXPECT_EQ(s, third.count, 1);
     EXPECT_TEXT(s, third.rows[0].key, TEXT("key-0"));
-    EXPECT_OK(s, pawl_store_aggregator_release_snapshot(a, &first, SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_aggregator_release_leased_batch(a, &first, SUITE_NOW, &s->error));
     EXPECT_OK(s, try_remove(s, b, &second));
     EXPECT_OK(s, try_remove(s, b, &third));
     EXPECT_EQ(s, count(s, a), 0);
@@ -280,14 +280,14 @@ static void a_large_snapshot_goes_whole(suite *s)
         }
         COMMIT(&set, a);
     }
-    pawl_aggregator_snapshot snapshot = take(s, a, SUITE_NOW);
-    EXPECT_EQ(s, snapshot.count, LARGE);
-    int64_t last = snapshot.ids[LARGE - 1];
-    snapshot.ids[LARGE - 1] += 1000;
-    EXPECT_CODE(s, try_remove(s, a, &snapshot), PAWL_ECONFLICT);
+    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
+    EXPECT_EQ(s, leased.count, LARGE);
+    int64_t last = leased.ids[LARGE - 1];
+    leased.ids[LARGE - 1] += 1000;
+    EXPECT_CODE(s, try_remove(s, a, &leased), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), LARGE);
-    snapshot.ids[LARGE - 1] = last;
-    EXPECT_OK(s, try_remove(s, a, &snapshot));
+    leased.ids[LARGE - 1] = last;
+    EXPECT_OK(s, try_remove(s, a, &leased));
     EXPECT_EQ(s, count(s, a), 0);
 }
 

@@ -51,7 +51,7 @@ static void buried_messages_are_letters_that_can_be_retried(suite *s)
     const pawl_dead_query query = {.message_id = TEXT("m-2")};
     pawl_dead_rows        rows;
     send_three(s, a);
-    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 3);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 3);
     EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
     EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
@@ -117,7 +117,7 @@ static void a_message_in_hand_is_left_alone(suite *s)
     mine = suite_claim(s, a, LINE, SUITE_NOW + 1, 1);
     EXPECT_EQ(s, mine.count, 1);
     const pawl_queue_take how = {
-        .action = PAWL_TAKE_BURY, .queue = LINE, .by = ANN, .reason = TEXT("")};
+        .action = PAWL_TAKE_DEAD_LETTER, .queue = LINE, .by = ANN, .reason = TEXT("")};
     pawl_queue_rows rows = suite_queue(s, a, LINE);
     int64_t         seqs[3];
     size_t          taken = 99;
@@ -142,9 +142,9 @@ static void a_copy_of_a_handled_message_is_no_letter(suite *s)
     const pawl_dead_query all  = {.count_max = 0};
     pawl_dead_rows        rows = {.count = 9};
     send_three(s, a);
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = LINE, .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = LINE, .message_id = TEXT("m-1"),
                .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
-    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 3);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 3);
     EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 2);
 }
@@ -192,14 +192,14 @@ static void a_moved_message_has_no_attempts(suite *s)
     suite_send(s, a, LINE, "m-1", SUITE_NOW);
     pawl_queue_rows mine = suite_claim(s, a, LINE, SUITE_NOW, 1);
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE,
-               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .deaths = 1,
+               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .crashes = 1,
                .error = TEXT("no bank"));
     EXPECT_EQ(s, take(s, a, PAWL_TAKE_MOVE, OTHER), 1);
     pawl_queue_rows rows = suite_queue(s, a, OTHER);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 7);
     EXPECT_EQ(s, rows.items[0].attempts, 0);
-    EXPECT_EQ(s, rows.items[0].deaths, 0);
+    EXPECT_EQ(s, rows.items[0].crashes, 0);
 }
 
 /* The letter says all that the row said: what was tried, how often a process died of it, and of what
@@ -215,13 +215,13 @@ static void a_buried_message_keeps_what_became_of_it(suite *s)
     pawl_queue_rows mine = suite_claim(s, a, LINE, SUITE_NOW, 1);
     EXPECT_EQ(s, mine.count, 1);
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE,
-               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .deaths = 2,
+               .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .crashes = 2,
                .error = TEXT("no bank"), .history = TEXT("[{\"attempt\":1}]"));
-    EXPECT_EQ(s, take(s, a, PAWL_TAKE_BURY, TEXT("")), 1);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 1);
     EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].attempts, 3);
-    EXPECT_EQ(s, rows.items[0].deaths, 2);
+    EXPECT_EQ(s, rows.items[0].crashes, 2);
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
 }
@@ -251,7 +251,7 @@ static void a_reason_that_fills_its_limit_is_cut_for_letters(suite *s)
     size_t                taken = 9;
     char                  reason[PAWL_ERROR_TEXT_SIZE_MAX - 3];
     memset(reason, 'x', sizeof reason);
-    const pawl_queue_take how = {.action = PAWL_TAKE_BURY,
+    const pawl_queue_take how = {.action = PAWL_TAKE_DEAD_LETTER,
                                  .queue  = LINE,
                                  .by     = ANN,
                                  .reason = {.data = reason, .size = sizeof reason}};

@@ -21,7 +21,8 @@ static void add_of_type(suite *s, pawl_store *store, const char *key, const char
                .key = pawl_text_of(key), .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
 }
 
-static void expect_keys(suite *s, const pawl_snapshot *rows, const char *const *keys, size_t count)
+static void expect_keys(suite *s, const pawl_leased_batch *rows, const char *const *keys,
+                        size_t count)
 {
     EXPECT_EQ(s, rows->count, count);
     for (size_t i = 0; i < count; i++)
@@ -37,7 +38,7 @@ static void an_add_is_one_row(suite *s)
     COMMIT_ONE(s, a, aggregator_add, .name = BILLS, .partition = TEXT("Bills/7"),
                .key = TEXT("key-1"), .message = message, .at = SUITE_NOW - 3, .due = SUITE_NOW);
     EXPECT_EQ(s, suite_counts(s, b, TEXT("Bills/7"), SUITE_NOW).all, 1);
-    pawl_snapshot rows = suite_rows(s, b, TEXT("Bills/7"));
+    pawl_leased_batch rows = suite_rows(s, b, TEXT("Bills/7"));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_MESSAGE(s, &rows.items[0].message, &message);
     EXPECT_TEXT(s, rows.items[0].name, BILLS);
@@ -61,7 +62,7 @@ static void a_live_key_is_added_once(suite *s)
             .message = i == 0 ? suite_message(s, TEXT("key-2")) : other, .at = SUITE_NOW,
             .due = PAWL_TIME_MAX);
     COMMIT(&set, b);
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     expect_keys(s, &rows, (const char *const[]){"key-1", "key-2"}, 2);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("key-1"));
     EXPECT_TEXT(s, rows.items[1].message.id, TEXT("key-2"));
@@ -75,7 +76,7 @@ static void a_key_is_of_its_partition(suite *s)
     for (size_t i = 0; i < 5; i++)
         add(s, a, partitions[i], "key-1", SUITE_NOW);
     for (size_t i = 0; i < 5; i++) {
-        pawl_snapshot rows = suite_rows(s, a, pawl_text_of(partitions[i]));
+        pawl_leased_batch rows = suite_rows(s, a, pawl_text_of(partitions[i]));
         EXPECT_EQ(s, rows.count, 1);
         EXPECT_TEXT(s, rows.items[0].partition, pawl_text_of(partitions[i]));
     }
@@ -90,10 +91,10 @@ static void a_key_is_free_again_when_its_row_is_gone(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 1);
     int64_t first = taken.items[0].id;
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = &first, .id_count = 1);
     add(s, a, "Bills", "key-1", SUITE_NOW);
     int64_t second = suite_rows(s, a, BILLS).items[0].id;
@@ -111,7 +112,7 @@ static void an_unknown_partition_is_empty(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 0);
     EXPECT_EQ(s, taken.unresolved, 0);
     pawl_aggregator_counts counts = suite_counts(s, a, BILLS, SUITE_NOW);
@@ -121,7 +122,7 @@ static void an_unknown_partition_is_empty(suite *s)
     EXPECT_EQ(s, counts.id_last, 0);
     COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .is_all = true);
     COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .correlation_id = TEXT("none"));
-    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
+    COMMIT_ONE(s, a, leased_batch_release, .partition = BILLS, .session = suite_session_id(70));
 }
 
 static void rows_are_in_the_order_of_insertion(suite *s)
@@ -136,8 +137,8 @@ static void rows_are_in_the_order_of_insertion(suite *s)
     COMMIT(&set, a);
     for (unsigned i = 20; i < 40; i++)
         add(s, a, "Bills", suite_printf(s, "key-%u", 100 - i).data, SUITE_NOW + (i >= 30 ? 1 : 0));
-    pawl_snapshot first = suite_rows(s, a, BILLS), second = suite_rows(s, b, BILLS);
-    pawl_snapshot taken = suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch first = suite_rows(s, a, BILLS), second = suite_rows(s, b, BILLS);
+    pawl_leased_batch taken = suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, first.count, 40);
     EXPECT_EQ(s, second.count, 40);
     EXPECT_EQ(s, taken.count, 40);
@@ -156,8 +157,8 @@ static void ties_come_in_one_order_on_each_read(suite *s)
     for (unsigned i = 0; i < 30; i++)
         add(s, handles[(i / 3) % 2], "Bills",
             suite_printf(s, "key-%u-%u", (i * 7) % 30, (i / 3) % 2).data, SUITE_NOW);
-    pawl_snapshot first    = suite_rows(s, handles[0], BILLS);
-    unsigned      found[2] = {0};
+    pawl_leased_batch first    = suite_rows(s, handles[0], BILLS);
+    unsigned          found[2] = {0};
     EXPECT_EQ(s, first.count, 30);
     for (unsigned i = 0; i < first.count; i++) {
         pawl_text key    = first.items[i].key;
@@ -166,8 +167,8 @@ static void ties_come_in_one_order_on_each_read(suite *s)
         EXPECT_TEXT(s, key, suite_printf(s, "key-%u-%u", (sent * 7) % 30, handle));
     }
     for (unsigned i = 0; i < 5; i++) {
-        pawl_snapshot again = i < 4 ? suite_rows(s, handles[i % 2], BILLS)
-                                    : suite_snapshot_of(s, handles[1], BILLS, 70, SUITE_NOW);
+        pawl_leased_batch again = i < 4 ? suite_rows(s, handles[i % 2], BILLS)
+                                        : suite_snapshot_of(s, handles[1], BILLS, 70, SUITE_NOW);
         EXPECT_EQ(s, again.count, 30);
         for (size_t j = 0; j < again.count; j++)
             EXPECT_TEXT(s, again.items[j].key, first.items[j].key);
@@ -180,7 +181,7 @@ static void the_time_of_insertion_comes_first(suite *s)
     add(s, a, "Bills", "third", SUITE_NOW + 2);
     add(s, a, "Bills", "first", SUITE_NOW);
     add(s, a, "Bills", "second", SUITE_NOW + 1);
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     expect_keys(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
     rows = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW + 2);
     expect_keys(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
@@ -192,7 +193,7 @@ static void one_correlation_id_may_have_many_rows(suite *s)
     add(s, a, "Bills", "key-1", SUITE_NOW);
     add(s, a, "Bills", "key-2", SUITE_NOW);
     add(s, a, "Bills", "key-3", SUITE_NOW);
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     expect_keys(s, &rows, (const char *const[]){"key-1", "key-2", "key-3"}, 3);
     EXPECT(s, rows.items[0].id != rows.items[1].id);
     COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
@@ -223,7 +224,7 @@ static void counts_split_by_type_and_lease(suite *s)
     add(s, a, "Bills", "key-1", SUITE_NOW);
     add_of_type(s, a, "key-2", "Unheard");
     add_of_type(s, a, "key-3", "placeorder");
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 1);
     add_of_type(s, a, "key-4", "CancelOrder");
     add(s, a, "Bills", "key-5", SUITE_NOW);
@@ -243,10 +244,10 @@ static void counting_changes_nothing(suite *s)
         add(s, a, "Bills", suite_printf(s, "key-%d", i).data, SUITE_NOW);
     EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 4);
     add(s, a, "Bills", "key-9", SUITE_NOW);
-    pawl_snapshot before = suite_rows(s, a, BILLS);
+    pawl_leased_batch before = suite_rows(s, a, BILLS);
     for (int i = 0; i < 5; i++)
         suite_counts(s, b, BILLS, SUITE_NOW + 2 * SUITE_LEASE);
-    pawl_snapshot after = suite_rows(s, a, BILLS);
+    pawl_leased_batch after = suite_rows(s, a, BILLS);
     EXPECT_EQ(s, after.count, before.count);
     for (size_t i = 0; i < after.count; i++) {
         EXPECT_EQ(s, after.items[i].id, before.items[i].id);

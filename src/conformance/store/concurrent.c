@@ -43,8 +43,8 @@ static void settle_rows(suite_thread *thread)
             suite_unit(&set, i, i);
             ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
                 .seq = rows.items[i].seq);
-            ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
-                .at = SUITE_NOW);
+            ADD(&set, inbox_entry, .endpoint = TEXT("suite"),
+                .message_id = rows.items[i].message.id, .at = SUITE_NOW);
         }
         COMMIT(&set, store);
         for (size_t i = 0; i < rows.count; i++) {
@@ -194,7 +194,7 @@ static void mark_ids(suite_thread *thread)
     pawl_store *store = suite_open(s);
     for (unsigned round = 0; round < 40; round++) {
         suite_set set = suite_changes(s);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"),
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"),
             .message_id = suite_printf(s, "m-%u", round), .at = SUITE_NOW);
         run(thread, &set, store, round);
     }
@@ -353,28 +353,28 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
 
 static void take_bills(suite_thread *thread)
 {
-    suite              *s     = thread->s;
-    atomic_int         *taken = thread->context;
-    pawl_store         *store = suite_open(s);
-    pawl_text           type  = TEXT("PlaceOrder");
-    pawl_snapshot_claim claim = {.partition  = TEXT("Bills"),
-                                 .types      = &type,
-                                 .type_count = 1,
-                                 .count_max  = 10,
-                                 .now        = SUITE_NOW,
-                                 .lease      = SUITE_LEASE};
+    suite                  *s     = thread->s;
+    atomic_int             *taken = thread->context;
+    pawl_store             *store = suite_open(s);
+    pawl_text               type  = TEXT("PlaceOrder");
+    pawl_leased_batch_claim claim = {.partition  = TEXT("Bills"),
+                                     .types      = &type,
+                                     .type_count = 1,
+                                     .count_max  = 10,
+                                     .now        = SUITE_NOW,
+                                     .lease      = SUITE_LEASE};
     for (unsigned round = 0;; round++) {
-        pawl_snapshot rows = {0};
-        int64_t       ids[10];
+        pawl_leased_batch rows = {0};
+        int64_t           ids[10];
         claim.session = suite_session_id(1000 * (thread->index + 1) + round);
-        EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &rows, &s->error));
+        EXPECT_OK(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &rows, &s->error));
         if (rows.count == 0)
             return;
         EXPECT(s, rows.count <= 10);
         for (size_t i = 0; i < rows.count; i++)
             ids[i] = rows.items[i].id;
-        COMMIT_ONE(s, store, snapshot_remove, .partition = TEXT("Bills"), .session = claim.session,
-                   .ids = ids, .id_count = rows.count);
+        COMMIT_ONE(s, store, leased_batch_remove, .partition = TEXT("Bills"),
+                   .session = claim.session, .ids = ids, .id_count = rows.count);
         atomic_fetch_add(taken, (int)rows.count);
     }
 }

@@ -9,7 +9,7 @@ static void bury(suite *s, pawl_store *store, const char *endpoint, const char *
 {
     COMMIT_ONE(s, store, dead_set, .endpoint = pawl_text_of(endpoint), .queue = TEXT("orders"),
                .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
-               .error = pawl_text_of(error), .attempts = 4, .deaths = 1,
+               .error = pawl_text_of(error), .attempts = 4, .crashes = 1,
                .history = TEXT("[{\"code\":\"EPERSIST\"}]"), .at = at);
 }
 
@@ -27,7 +27,7 @@ static void a_letter_comes_back_as_it_was_buried(suite *s)
     EXPECT_TEXT(s, rows.items[0].error, TEXT("the bank is closed"));
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"code\":\"EPERSIST\"}]"));
     EXPECT_EQ(s, rows.items[0].attempts, 4);
-    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].crashes, 1);
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW);
 }
 
@@ -181,11 +181,11 @@ static void a_retry_removes_letter_and_mark(suite *s)
     bury(s, a, "orders", "m-2", SUITE_NOW, "");
     bury(s, a, "billing", "m-1", SUITE_NOW, "");
     suite_set marks = suite_changes(s);
-    ADD(&marks, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+    ADD(&marks, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
         .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
-    ADD(&marks, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
+    ADD(&marks, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
         .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
-    ADD(&marks, inbox_mark, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
+    ADD(&marks, inbox_entry, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
         .at = SUITE_NOW);
     COMMIT(&marks, a);
     suite_set set = suite_changes(s);
@@ -232,7 +232,7 @@ static void letters_of_one_commit_keep_their_ways(suite *s)
     bury(s, a, "orders", "m-3", SUITE_NOW, "old");
     bury(s, a, "orders", "m-4", SUITE_NOW, "old");
     bury(s, a, "billing", "m-2", SUITE_NOW, "old");
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
                .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
     suite_set set = suite_changes(s);
     add_way(s, &set, "orders", "m-3", true);

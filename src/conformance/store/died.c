@@ -80,7 +80,7 @@ typedef struct found {
 static found list_died(suite *s, pawl_store *store)
 {
     found rows = {0};
-    if (pawl_store_worker_died(store, s->arena, &rows.items, &rows.count, &s->error) ==
+    if (pawl_store_worker_crashed(store, s->arena, &rows.items, &rows.count, &s->error) ==
         PAWL_EUNSUPPORTED)
         suite_not_applicable(s, "the store does not tell of deaths");
     EXPECT_CODE(s, s->error.code, PAWL_OK);
@@ -173,11 +173,11 @@ static void stamp_a_message(suite *s, pawl_store *store)
                               .seq_count = 1,
                               .now       = SUITE_NOW};
     COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
-               .seq = seq, .due = SUITE_NOW, .deaths = 1, .error = TEXT("in hand"),
+               .seq = seq, .due = SUITE_NOW, .crashes = 1, .error = TEXT("in hand"),
                .history = TEXT("[{\"attempt\":1}]"));
     EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
-    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].crashes, 1);
 }
 
 static void the_message_in_hand_is_on_record(suite *s)
@@ -188,31 +188,31 @@ static void the_message_in_hand_is_on_record(suite *s)
     pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9);
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
-    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].crashes, 1);
     EXPECT_EQ(s, rows.items[0].attempts, 0);
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
     EXPECT_TEXT(s, rows.items[1].message.id, TEXT("m-2"));
-    EXPECT_EQ(s, rows.items[1].deaths, 0);
+    EXPECT_EQ(s, rows.items[1].crashes, 0);
 }
 
 /* Before a worker runs a flush alone it writes so into a stream of the partition. */
 static void stamp_a_flush(suite *s, pawl_store *store)
 {
-    pawl_message        crate = suite_message(s, TEXT("m-1"));
-    pawl_snapshot       taken = {.count = 0};
-    pawl_snapshot_claim claim = {.partition  = TEXT("crates/red"),
-                                 .session    = {suite_uuid(1)},
-                                 .types      = &crate.type,
-                                 .type_count = 1,
-                                 .now        = SUITE_NOW,
-                                 .lease      = PAWL_MINUTES(5)};
+    pawl_message            crate = suite_message(s, TEXT("m-1"));
+    pawl_leased_batch       taken = {.count = 0};
+    pawl_leased_batch_claim claim = {.partition  = TEXT("crates/red"),
+                                     .session    = {suite_uuid(1)},
+                                     .types      = &crate.type,
+                                     .type_count = 1,
+                                     .now        = SUITE_NOW,
+                                     .lease      = PAWL_MINUTES(5)};
     COMMIT_ONE(s, store, aggregator_add, .name = TEXT("crates"), .partition = TEXT("crates/red"),
                .key = TEXT("m-1"), .message = crate, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
-    EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &taken, &s->error));
+    EXPECT_OK(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 1);
-    COMMIT_ONE(s, store, event_append, .stream = TEXT(PAWL_ALONE_STREAMS "/crates/red"),
+    COMMIT_ONE(s, store, event_append, .stream = TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
                .version = 1, .is_first = true,
-               .event = {.type         = TEXT(PAWL_ALONE_FLUSH),
+               .event = {.type         = TEXT(PAWL_ISOLATED_FLUSH),
                          .type_version = 1,
                          .headers      = TEXT("{}"),
                          .body         = TEXT("[{\"attempt\":1}]"),
@@ -225,7 +225,7 @@ static void the_flush_in_hand_is_on_record(suite *s)
 {
     pawl_text              type = suite_message(s, TEXT("m-1")).type;
     const pawl_event_query last = {
-        .stream = TEXT(PAWL_ALONE_STREAMS "/crates/red"), .is_backward = true, .count_max = 1};
+        .stream = TEXT(PAWL_ISOLATED_STREAMS "/crates/red"), .is_backward = true, .count_max = 1};
     pawl_event_rows        rows = {.count = 0};
     pawl_aggregator_counts gate = {.all = 0};
     die(s, stamp_a_flush);
@@ -242,7 +242,7 @@ static void the_flush_in_hand_is_on_record(suite *s)
     pawl_event_append append  = {.stream   = last.stream,
                                  .version  = 2,
                                  .is_first = true,
-                                 .event    = {.type         = TEXT(PAWL_ALONE_FLUSH),
+                                 .event    = {.type         = TEXT(PAWL_ISOLATED_FLUSH),
                                               .type_version = 1,
                                               .headers      = TEXT("{}"),
                                               .body         = TEXT("[]"),
@@ -255,17 +255,17 @@ static void the_flush_in_hand_is_on_record(suite *s)
 
 /* ---- Of what it died -------------------------------------------------------- */
 
-static int64_t note(suite *s, pawl_store *store, const pawl_worker_death *death)
+static int64_t note(suite *s, pawl_store *store, const pawl_worker_crash *death)
 {
     int64_t count = -1;
-    EXPECT_OK(s, pawl_store_worker_note_death(store, death, SUITE_NOW, &count, &s->error));
+    EXPECT_OK(s, pawl_store_worker_note_crash(store, death, SUITE_NOW, &count, &s->error));
     return count;
 }
 
 static pawl_text text_of(suite *s, pawl_store *store, pawl_worker_id worker)
 {
     pawl_text text = TEXT("not written");
-    EXPECT_OK(s, pawl_store_worker_death(store, worker, s->arena, &text, &s->error));
+    EXPECT_OK(s, pawl_store_worker_crash(store, worker, s->arena, &text, &s->error));
     return text;
 }
 
@@ -274,11 +274,11 @@ static void how_it_died_is_noted_once(suite *s)
 {
     pawl_worker_id    dead   = die(s, say_nothing);
     pawl_store       *living = suite_open(s), *a = suite_open_bare(s);
-    pawl_worker_death death = {.pid    = await_died(s, a).items[0].pid,
+    pawl_worker_crash death = {.pid    = await_died(s, a).items[0].pid,
                                .signal = SIGABRT,
                                .by     = TEXT("ann"),
                                .reason = TEXT("an \"assert\"")};
-    pawl_worker_death other = {.pid = death.pid + 1, .exit_code = 7, .by = TEXT("bob")};
+    pawl_worker_crash other = {.pid = death.pid + 1, .exit_code = 7, .by = TEXT("bob")};
     EXPECT_TEXT(s, text_of(s, a, dead), TEXT(""));
     EXPECT_EQ(s, note(s, a, &other), 0);
     EXPECT_EQ(s, note(s, a, &death), 1);
@@ -287,7 +287,7 @@ static void how_it_died_is_noted_once(suite *s)
     EXPECT_TEXT(s, text_of(s, living, dead),
                 suite_printf(s, "was killed by signal %d (SIGABRT): an \"assert\"", SIGABRT));
     EXPECT_TEXT(s, text_of(s, a, pawl_store_worker(living)), TEXT(""));
-    const pawl_event_query all  = {.type = TEXT(PAWL_WORKER_DIED)};
+    const pawl_event_query all  = {.type = TEXT(PAWL_WORKER_CRASHED)};
     pawl_event_rows        rows = {.count = 0};
     EXPECT_OK(s, pawl_store_events(a, &all, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
@@ -302,8 +302,8 @@ static void a_note_says_by_whom(suite *s)
     pawl_store       *a     = suite_open_bare(s);
     int64_t           count = -1;
     pawl_worker_info  dead  = await_died(s, a).items[0];
-    pawl_worker_death death = {.pid = dead.pid};
-    EXPECT_CODE(s, pawl_store_worker_note_death(a, &death, SUITE_NOW, &count, &s->error),
+    pawl_worker_crash death = {.pid = dead.pid};
+    EXPECT_CODE(s, pawl_store_worker_note_crash(a, &death, SUITE_NOW, &count, &s->error),
                 PAWL_EINVAL);
     EXPECT_EQ(s, count, 0);
     death.by = TEXT("ann");
@@ -318,15 +318,15 @@ static void how_a_process_died_is_noted_under_its_id(suite *s)
     const pawl_uuid   one = suite_saga_id(1).uuid, two = suite_saga_id(2).uuid;
     pawl_text         text  = TEXT("not written");
     pawl_store       *a     = suite_open_bare(s);
-    pawl_worker_death death = {.pid = 7, .process = one, .signal = SIGABRT, .by = TEXT("ann")};
-    EXPECT_OK(s, pawl_store_process_death(a, one, s->arena, &text, &s->error));
+    pawl_worker_crash death = {.pid = 7, .process = one, .signal = SIGABRT, .by = TEXT("ann")};
+    EXPECT_OK(s, pawl_store_process_crash(a, one, s->arena, &text, &s->error));
     EXPECT_TEXT(s, text, TEXT(""));
     EXPECT_EQ(s, note(s, a, &death), 1);
     death.signal = SIGSEGV;
     EXPECT_EQ(s, note(s, a, &death), 0);
-    EXPECT_OK(s, pawl_store_process_death(a, one, s->arena, &text, &s->error));
+    EXPECT_OK(s, pawl_store_process_crash(a, one, s->arena, &text, &s->error));
     EXPECT_TEXT(s, text, suite_printf(s, "was killed by signal %d (SIGABRT)", SIGABRT));
-    EXPECT_OK(s, pawl_store_process_death(a, two, s->arena, &text, &s->error));
+    EXPECT_OK(s, pawl_store_process_crash(a, two, s->arena, &text, &s->error));
     EXPECT_TEXT(s, text, TEXT(""));
 }
 

@@ -201,16 +201,16 @@ static void a_late_commit_is_not_skipped(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s), *gone = suite_open(s);
     suite_need_overlap(s, a);
-    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
-    EXPECT_OK(s, pawl_store_hold_begin(gone, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(gone, &s->error));
     append_in_hold(s, slow, "Slow", 2);
     append_in_hold(s, gone, "Gone", 2);
     suite_append(s, a, "Fast", 0, 2);
     EXPECT_EQ(s, suite_number(s, a), 2);
     pawl_event_rows rows = expect_gapless(s, a, 2);
     EXPECT_ROWS(s, &rows, "Fast@1 Fast@2");
-    pawl_store_hold_end(gone);
-    COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+    pawl_store_handler_transaction_end(gone);
+    COMMIT_ONE(s, slow, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     expect_list(s, a, (pawl_event_query){0}, "Slow@1 Slow@2 Fast@1 Fast@2");
     EXPECT_EQ(s, suite_events(s, a, (pawl_event_query){.stream = TEXT("Slow")}).items[0].position,
@@ -229,14 +229,14 @@ static void a_streams_positions_follow_its_versions(suite *s)
     pawl_store *a = suite_open(s), *slow = suite_open(s);
     int64_t     count = 0;
     suite_need_overlap(s, a);
-    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
     append_in_hold(s, slow, "Slow", 1);
     for (int64_t round = 0; round < 3; round++) {
         suite_append(s, a, "Fast", round * OTHERS, OTHERS);
         EXPECT_OK(s, pawl_store_event_number(a, 2 * OTHERS, &count, &s->error));
         EXPECT_EQ(s, count, OTHERS);
     }
-    COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, slow, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     suite_append(s, a, "Slow", 1, 1);
     EXPECT_OK(s, pawl_store_event_number(a, 2 * OTHERS, &count, &s->error));

@@ -91,10 +91,10 @@ static void done_takes_the_row_of_an_empty_partition(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     add(s, a, "Bills", "key-2", SUITE_NOW + 500);
     suite_set set = suite_changes(s);
-    ADD(&set, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    ADD(&set, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
         .ids = &taken.items[0].id, .id_count = 1);
     ADD(&set, flush_set, .partition = BILLS, .due = SUITE_NOW + 60, .is_done = true);
     COMMIT(&set, a);
@@ -103,7 +103,7 @@ static void done_takes_the_row_of_an_empty_partition(suite *s)
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 60);
     taken          = suite_snapshot_of(s, a, BILLS, 71, SUITE_NOW);
     suite_set last = suite_changes(s);
-    ADD(&last, snapshot_remove, .partition = BILLS, .session = suite_session_id(71),
+    ADD(&last, leased_batch_remove, .partition = BILLS, .session = suite_session_id(71),
         .ids = &taken.items[0].id, .id_count = 1);
     ADD(&last, flush_set, .partition = BILLS, .due = SUITE_NOW + 60, .is_done = true);
     COMMIT(&last, a);
@@ -115,10 +115,11 @@ static void done_takes_the_row_of_an_empty_partition(suite *s)
 static void take_all(suite *s, pawl_store *store, suite_set *set, const char *partition,
                      unsigned session)
 {
-    pawl_snapshot taken = suite_snapshot_of(s, store, pawl_text_of(partition), session, SUITE_NOW);
+    pawl_leased_batch taken =
+        suite_snapshot_of(s, store, pawl_text_of(partition), session, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 1);
     int64_t *id = pawl_arena_copy(s->arena, &taken.items[0].id, sizeof *id);
-    ADD(set, snapshot_remove, .partition = pawl_text_of(partition),
+    ADD(set, leased_batch_remove, .partition = pawl_text_of(partition),
         .session = suite_session_id(session), .ids = id, .id_count = 1);
 }
 

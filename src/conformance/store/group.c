@@ -22,10 +22,10 @@ static void bad_queue_settle(const suite_world *world, suite_set *set)
         .seq = world->free_seq);
 }
 
-static void bad_inbox_mark(const suite_world *world, suite_set *set)
+static void bad_inbox_entry(const suite_world *world, suite_set *set)
 {
     (void)world;
-    ADD(set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
+    ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
 }
 
 static void bad_saga_delete(const suite_world *world, suite_set *set)
@@ -63,7 +63,7 @@ static void bad_checkpoint_set(const suite_world *world, suite_set *set)
 
 static void bad_outbox_reset(const suite_world *world, suite_set *set)
 {
-    ADD(set, outbox_reset, .id = world->held_after, .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
+    ADD(set, outbox_reset, .id = world->held_after, .action = PAWL_OUTBOX_RETRY, .at = SUITE_NOW);
 }
 
 static void bad_timeout_settle(const suite_world *world, suite_set *set)
@@ -79,9 +79,9 @@ static void bad_outbox_settle(const suite_world *world, suite_set *set)
         .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
 }
 
-static void bad_snapshot_remove(const suite_world *world, suite_set *set)
+static void bad_leased_batch_remove(const suite_world *world, suite_set *set)
 {
-    ADD(set, snapshot_remove, .partition = TEXT("Bills/3"), .session = suite_session_id(99),
+    ADD(set, leased_batch_remove, .partition = TEXT("Bills/3"), .session = suite_session_id(99),
         .ids = &world->unleased_id, .id_count = 1);
 }
 
@@ -127,7 +127,7 @@ static const struct {
     bad_function    *add;
 } bad_rows[] = {
     {pawl_change_queue_settle, PAWL_EGONE, bad_queue_settle},
-    {pawl_change_inbox_mark, PAWL_EDUPLICATE, bad_inbox_mark},
+    {pawl_change_inbox_entry, PAWL_EDUPLICATE, bad_inbox_entry},
     {pawl_change_saga_delete, PAWL_ECONFLICT, bad_saga_delete},
     {pawl_change_saga_insert, PAWL_EDUPLICATE, bad_saga_insert},
     {pawl_change_saga_update, PAWL_ECONFLICT, bad_saga_update},
@@ -136,7 +136,7 @@ static const struct {
     {pawl_change_outbox_reset, PAWL_EGONE, bad_outbox_reset},
     {pawl_change_timeout_settle, PAWL_EGONE, bad_timeout_settle},
     {pawl_change_outbox_settle, PAWL_EGONE, bad_outbox_settle},
-    {pawl_change_snapshot_remove, PAWL_ECONFLICT, bad_snapshot_remove},
+    {pawl_change_leased_batch_remove, PAWL_ECONFLICT, bad_leased_batch_remove},
     {pawl_change_timeout_set, PAWL_EDUPLICATE, bad_timeout_set},
     {pawl_change_outbox_add, PAWL_EMISMATCH, bad_outbox_add},
     {pawl_change_queue_send, PAWL_EDUPLICATE, bad_queue_send},
@@ -202,7 +202,7 @@ static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 2).version, 2);
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 4).version, 1);
     EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 0).version, 3);
-    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 1).fold.version, 2);
+    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 1).snapshot.version, 2);
     EXPECT_EQ(s, suite_checkpoint(s, b, TEXT("totals")), 8);
     pawl_timeout_rows timeouts = suite_timeouts(s, b);
     EXPECT_EQ(s, timeouts.count, 2);
@@ -210,7 +210,7 @@ static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
     EXPECT_EQ(s, timeouts.items[1].generation, 2);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISPATCHED).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISCARDED).count, 1);
-    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_BLOCKED).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_PENDING).count, 2);
     EXPECT_EQ(s, suite_rows(s, b, TEXT("Bills")).count, 0);
     EXPECT_EQ(s, suite_counts(s, b, TEXT("Bills/2"), SUITE_NOW).ready, 1);
@@ -263,8 +263,8 @@ static void units_of_one_group_fall_together(suite *s)
     suite_set set = suite_changes(s);
     for (unsigned unit = 0; unit < 4; unit++) {
         suite_unit(&set, unit, unit < 3 ? 0 : 1);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "u%u", unit),
-            .at = SUITE_NOW);
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"),
+            .message_id = suite_printf(s, "u%u", unit), .at = SUITE_NOW);
         ADD(&set, queue_send, .queue = TEXT("out"), .due = SUITE_NOW,
             .message = suite_message(s, suite_printf(s, "from-u%u", unit)));
     }
@@ -294,17 +294,17 @@ static void what_a_refused_group_made_possible_is_refused_too(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("known"),
                .at = SUITE_NOW);
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
     ADD(&set, saga_delete, .table = ORDER(s), .id = suite_saga_id(1), .version = 1);
     suite_unit(&set, 1, 1);
     ADD(&set, saga_insert, .table = ORDER(s), .id = suite_saga_id(2),
         .main = pawl_value_text(TEXT("order-1")), .metadata = TEXT("{}"), .data = TEXT("{}"),
         .type_version = TEXT("1.0"));
     suite_unit(&set, 2, 2);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("fine"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("fine"), .at = SUITE_NOW);
     pawl_refusals refused = REFUSED(&set, a);
     EXPECT_EQ(s, refused.count, 2);
     EXPECT(s, suite_refusal(&refused, 0) != NULL && suite_refusal(&refused, 1) != NULL);
@@ -371,7 +371,7 @@ static void a_replaced_worker_is_fenced_off(suite *s)
     suite_world_add_good(&world, &set);
     EXPECT_CODE(s, suite_try(&set, a, &refused), PAWL_EFENCED);
     EXPECT_TEXT(s, suite_picture(s, b), before);
-    COMMIT_ONE(s, b, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("other"),
+    COMMIT_ONE(s, b, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("other"),
                .at = SUITE_NOW);
 }
 
@@ -381,7 +381,7 @@ static void an_ended_worker_is_fenced_off(suite *s)
     pawl_refusals refused = {.arena = s->arena};
     suite_end_worker(s, a);
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     EXPECT_CODE(s, pawl_store_commit(a, &set.changes, &refused, &s->error), PAWL_EFENCED);
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("m-1")));
 }
@@ -392,7 +392,7 @@ static void resolve_knows_what_landed(suite *s)
     bool        applied = true;
     for (unsigned i = 0; i < 3; i++) {
         suite_set set = suite_changes(s);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
             .at = SUITE_NOW);
         COMMIT(&set, a);
         pawl_uuid commit_id = set.changes.commit_id;
@@ -406,7 +406,7 @@ static void resolve_knows_what_landed(suite *s)
     suite_set none = suite_changes(s);
     add_update(&none, 1, 1, "{}");
     REFUSED(&none, a);
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("last"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("last"),
                .at = SUITE_NOW);
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("last")));
 }

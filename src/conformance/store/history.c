@@ -112,9 +112,9 @@ static void a_line_goes_with_its_group(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     ADD(&set, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW));
     suite_unit(&set, 1, 1);
     ADD(&set, history_add, .entry = line_of("Order/2", "m-2", SUITE_NOW));

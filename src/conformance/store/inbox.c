@@ -8,7 +8,7 @@
 
 static void mark(suite *s, pawl_store *store, const char *id)
 {
-    COMMIT_ONE(s, store, inbox_mark, .endpoint = TEXT("orders"), .message_id = pawl_text_of(id),
+    COMMIT_ONE(s, store, inbox_entry, .endpoint = TEXT("orders"), .message_id = pawl_text_of(id),
                .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
 }
 
@@ -17,9 +17,9 @@ static void marks_are_known(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
     mark(s, a, "m-1");
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-3"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-3"),
                .outcome = PAWL_INBOX_DISCARDED, .at = SUITE_NOW);
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-4"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-4"),
                .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
     pawl_text ids[] = {TEXT("m-2"), TEXT("m-1"), TEXT("m-3"), TEXT("m-1"), TEXT("m"), TEXT("m-4")};
     bool      expected[] = {false, true, true, true, false, true};
@@ -36,7 +36,7 @@ static void endpoints_are_apart(suite *s)
     mark(s, a, "m-1");
     EXPECT(s, !suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
     EXPECT(s, !suite_knows(s, a, TEXT("Orders"), TEXT("m-1")));
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     EXPECT(s, suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
 }
@@ -46,10 +46,10 @@ static void a_second_mark_is_refused(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     mark(s, a, "m-1");
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     pawl_refusals refused = REFUSED(&set, b);
     EXPECT_EQ(s, refused.count, 1);
-    EXPECT_EQ(s, refused.items[0].kind, pawl_change_inbox_mark);
+    EXPECT_EQ(s, refused.items[0].kind, pawl_change_inbox_entry);
     EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
     EXPECT(s, suite_text_has(refused.items[0].text, TEXT("m-1")));
     EXPECT(s, suite_knows(s, b, TEXT("orders"), TEXT("m-1")));
@@ -61,7 +61,7 @@ static void twice_in_one_set_refuses_the_later_one(suite *s)
     suite_set   set = suite_changes(s);
     for (unsigned i = 0; i < 2; i++) {
         suite_unit(&set, i, i);
-        ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+        ADD(&set, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
             .at = SUITE_NOW);
         ADD(&set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
             .message = suite_message(s, suite_printf(s, "from-%u", i)));
@@ -84,12 +84,12 @@ static void of_two_endpoints_marks_the_known_one_is_refused(suite *s)
     pawl_store              *a           = suite_open(s);
     for (unsigned known = 0; known < 2; known++) {
         pawl_text id = suite_printf(s, "m-%u", known);
-        COMMIT_ONE(s, a, inbox_mark, .endpoint = pawl_text_of(endpoints[known]), .message_id = id,
+        COMMIT_ONE(s, a, inbox_entry, .endpoint = pawl_text_of(endpoints[known]), .message_id = id,
                    .at = SUITE_NOW);
         suite_set set = suite_changes(s);
         for (uint32_t i = 0; i < 2; i++) {
             suite_unit(&set, i, i);
-            ADD(&set, inbox_mark, .endpoint = pawl_text_of(endpoints[i]), .message_id = id,
+            ADD(&set, inbox_entry, .endpoint = pawl_text_of(endpoints[i]), .message_id = id,
                 .at = SUITE_NOW);
         }
         pawl_refusals refused = REFUSED(&set, a);
@@ -105,7 +105,7 @@ static void twice_in_one_group_refuses_it_whole(suite *s)
     suite_set   set = suite_changes(s);
     for (unsigned i = 0; i < 2; i++) {
         suite_unit(&set, i, 0);
-        ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+        ADD(&set, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
             .at = SUITE_NOW);
     }
     pawl_refusals refused = REFUSED(&set, a);
@@ -136,7 +136,7 @@ static void of_claimed_ids_the_endpoints_are_apart(suite *s)
     pawl_store              *a          = suite_open(s);
     for (size_t i = 0; i < 3; i++) {
         suite_send(s, a, TEXT("orders"), ids[i], SUITE_NOW);
-        COMMIT_ONE(s, a, inbox_mark, .endpoint = pawl_text_of(marks[i][0]),
+        COMMIT_ONE(s, a, inbox_entry, .endpoint = pawl_text_of(marks[i][0]),
                    .message_id = pawl_text_of(marks[i][1]), .at = SUITE_NOW);
     }
     pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 3);
@@ -147,7 +147,7 @@ static void of_claimed_ids_the_endpoints_are_apart(suite *s)
     expect_known(s, a, TEXT("suite"), not_claimed, (bool[]){false, true, true});
     expect_known(s, a, TEXT("suite"), twice, (bool[]){false, true, false});
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-3"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-3"), .at = SUITE_NOW);
     ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
         .seq = rows.items[2].seq);
     COMMIT(&set, a);
@@ -179,7 +179,7 @@ static void many_ids_are_looked_up_at_once(suite *s)
     for (unsigned i = 0; i < COUNT; i++) {
         ids[i] = suite_printf(s, "m-%u", i);
         if (i % 3 == 0)
-            ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = ids[i],
+            ADD(&set, inbox_entry, .endpoint = TEXT("orders"), .message_id = ids[i],
                 .at = SUITE_NOW);
     }
     COMMIT(&set, a);
@@ -204,7 +204,7 @@ static void few_of_many_ids_are_known(suite *s)
     mark(s, a, "m-39");
     mark(s, a, "m-39x");
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("other"), .message_id = TEXT("m-05"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("other"), .message_id = TEXT("m-05"), .at = SUITE_NOW);
     COMMIT(&set, a);
     memset(known, true, sizeof known);
     EXPECT_OK(s, pawl_store_inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));

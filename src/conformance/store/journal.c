@@ -29,7 +29,7 @@ static void an_event_comes_back_as_it_was_appended(suite *s)
     pawl_stream stream = suite_stream(s, b, ACCOUNT, 0);
     EXPECT_EQ(s, stream.version, 2);
     EXPECT_EQ(s, stream.count, 2);
-    EXPECT_EQ(s, stream.fold.version, 0);
+    EXPECT_EQ(s, stream.snapshot.version, 0);
     EXPECT_TEXT(s, stream.events[0].stream, ACCOUNT);
     EXPECT_EQ(s, stream.events[0].version, 1);
     EXPECT_EVENT(s, &stream.events[0].event, &sent);
@@ -133,7 +133,8 @@ static void a_refused_dispatch_leaves_no_event(suite *s)
                .message = suite_message(s, TEXT("m-1")), .at = SUITE_NOW);
     suite_set set = suite_changes(s);
     suite_add_events(&set, ACCOUNT, 0, 2);
-    ADD(&set, fold_set, .stream = ACCOUNT, .version = 2, .type_version = 1, .state = TEXT("{}"));
+    ADD(&set, stream_snapshot_set, .stream = ACCOUNT, .version = 2, .type_version = 1,
+        .state = TEXT("{}"));
     ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = ACCOUNT, .version = 2,
         .endpoint = TEXT("suite"), .destination = TEXT("billing"), .message = other,
         .at = SUITE_NOW);
@@ -143,7 +144,7 @@ static void a_refused_dispatch_leaves_no_event(suite *s)
     pawl_stream stream = suite_stream(s, a, ACCOUNT, 1);
     EXPECT_EQ(s, stream.version, 0);
     EXPECT_EQ(s, stream.count, 0);
-    EXPECT_EQ(s, stream.fold.version, 0);
+    EXPECT_EQ(s, stream.snapshot.version, 0);
     suite_append(s, a, "Account/1", 0, 1); /* nothing is in the way */
 }
 
@@ -152,18 +153,18 @@ static void a_refused_dispatch_leaves_no_event(suite *s)
 static void save_fold(suite *s, pawl_store *store, int64_t version, int32_t type_version,
                       const char *state)
 {
-    COMMIT_ONE(s, store, fold_set, .stream = ACCOUNT, .version = version,
+    COMMIT_ONE(s, store, stream_snapshot_set, .stream = ACCOUNT, .version = version,
                .type_version = type_version, .state = pawl_text_of(state),
                .dispatches = suite_printf(s, "[\"%s\"]", state), .at = SUITE_NOW + version);
 }
 
 static void expect_fold(suite *s, pawl_store *store, int64_t version, const char *state)
 {
-    pawl_fold_row fold = suite_stream(s, store, ACCOUNT, INT32_MAX).fold;
-    EXPECT_EQ(s, fold.version, version);
-    EXPECT_TEXT(s, fold.state, pawl_text_of(state));
-    EXPECT_TEXT(s, fold.dispatches, suite_printf(s, "[\"%s\"]", state));
-    EXPECT_EQ(s, fold.at, SUITE_NOW + version);
+    pawl_stream_snapshot_row snapshot = suite_stream(s, store, ACCOUNT, INT32_MAX).snapshot;
+    EXPECT_EQ(s, snapshot.version, version);
+    EXPECT_TEXT(s, snapshot.state, pawl_text_of(state));
+    EXPECT_TEXT(s, snapshot.dispatches, suite_printf(s, "[\"%s\"]", state));
+    EXPECT_EQ(s, snapshot.at, SUITE_NOW + version);
 }
 
 static void an_older_fold_stays_out(suite *s)
@@ -178,8 +179,8 @@ static void an_older_fold_stays_out(suite *s)
     expect_fold(s, a, 4, "four");
     save_fold(s, b, 6, 1, "six");
     expect_fold(s, a, 6, "six");
-    COMMIT_ONE(s, a, fold_set, .stream = TEXT("Account/2"), .version = 1, .type_version = 1,
-               .state = TEXT("another"), .at = SUITE_NOW);
+    COMMIT_ONE(s, a, stream_snapshot_set, .stream = TEXT("Account/2"), .version = 1,
+               .type_version = 1, .state = TEXT("another"), .at = SUITE_NOW);
     expect_fold(s, a, 6, "six");
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 1).version, 9);
 }
@@ -189,29 +190,29 @@ static void a_fold_is_saved_with_its_events(suite *s)
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
     suite_add_events(&set, ACCOUNT, 0, 2);
-    ADD(&set, fold_set, .stream = ACCOUNT, .version = 2, .type_version = 7,
+    ADD(&set, stream_snapshot_set, .stream = ACCOUNT, .version = 2, .type_version = 7,
         .state = TEXT("{\"n\":2}"), .dispatches = TEXT("[]"), .at = SUITE_NOW);
     COMMIT(&set, a);
     pawl_stream stream = suite_stream(s, a, ACCOUNT, 7);
     EXPECT_EQ(s, stream.version, 2);
     EXPECT_EQ(s, stream.count, 0);
-    EXPECT_EQ(s, stream.fold.version, 2);
-    EXPECT_EQ(s, stream.fold.type_version, 7);
-    EXPECT_TEXT(s, suite_compact(s, stream.fold.state), TEXT("{\"n\":2}"));
+    EXPECT_EQ(s, stream.snapshot.version, 2);
+    EXPECT_EQ(s, stream.snapshot.type_version, 7);
+    EXPECT_TEXT(s, suite_compact(s, stream.snapshot.state), TEXT("{\"n\":2}"));
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 0).count, 2);
 }
 
 /* ---- What a load shows -------------------------------------------------- */
 
-static void expect_load(suite *s, pawl_store *store, int64_t after, int32_t fold_version_max,
-                        int64_t fold, int64_t first, size_t count)
+static void expect_load(suite *s, pawl_store *store, int64_t after, int32_t snapshot_version_max,
+                        int64_t snapshot, int64_t first, size_t count)
 {
     pawl_stream stream = suite_stream_read(
         s, store,
         (pawl_stream_read){
-            .stream = ACCOUNT, .after = after, .fold_version_max = fold_version_max});
+            .stream = ACCOUNT, .after = after, .snapshot_version_max = snapshot_version_max});
     EXPECT_EQ(s, stream.version, 6);
-    EXPECT_EQ(s, stream.fold.version, fold);
+    EXPECT_EQ(s, stream.snapshot.version, snapshot);
     EXPECT_EQ(s, stream.count, count);
     for (size_t i = 0; i < count; i++) {
         pawl_event expected = suite_event_of(s, ACCOUNT, first + (int64_t)i);
@@ -244,8 +245,8 @@ static void streams_are_loaded_together(suite *s)
     save_fold(s, a, 2, 1, "two");
     const pawl_stream_read reads[] = {
         {.stream = TEXT("Account/2")},
-        {.stream = TEXT("Account/3"), .fold_version_max = 1},
-        {.stream = ACCOUNT, .fold_version_max = 1},
+        {.stream = TEXT("Account/3"), .snapshot_version_max = 1},
+        {.stream = ACCOUNT, .snapshot_version_max = 1},
         {.stream = ACCOUNT, .after = 1},
         {.stream = TEXT("account/1")},
     };
@@ -256,7 +257,7 @@ static void streams_are_loaded_together(suite *s)
     for (size_t i = 0; i < 5; i++) {
         EXPECT_EQ(s, streams[i].version, versions[i]);
         EXPECT_EQ(s, streams[i].count, counts[i]);
-        EXPECT_EQ(s, streams[i].fold.version, i == 2 ? 2 : 0);
+        EXPECT_EQ(s, streams[i].snapshot.version, i == 2 ? 2 : 0);
         for (size_t j = 0; j < counts[i]; j++) {
             EXPECT_EQ(s, streams[i].events[j].version, firsts[i] + (int64_t)j);
             EXPECT_TEXT(s, streams[i].events[j].stream, reads[i].stream);
@@ -312,7 +313,7 @@ static void a_checkpoint_and_its_effects_are_one(suite *s)
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
     ADD(&set, checkpoint_set, .name = TEXT("totals"), .from = 3, .to = 5, .at = SUITE_NOW);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     suite_unit(&set, 1, 1);
     ADD(&set, checkpoint_set, .name = TEXT("others"), .from = 0, .to = 5, .at = SUITE_NOW);
     pawl_refusals refused = REFUSED(&set, a);

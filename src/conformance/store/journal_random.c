@@ -16,7 +16,7 @@ typedef struct wish {
     unsigned stream;
     int64_t  version; /* behind which it appends */
     size_t   count;
-    int64_t  fold;       /* version of a fold; 0: none */
+    int64_t  snapshot;   /* version of a fold; 0: none */
     unsigned dispatch;   /* 0: none */
     bool     is_other;   /* the dispatch has another body than the first time */
     int64_t  checkpoint; /* from where; -1: none */
@@ -49,7 +49,7 @@ static wish make_wish(suite *s, const model *m, unsigned stream, unsigned group,
     if (below(s, 4) == 0)
         w.version += below(s, 2) == 0 || w.version == 0 ? 1 : -1;
     if (below(s, 3) == 0)
-        w.fold = 1 + below(s, (unsigned)w.version + (unsigned)w.count);
+        w.snapshot = 1 + below(s, (unsigned)w.version + (unsigned)w.count);
     if (below(s, 2) == 0) {
         bool is_known = m->dispatches > 0 && below(s, 3) == 0;
         w.dispatch    = is_known ? 1 + below(s, m->dispatches) : ++*fresh;
@@ -65,9 +65,9 @@ static void add_wish(suite *s, suite_set *set, const wish *w, unsigned group)
     pawl_text name = stream_name(s, w->stream);
     suite_unit(set, group, group);
     suite_add_events(set, name, w->version, w->count);
-    if (w->fold != 0)
-        ADD(set, fold_set, .stream = name, .version = w->fold, .type_version = 1,
-            .state = suite_printf(s, "{\"at\":%d}", (int)w->fold), .dispatches = TEXT("[]"),
+    if (w->snapshot != 0)
+        ADD(set, stream_snapshot_set, .stream = name, .version = w->snapshot, .type_version = 1,
+            .state = suite_printf(s, "{\"at\":%d}", (int)w->snapshot), .dispatches = TEXT("[]"),
             .at = SUITE_NOW);
     if (w->dispatch != 0)
         ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(w->dispatch), .source = name,
@@ -90,8 +90,8 @@ static void apply(model *m, const wish *w)
 {
     m->versions[w->stream] += (int64_t)w->count;
     m->events += w->count;
-    if (w->fold > m->folds[w->stream])
-        m->folds[w->stream] = w->fold;
+    if (w->snapshot > m->folds[w->stream])
+        m->folds[w->stream] = w->snapshot;
     if (w->checkpoint >= 0)
         m->checkpoint = w->checkpoint + 3;
 }
@@ -109,7 +109,7 @@ static void compare_stream(suite *s, pawl_store *store, const model *m, unsigned
         EXPECT_EQ(s, whole.events[j].version, j + 1);
         EXPECT_EQ(s, rows.items[j].version, j + 1);
     }
-    EXPECT_EQ(s, tail.fold.version, m->folds[i]);
+    EXPECT_EQ(s, tail.snapshot.version, m->folds[i]);
     EXPECT_EQ(s, tail.version, m->versions[i]);
     EXPECT_EQ(s, tail.count, m->versions[i] - m->folds[i]);
 }

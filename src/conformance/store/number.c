@@ -66,10 +66,10 @@ static void bodies_keep_the_spelling_of_numbers(suite *s)
         sent[i].body = i < NUMBER_COUNT ? pawl_text_of(numbers[i]) : all_numbers(s);
         send_everywhere(s, a, i, sent[i]);
     }
-    pawl_queue_rows  queue  = suite_claim(s, a, TEXT("orders"), SUITE_NOW, COUNT);
-    pawl_outbox_rows outbox = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
-    pawl_snapshot    bills  = suite_rows(s, a, TEXT("Bills"));
-    pawl_dead_rows   dead   = suite_dead_rows(s, a, TEXT("suite"));
+    pawl_queue_rows   queue  = suite_claim(s, a, TEXT("orders"), SUITE_NOW, COUNT);
+    pawl_outbox_rows  outbox = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    pawl_leased_batch bills  = suite_rows(s, a, TEXT("Bills"));
+    pawl_dead_rows    dead   = suite_dead_rows(s, a, TEXT("suite"));
     EXPECT_EQ(s, queue.count, COUNT);
     EXPECT_EQ(s, outbox.count, COUNT);
     EXPECT_EQ(s, bills.count, COUNT);

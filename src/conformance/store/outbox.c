@@ -242,9 +242,9 @@ static void rejection_is_dead_at_once(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){2}, 1);
 }
 
-static void hold(suite *s, pawl_store *store, int64_t after, bool is_release)
+static void hold(suite *s, pawl_store *store, int64_t after, bool is_unblock)
 {
-    COMMIT_ONE(s, store, outbox_hold, .source = SOURCE, .after = after, .is_release = is_release);
+    COMMIT_ONE(s, store, outbox_block, .source = SOURCE, .after = after, .is_unblock = is_unblock);
 }
 
 static void only_a_pending_row_can_be_settled(suite *s)
@@ -263,7 +263,7 @@ static void only_a_pending_row_can_be_settled(suite *s)
     EXPECT_EQ(s, suite_attempts(s, a, ids[1]).count, 1);
     EXPECT_EQ(s, suite_attempts(s, a, ids[2]).count, 0);
     EXPECT_EQ(s, suite_attempts(s, a, ids[3]).count, 0);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 1);
 }
 
 static void add_success(suite_set *set, int64_t id, uint32_t unit, pawl_time at)
@@ -347,7 +347,7 @@ static void one_of_alike_rows_is_held_or_gone(suite *s)
     const int64_t gone[] = {id_of(s, a, 4), held[0] + 1000, id_of(s, a, 5)};
     refuse_among_alike(s, a, held);
     refuse_among_alike(s, b, gone);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 4);
 }
 
@@ -364,20 +364,20 @@ static void held_rows_wait_for_their_release(suite *s)
     ADD(&set, outbox_settle, .id = first, .source = SOURCE, .state = PAWL_OUTBOX_PENDING,
         .attempts = 1, .next_attempt = SUITE_NOW + 10, .outcome = PAWL_ATTEMPT_TRANSIENT,
         .at = SUITE_NOW);
-    ADD(&set, outbox_hold, .source = SOURCE, .after = first);
+    ADD(&set, outbox_block, .source = SOURCE, .after = first);
     COMMIT(&set, a);
-    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_HELD);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED);
     expect_numbers(s, &rows, (const unsigned[]){2, 3}, 2);
     rows = claim(s, a, SUITE_NOW + 100, 10);
     expect_numbers(s, &rows, (const unsigned[]){1, 5, 6}, 3);
     add(s, a, 7, "Order/1", 7, 0);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 2);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 2);
     suite_set last = suite_changes(s);
     ADD(&last, outbox_settle, .id = first, .source = SOURCE, .state = PAWL_OUTBOX_DEAD,
         .attempts = 2, .outcome = PAWL_ATTEMPT_POISON, .at = SUITE_NOW);
-    ADD(&last, outbox_hold, .source = SOURCE, .after = first, .is_release = true);
+    ADD(&last, outbox_block, .source = SOURCE, .after = first, .is_unblock = true);
     COMMIT(&last, a);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
     rows = claim(s, a, SUITE_NOW, 10);
     expect_numbers(s, &rows, (const unsigned[]){2, 3, 5, 6, 7}, 5);
     rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
@@ -387,14 +387,14 @@ static void held_rows_wait_for_their_release(suite *s)
 static void hold_two(suite *s, pawl_store *store, unsigned after_one, unsigned after_two)
 {
     suite_set set = suite_changes(s);
-    ADD(&set, outbox_hold, .source = SOURCE, .after = id_of(s, store, after_one));
-    ADD(&set, outbox_hold, .source = TEXT("Order/2"), .after = id_of(s, store, after_two));
+    ADD(&set, outbox_block, .source = SOURCE, .after = id_of(s, store, after_one));
+    ADD(&set, outbox_block, .source = TEXT("Order/2"), .after = id_of(s, store, after_two));
     COMMIT(&set, store);
 }
 
 static void expect_held(suite *s, pawl_store *store, const unsigned numbers[3])
 {
-    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_HELD);
+    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_BLOCKED);
     expect_numbers(s, &rows, numbers, 3);
 }
 
@@ -407,7 +407,7 @@ static void holds_of_a_commit_are_apart(suite *s)
     hold_two(s, a, 1, 4);
     expect_held(s, a, (const unsigned[]){3, 5, 6});
     hold(s, a, 0, true);
-    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Order/2"), .is_release = true);
+    COMMIT_ONE(s, a, outbox_block, .source = TEXT("Order/2"), .is_unblock = true);
     hold_two(s, a, 3, 2);
     expect_held(s, a, (const unsigned[]){4, 5, 6});
 }
@@ -433,9 +433,9 @@ static void a_release_frees_all_of_its_source(suite *s)
     for (unsigned i = 4; i <= 5; i++)
         add(s, a, i, "Order/2", i, 0);
     hold(s, a, id_of(s, a, 1), false);
-    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Order/2"), .after = id_of(s, a, 4));
+    COMMIT_ONE(s, a, outbox_block, .source = TEXT("Order/2"), .after = id_of(s, a, 4));
     hold(s, a, id_of(s, a, 3), true);
-    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_HELD);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED);
     expect_numbers(s, &rows, (const unsigned[]){5}, 1);
     rows = claim(s, a, SUITE_NOW, 10);
     expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 4}, 4);
@@ -551,7 +551,7 @@ static void a_late_commit_keeps_the_order(suite *s)
     pawl_store *a = suite_open(s), *slow = suite_open(s);
     suite_set   late = suite_changes(s), next = suite_changes(s);
     suite_need_overlap(s, a);
-    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
     put(&late, 1, SOURCE, 1);
     EXPECT_OK(s, pawl_store_enlist(slow, pawl_store_native(slow, pawl_store_native_type(slow)),
                                    &late.changes, &s->error));
@@ -559,7 +559,7 @@ static void a_late_commit_keeps_the_order(suite *s)
         commit_others(s, a, round);
         deliver_others(s, a);
     }
-    COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+    COMMIT_ONE(s, slow, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     put(&next, 2, SOURCE, 2);
     COMMIT(&next, a);

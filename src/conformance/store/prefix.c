@@ -11,11 +11,11 @@ static void add_all(suite *s, suite_set *set, const char *owner)
 {
     pawl_message message = suite_message(s, suite_printf(s, "of-%s", owner));
     ADD(set, queue_send, .queue = TEXT("orders"), .message = message, .due = SUITE_NOW);
-    ADD(set, inbox_mark, .endpoint = TEXT("suite"), .message_id = message.id, .at = SUITE_NOW);
+    ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = message.id, .at = SUITE_NOW);
     ADD(set, event_append, .stream = ACCOUNT, .version = 1, .is_first = true,
         .event = suite_event(s, message.id));
-    ADD(set, fold_set, .stream = ACCOUNT, .version = 1, .type_version = 1, .state = message.id,
-        .dispatches = TEXT("[]"), .at = SUITE_NOW);
+    ADD(set, stream_snapshot_set, .stream = ACCOUNT, .version = 1, .type_version = 1,
+        .state = message.id, .dispatches = TEXT("[]"), .at = SUITE_NOW);
     ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 5, .at = SUITE_NOW);
     ADD(set, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
         .due = SUITE_NOW, .correlation_id = message.id);
@@ -43,7 +43,7 @@ static void expect_nothing(suite *s, pawl_store *store)
     EXPECT(s, !suite_knows(s, store, TEXT("suite"), TEXT("of-a")));
     EXPECT_EQ(s, suite_events(s, store, (pawl_event_query){0}).count, 0);
     EXPECT_EQ(s, suite_stream(s, store, ACCOUNT, 9).version, 0);
-    EXPECT_EQ(s, suite_stream(s, store, ACCOUNT, 9).fold.version, 0);
+    EXPECT_EQ(s, suite_stream(s, store, ACCOUNT, 9).snapshot.version, 0);
     EXPECT_EQ(s, suite_checkpoint(s, store, TEXT("totals")), 0);
     EXPECT_EQ(s, suite_timeouts(s, store).count, 0);
     EXPECT_EQ(s, suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING).count, 0);
@@ -62,7 +62,7 @@ static void expect_own(suite *s, pawl_store *store, const char *owner)
     pawl_event_rows events = suite_events(s, store, (pawl_event_query){0});
     EXPECT_EQ(s, events.count, 1);
     EXPECT_TEXT(s, events.items[0].event.message_id, id);
-    EXPECT_TEXT(s, suite_stream(s, store, ACCOUNT, 9).fold.state, id);
+    EXPECT_TEXT(s, suite_stream(s, store, ACCOUNT, 9).snapshot.state, id);
     pawl_timeout_rows timeouts = suite_timeouts(s, store);
     EXPECT_EQ(s, timeouts.count, 1);
     EXPECT_TEXT(s, timeouts.items[0].correlation_id, id);

@@ -42,7 +42,7 @@ static void settle_rows(suite *s, pawl_store *store, pawl_queue_rows rows, unsig
         suite_unit(&set, i, i);
         ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
             .seq = rows.items[i].seq);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
             .at = SUITE_NOW);
     }
     COMMIT(&set, store);
@@ -284,8 +284,8 @@ static void ties_of_processes_come_in_one_order(suite *s)
     unsigned counts[SUITE_COUNTS], found[SUITE_PROGRAMS] = {0};
     suite_need_programs(s);
     suite_run_programs(s, SUITE_PROGRAMS, add_ties, counts);
-    pawl_store   *a = suite_open(s), *b = suite_open(s);
-    pawl_snapshot first = suite_rows(s, a, BILLS);
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    pawl_leased_batch first = suite_rows(s, a, BILLS);
     EXPECT_EQ(s, first.count, SUITE_PROGRAMS * TIES);
     for (size_t i = 0; i < first.count; i++) {
         pawl_text key   = first.items[i].key;
@@ -294,8 +294,8 @@ static void ties_of_processes_come_in_one_order(suite *s)
         EXPECT_TEXT(s, key, suite_printf(s, "%02u-%u", found[index]++ * 7 % TIES, index));
     }
     for (unsigned i = 0; i < 3; i++) {
-        pawl_snapshot again = i < 2 ? suite_rows(s, i == 0 ? a : b, BILLS)
-                                    : suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
+        pawl_leased_batch again = i < 2 ? suite_rows(s, i == 0 ? a : b, BILLS)
+                                        : suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
         EXPECT_EQ(s, again.count, first.count);
         for (size_t j = 0; j < again.count; j++)
             EXPECT_TEXT(s, again.items[j].key, first.items[j].key);

@@ -32,7 +32,7 @@ static void a_row_comes_back_as_it_was_sent(suite *s)
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW - 7);
     EXPECT_EQ(s, rows.items[0].placed, SUITE_NOW - 7);
     EXPECT_EQ(s, rows.items[0].attempts, 2);
-    EXPECT_EQ(s, rows.items[0].deaths, 0);
+    EXPECT_EQ(s, rows.items[0].crashes, 0);
     EXPECT_EQ(s, rows.items[0].waiting_since, 0);
     EXPECT(s, rows.items[0].seq > 0);
     EXPECT(s, rows.items[0].message.body.data[rows.items[0].message.body.size] == '\0');
@@ -120,7 +120,7 @@ static void release_frees_and_changes_nothing_else(suite *s)
     pawl_queue_rows before = suite_claim(s, a, QUEUE, LATE, 1);
     /* Only the claim goes: due, attempts and the rest are for RETRY. */
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = QUEUE,
-               .seq = before.items[0].seq, .due = LATE, .attempts = 9, .deaths = 9,
+               .seq = before.items[0].seq, .due = LATE, .attempts = 9, .crashes = 9,
                .waiting_since = 9, .error = TEXT("none"));
     pawl_queue_rows after = suite_claim(s, b, QUEUE, SUITE_NOW, 1);
     EXPECT_EQ(s, after.count, 1);
@@ -128,7 +128,7 @@ static void release_frees_and_changes_nothing_else(suite *s)
     EXPECT_EQ(s, after.items[0].due, SUITE_NOW - 5);
     EXPECT_EQ(s, after.items[0].placed, SUITE_NOW - 5);
     EXPECT_EQ(s, after.items[0].attempts, 0);
-    EXPECT_EQ(s, after.items[0].deaths, 0);
+    EXPECT_EQ(s, after.items[0].crashes, 0);
     EXPECT_EQ(s, after.items[0].waiting_since, 0);
 }
 
@@ -140,7 +140,7 @@ static void retry_waits_and_keeps_its_place(suite *s)
     suite_send(s, a, QUEUE, "m-2", SUITE_NOW);
     int64_t seq = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
-               .due = SUITE_NOW + 100, .attempts = 3, .deaths = 1, .waiting_since = SUITE_NOW - 9,
+               .due = SUITE_NOW + 100, .attempts = 3, .crashes = 1, .waiting_since = SUITE_NOW - 9,
                .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
     pawl_queue_rows rows = suite_claim(s, b, QUEUE, SUITE_NOW + 99, 10);
     expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
@@ -153,7 +153,7 @@ static void retry_waits_and_keeps_its_place(suite *s)
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 100);
     EXPECT_EQ(s, rows.items[0].placed, SUITE_NOW);
     EXPECT_EQ(s, rows.items[0].attempts, 3);
-    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].crashes, 1);
     EXPECT_EQ(s, rows.items[0].waiting_since, SUITE_NOW - 9);
     rows = suite_queue(s, a, QUEUE);
     expect_ids(s, &rows, (const char *const[]){"m-1", "m-2"}, 2);

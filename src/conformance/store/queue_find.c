@@ -75,7 +75,7 @@ static void a_retried_message_is_found_with_its_error(suite *s)
     suite_send(s, a, LINE, "m-1", SUITE_NOW);
     int64_t seq = suite_claim(s, a, LINE, SUITE_NOW, 1).items[0].seq;
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE, .seq = seq,
-               .due = SUITE_NOW + 5, .attempts = 3, .deaths = 1, .waiting_since = SUITE_NOW - 9,
+               .due = SUITE_NOW + 5, .attempts = 3, .crashes = 1, .waiting_since = SUITE_NOW - 9,
                .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
     EXPECT_OK(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error));
     EXPECT_EQ(s, found.count, 1);
@@ -87,7 +87,7 @@ static void a_retried_message_is_found_with_its_error(suite *s)
     EXPECT_EQ(s, row->due, SUITE_NOW + 5);
     EXPECT_EQ(s, row->placed, SUITE_NOW);
     EXPECT_EQ(s, row->attempts, 3);
-    EXPECT_EQ(s, row->deaths, 1);
+    EXPECT_EQ(s, row->crashes, 1);
     EXPECT_EQ(s, row->waiting_since, SUITE_NOW - 9);
     query.queue = TEXT("");
     EXPECT_CODE(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error), PAWL_EINVAL);
@@ -145,7 +145,7 @@ static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
     EXPECT_EQ(s, infos.count, 5);
     pawl_queue_info line = info_of(s, &infos, "line");
     EXPECT_EQ(s, line.ready, 2);
-    EXPECT_EQ(s, line.delayed, 2);
+    EXPECT_EQ(s, line.scheduled, 2);
     EXPECT_EQ(s, line.oldest, SUITE_NOW + 1);
     EXPECT_EQ(s, line.workers, 0);
     EXPECT_EQ(s, info_of(s, &infos, "given up").dead, 1);

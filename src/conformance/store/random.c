@@ -64,7 +64,7 @@ static void add_wish(suite *s, suite_set *set, const wish *w, unsigned round, un
 {
     suite_unit(set, group, group);
     for (unsigned i = 0; i < w->key_count; i++)
-        ADD(set, inbox_mark, .endpoint = TEXT("keys"), .message_id = key_name(s, w->keys[i]),
+        ADD(set, inbox_entry, .endpoint = TEXT("keys"), .message_id = key_name(s, w->keys[i]),
             .at = SUITE_NOW);
     ADD(set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(w->saga + 1),
         .version = w->version, .metadata = TEXT("{}"), .data = TEXT("{}"),
@@ -102,7 +102,7 @@ static void check_refusal(suite *s, const pawl_refusal *refusal, const wish *wis
         return;
     }
     bool is_explained = false;
-    EXPECT_EQ(s, refusal->kind, pawl_change_inbox_mark);
+    EXPECT_EQ(s, refusal->kind, pawl_change_inbox_entry);
     EXPECT_EQ(s, refusal->reason, PAWL_EDUPLICATE);
     for (unsigned i = 0; i < w->key_count; i++)
         is_explained |=

@@ -70,7 +70,7 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"ref\":\"order-1\"}"));
     /* A handle's own lock does not stand in its way. */
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
-    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     /* A read without a lock finds the row as ever. */
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 1);
     finish(s, a, of_a, &row);
@@ -78,7 +78,7 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     EXPECT_EQ(s, row.version, 2);
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"after\":1}"));
     of_a = claim(s, a);
-    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     finish(s, b, of_b, &row);
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 3);
     release(s, a, of_a);
@@ -91,12 +91,12 @@ static void each_row_is_answered_for_itself(suite *s)
     enum { COUNT = 6 };
     static const char *const        refs[COUNT]      = {"order-2", "order-9", "order-1",
                                                         "order-3", "order-1", "order-2"};
-    static const pawl_saga_presence presences[COUNT] = {PAWL_SAGA_THERE,     PAWL_SAGA_MISSING,
-                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE,
-                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE};
-    pawl_store                     *a, *b;
-    pawl_value                      values[COUNT];
-    pawl_saga_row                   rows[COUNT];
+    static const pawl_saga_presence presences[COUNT] = {
+        PAWL_SAGA_THERE, PAWL_SAGA_MISSING,           PAWL_SAGA_LOCKED_BY_ANOTHER,
+        PAWL_SAGA_THERE, PAWL_SAGA_LOCKED_BY_ANOTHER, PAWL_SAGA_THERE};
+    pawl_store   *a, *b;
+    pawl_value    values[COUNT];
+    pawl_saga_row rows[COUNT];
     begin(s, &a, &b);
     suite_insert_order(s, a, 3, "order-3");
     int64_t of_a = claim(s, a), of_b = claim(s, b);
@@ -112,8 +112,8 @@ static void each_row_is_answered_for_itself(suite *s)
     EXPECT_TEXT(s, rows[0].main.as.text, TEXT("order-2"));
     EXPECT_EQ(s, pawl_uuid_compare(rows[3].id.uuid, suite_uuid(3)), 0);
     /* The free ones are b's now. */
-    EXPECT_EQ(s, lock_order(s, a, "order-2").presence, PAWL_SAGA_ELSEWHERE);
-    EXPECT_EQ(s, lock_order(s, a, "order-3").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-2").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
+    EXPECT_EQ(s, lock_order(s, a, "order-3").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     release(s, b, of_b);
     EXPECT_EQ(s, lock_order(s, a, "order-2").version, 1);
     release(s, a, of_a);
@@ -130,11 +130,12 @@ static void a_lock_holds_by_every_key(suite *s)
     int64_t of_a = claim(s, a), of_b = claim(s, b);
     EXPECT_EQ(s, lock_one(s, a, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).version, 1);
     EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).presence,
-              PAWL_SAGA_ELSEWHERE);
-    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).presence, PAWL_SAGA_ELSEWHERE);
+              PAWL_SAGA_LOCKED_BY_ANOTHER);
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).presence,
+              PAWL_SAGA_LOCKED_BY_ANOTHER);
     EXPECT_EQ(s,
               lock_one(s, b, MOVE(s), PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("move-5"))).presence,
-              PAWL_SAGA_ELSEWHERE);
+              PAWL_SAGA_LOCKED_BY_ANOTHER);
     release(s, a, of_a);
     EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).version, 1);
     release(s, b, of_b);
@@ -152,7 +153,7 @@ static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
     claim(s, a);
     claim(s, b);
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
-    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     suite_end_worker(s, a);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
 }
@@ -171,7 +172,7 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
     pawl_store *a, *b;
     begin(s, &a, &b);
     pawl_saga_row row = lock_order(s, a, "order-1");
-    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     save(s, a, &row);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
     row = lock_order(s, b, "order-1");
@@ -196,7 +197,7 @@ static void a_conflict_does_not_wait_for_a_lock(suite *s)
     int64_t       of_b = claim(s, b);
     save(s, b, &row);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
-    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     suite_set set = suite_changes(s);
     ADD(&set, saga_update, .table = ORDER(s), .id = next.id, .version = next.version,
         .row = next.row, .metadata = TEXT("{}"), .data = TEXT("{\"after\":2}"),

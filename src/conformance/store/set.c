@@ -229,7 +229,7 @@ static void enabled_rows_have_a_line_each(suite *s)
     int64_t     ids[6];
     for (unsigned i = 0; i < 6; i++) {
         ids[i] = add_dead_row(s, a, i);
-        ADD(&set, outbox_reset, .id = ids[i], .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
+        ADD(&set, outbox_reset, .id = ids[i], .action = PAWL_OUTBOX_RETRY, .at = SUITE_NOW);
     }
     COMMIT(&set, a);
     for (unsigned i = 0; i < 6; i++) {

@@ -29,7 +29,7 @@ static void a_snapshot_of_20000_rows_is_removed_at_once(suite *s)
     enum { COUNT = 20000 };
     pawl_store *a = suite_open(s);
     fill(s, a, COUNT);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, COUNT);
     int64_t *ids = pawl_arena_take(s->arena, (COUNT + 1) * sizeof *ids);
     EXPECT(s, ids != NULL);
@@ -38,10 +38,10 @@ static void a_snapshot_of_20000_rows_is_removed_at_once(suite *s)
         EXPECT_TEXT(s, taken.items[i].key, suite_printf(s, "key-%zu", i));
     }
     ids[COUNT] = ids[COUNT - 1] + 1000;
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = BILLS,
                .session = suite_session_id(70), .ids = ids, .id_count = COUNT + 1);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, COUNT);
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = ids, .id_count = COUNT);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
     EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
@@ -91,10 +91,10 @@ static void add_carrier(suite_set *set, pawl_change_kind kind, pawl_message mess
 /* How many rows carry a message; `first` is the message of the first of them. */
 static size_t carried(suite *s, pawl_store *store, pawl_change_kind kind, pawl_message *first)
 {
-    pawl_queue_rows  queue  = suite_queue(s, store, TEXT("orders"));
-    pawl_outbox_rows outbox = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
-    pawl_snapshot    bills  = suite_rows(s, store, BILLS);
-    pawl_dead_rows   dead   = suite_dead_rows(s, store, TEXT("suite"));
+    pawl_queue_rows   queue  = suite_queue(s, store, TEXT("orders"));
+    pawl_outbox_rows  outbox = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    pawl_leased_batch bills  = suite_rows(s, store, BILLS);
+    pawl_dead_rows    dead   = suite_dead_rows(s, store, TEXT("suite"));
     if (kind == pawl_change_queue_send)
         *first = queue.items[0].message;
     else if (kind == pawl_change_outbox_add)
@@ -115,7 +115,7 @@ static void try_body_sizes(suite *s, pawl_change_kind kind)
     suite_set over = suite_changes(s);
     add_carrier(&over, kind, sent);
     suite_unit(&over, 1, 1);
-    ADD(&over, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+    ADD(&over, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
         .at = SUITE_NOW);
     EXPECT_CODE(s, suite_try(&over, a, &refused), PAWL_ELIMIT);
     pawl_text said = pawl_text_of(s->error.text);
@@ -226,7 +226,7 @@ static void a_batch_of_4096_units_commits(suite *s)
         suite_unit(&set, i, i);
         ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
             .seq = rows.items[i].seq);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
             .at = SUITE_NOW);
         ADD(&set, saga_insert, .table = s->tables[SUITE_TICKET], .id = suite_saga_id(i),
             .main = pawl_value_integer(i % 4000), .metadata = TEXT("{}"), .data = TEXT("{}"),

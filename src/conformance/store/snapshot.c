@@ -21,7 +21,7 @@ static void fill(suite *s, pawl_store *store, unsigned count)
         add(s, store, suite_printf(s, "key-%u", i).data, "PlaceOrder");
 }
 
-static int64_t *ids_of(suite *s, const pawl_snapshot *taken)
+static int64_t *ids_of(suite *s, const pawl_leased_batch *taken)
 {
     int64_t *ids = pawl_arena_take(s->arena, (taken->count + 1) * sizeof *ids);
     EXPECT(s, ids != NULL);
@@ -34,10 +34,10 @@ static void a_snapshot_leases_what_it_returns(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 3);
     EXPECT_EQ(s, taken.unresolved, 0);
-    pawl_snapshot rows = suite_rows(s, b, BILLS);
+    pawl_leased_batch rows = suite_rows(s, b, BILLS);
     for (size_t i = 0; i < 3; i++) {
         pawl_message sent = suite_message(s, suite_printf(s, "key-%u", (unsigned)i));
         EXPECT_MESSAGE(s, &taken.items[i].message, &sent);
@@ -55,7 +55,7 @@ static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
     EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW).count, 0);
     EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE - 1).count, 0);
     EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE).count, 2);
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     EXPECT_EQ(s, pawl_uuid_compare(rows.items[1].session.uuid, suite_uuid(71)), 0);
     EXPECT_EQ(s, rows.items[1].lease_expires, SUITE_NOW + 2 * SUITE_LEASE);
 }
@@ -67,14 +67,14 @@ static void unknown_types_are_counted_and_stay(suite *s)
     add(s, a, "key-1", "Unheard");
     add(s, a, "key-2", "CancelOrder");
     add(s, a, "key-3", "placeorder");
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_EQ(s, taken.unresolved, 2);
     EXPECT_TEXT(s, taken.items[0].key, TEXT("key-0"));
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-2"));
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = ids_of(s, &taken), .id_count = 2);
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
     EXPECT_TEXT(s, rows.items[1].key, TEXT("key-3"));
@@ -88,14 +88,14 @@ static void removal_takes_exactly_the_captured_rows(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     add(s, b, "later", "PlaceOrder");
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = ids_of(s, &taken), .id_count = 3);
     taken = suite_snapshot_of(s, a, BILLS, 71, SUITE_NOW);
     EXPECT_EQ(s, taken.count, 1);
     EXPECT_TEXT(s, taken.items[0].key, TEXT("later"));
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(71));
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(71));
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
 }
 
@@ -103,22 +103,22 @@ static void removal_is_all_or_none(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     add(s, b, "later", "PlaceOrder");
     int64_t *ids      = ids_of(s, &taken);
     int64_t  free_row = suite_rows(s, a, BILLS).items[3].id;
     int64_t  bad[]    = {ids[0], ids[1], free_row};
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = BILLS,
                .session = suite_session_id(70), .ids = bad, .id_count = 3);
     bad[2] = free_row + 1000;
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = BILLS,
                .session = suite_session_id(70), .ids = bad, .id_count = 3);
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = BILLS,
                .session = suite_session_id(71), .ids = ids, .id_count = 3);
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = TEXT("Other"),
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = TEXT("Other"),
                .session = suite_session_id(70), .ids = ids, .id_count = 3);
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 4);
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = ids, .id_count = 3);
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 1);
 }
@@ -127,12 +127,12 @@ static void a_lost_lease_cannot_remove(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 2);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
     EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE).count, 2);
-    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, leased_batch_remove, .partition = BILLS,
                .session = suite_session_id(70), .ids = ids_of(s, &taken), .id_count = 2);
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 2);
-    COMMIT_ONE(s, b, snapshot_remove, .partition = BILLS, .session = suite_session_id(71),
+    COMMIT_ONE(s, b, leased_batch_remove, .partition = BILLS, .session = suite_session_id(71),
                .ids = ids_of(s, &taken), .id_count = 2);
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 0);
 }
@@ -141,10 +141,10 @@ static void an_expired_lease_nobody_took_still_removes(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 2);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
-    suite_set     late  = suite_changes(s);
-    late.changes.now    = SUITE_NOW + 3 * SUITE_LEASE;
-    ADD(&late, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    suite_set         late  = suite_changes(s);
+    late.changes.now        = SUITE_NOW + 3 * SUITE_LEASE;
+    ADD(&late, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
         .ids = ids_of(s, &taken), .id_count = 2);
     COMMIT(&late, a);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
@@ -154,13 +154,13 @@ static void without_a_session_ids_that_are_gone_are_ignored(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 3);
-    pawl_snapshot   rows  = suite_rows(s, a, BILLS);
-    pawl_session_id none  = {{{0}}};
-    int64_t         ids[] = {rows.items[0].id, rows.items[2].id, rows.items[2].id + 1000};
+    pawl_leased_batch rows  = suite_rows(s, a, BILLS);
+    pawl_session_id   none  = {{{0}}};
+    int64_t           ids[] = {rows.items[0].id, rows.items[2].id, rows.items[2].id + 1000};
     EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 3);
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = none, .ids = ids,
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = none, .ids = ids,
                .id_count = 3);
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = none, .ids = ids,
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = none, .ids = ids,
                .id_count = 3);
     rows = suite_rows(s, a, BILLS);
     EXPECT_EQ(s, rows.count, 1);
@@ -174,12 +174,12 @@ static void release_frees_exactly_the_sessions_rows(suite *s)
     EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 2);
     add(s, a, "later", "PlaceOrder");
     EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW).count, 1);
-    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
-    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    COMMIT_ONE(s, a, leased_batch_release, .partition = BILLS, .session = suite_session_id(70));
+    pawl_leased_batch rows = suite_rows(s, a, BILLS);
     EXPECT(s, pawl_uuid_is_zero(rows.items[0].session.uuid));
     EXPECT(s, pawl_uuid_is_zero(rows.items[1].session.uuid));
     EXPECT_EQ(s, pawl_uuid_compare(rows.items[2].session.uuid, suite_uuid(71)), 0);
-    pawl_snapshot again = suite_snapshot_of(s, b, BILLS, 72, SUITE_NOW);
+    pawl_leased_batch again = suite_snapshot_of(s, b, BILLS, 72, SUITE_NOW);
     EXPECT_EQ(s, again.count, 2);
     EXPECT_TEXT(s, again.items[0].key, TEXT("key-0"));
     EXPECT_TEXT(s, again.items[1].key, TEXT("key-1"));
@@ -195,9 +195,9 @@ static void release_leaves_the_sessions_rows_of_other_partitions(suite *s)
                .message = suite_message(s, TEXT("m-0")), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
     EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 1);
     EXPECT_EQ(s, suite_snapshot_of(s, a, other, 70, SUITE_NOW).count, 1);
-    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
+    COMMIT_ONE(s, a, leased_batch_release, .partition = BILLS, .session = suite_session_id(70));
     EXPECT(s, pawl_uuid_is_zero(suite_rows(s, a, BILLS).items[0].session.uuid));
-    pawl_snapshot rows = suite_rows(s, a, other);
+    pawl_leased_batch rows = suite_rows(s, a, other);
     EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].session.uuid, suite_uuid(70)), 0);
 }
 
@@ -205,22 +205,22 @@ static void a_snapshot_may_be_bounded(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 6);
-    int64_t             last    = suite_rows(s, a, BILLS).items[3].id;
-    pawl_text           types[] = {TEXT("PlaceOrder")};
-    pawl_snapshot       taken   = {0};
-    pawl_snapshot_claim claim   = {.partition  = BILLS,
-                                   .session    = suite_session_id(70),
-                                   .types      = types,
-                                   .type_count = 1,
-                                   .count_max  = 2,
-                                   .now        = SUITE_NOW,
-                                   .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    int64_t                 last    = suite_rows(s, a, BILLS).items[3].id;
+    pawl_text               types[] = {TEXT("PlaceOrder")};
+    pawl_leased_batch       taken   = {0};
+    pawl_leased_batch_claim claim   = {.partition  = BILLS,
+                                       .session    = suite_session_id(70),
+                                       .types      = types,
+                                       .type_count = 1,
+                                       .count_max  = 2,
+                                       .now        = SUITE_NOW,
+                                       .lease      = SUITE_LEASE};
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-1"));
     claim.id_max    = last;
     claim.count_max = 0;
-    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[0].key, TEXT("key-2"));
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-3"));
@@ -231,15 +231,15 @@ static void a_refused_removal_keeps_the_lease(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 2);
-    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
-    suite_set     set   = suite_changes(s);
-    ADD(&set, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    pawl_leased_batch taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    suite_set         set   = suite_changes(s);
+    ADD(&set, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
         .ids = ids_of(s, &taken), .id_count = 2);
     ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1), .version = 1,
         .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
     REFUSED(&set, a);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).ready, 0);
-    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+    COMMIT_ONE(s, a, leased_batch_remove, .partition = BILLS, .session = suite_session_id(70),
                .ids = ids_of(s, &taken), .id_count = 2);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
 }

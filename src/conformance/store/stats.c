@@ -17,9 +17,9 @@ static void an_empty_store_counts_nothing(suite *s)
     pawl_store *a     = suite_open(s);
     pawl_stats  stats = suite_stats_of(s, a, SUITE_NOW);
     for (size_t i = 0; i < stats.queue_count; i++)
-        EXPECT_EQ(s, stats.queues[i].ready + stats.queues[i].future, 0);
+        EXPECT_EQ(s, stats.queues[i].ready + stats.queues[i].scheduled, 0);
     EXPECT_EQ(s, stats.timeouts_due + stats.timeouts_pending, 0);
-    EXPECT_EQ(s, stats.outbox_pending + stats.outbox_held + stats.outbox_dead, 0);
+    EXPECT_EQ(s, stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead, 0);
     EXPECT_EQ(s, stats.outbox_oldest, 0);
     EXPECT_EQ(s, stats.aggregator_rows + stats.flushes_dead + stats.dead + stats.inbox, 0);
     EXPECT_EQ(s, stats.workers, 1);
@@ -37,12 +37,12 @@ static void queues_split_by_due_time(suite *s)
     const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
     EXPECT(s, queue != NULL);
     EXPECT_EQ(s, queue->ready, 2);
-    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->oldest, SUITE_NOW - 8);
     queue = queue_of(&stats, TEXT("billing"));
     EXPECT(s, queue != NULL);
     EXPECT_EQ(s, queue->ready, 0);
-    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->oldest, 0);
 }
 
@@ -88,12 +88,12 @@ static void retries_that_wait_are_counted(suite *s)
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
     const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
     EXPECT(s, queue != NULL);
-    EXPECT_EQ(s, queue->future, 4);
+    EXPECT_EQ(s, queue->scheduled, 4);
     EXPECT_EQ(s, queue->retried, 2);
     EXPECT_EQ(s, queue->retried_since, SUITE_NOW - 7);
     queue = queue_of(&stats, TEXT("mail"));
     EXPECT(s, queue != NULL);
-    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->retried, 0);
     EXPECT_EQ(s, queue->retried_since, 0);
     stats = suite_stats_of(s, a, SUITE_NOW + 20);
@@ -124,11 +124,11 @@ static void outbox_and_timeouts_are_counted(suite *s)
         .outcome = PAWL_ATTEMPT_REJECTED, .at = SUITE_NOW);
     ADD(&last, outbox_settle, .id = rows.items[1].id, .state = PAWL_OUTBOX_DISPATCHED,
         .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
-    ADD(&last, outbox_hold, .source = TEXT("S"), .after = rows.items[3].id);
+    ADD(&last, outbox_block, .source = TEXT("S"), .after = rows.items[3].id);
     COMMIT(&last, a);
     pawl_stats stats = suite_stats_of(s, a, SUITE_NOW);
     EXPECT_EQ(s, stats.outbox_pending, 2);
-    EXPECT_EQ(s, stats.outbox_held, 1);
+    EXPECT_EQ(s, stats.outbox_blocked, 1);
     EXPECT_EQ(s, stats.outbox_dead, 1);
     EXPECT_EQ(s, stats.outbox_oldest, SUITE_NOW + 3);
     EXPECT_EQ(s, stats.timeouts_due, 0);
@@ -147,7 +147,7 @@ static void the_rest_is_counted(suite *s)
     suite_set   set = suite_changes(s);
     for (unsigned i = 0; i < 3; i++) {
         pawl_text id = suite_printf(s, "m-%u", i);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = id, .at = SUITE_NOW);
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = id, .at = SUITE_NOW);
         if (i < 2)
             ADD(&set, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"), .key = id,
                 .message = suite_message(s, id), .at = SUITE_NOW, .due = PAWL_TIME_MAX);

@@ -16,7 +16,7 @@ static void old_marks_go(suite *s)
     pawl_store *a    = suite_open(s);
     bool        more = true;
     for (int i = 0; i < 5; i++)
-        COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"),
+        COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"),
                    .message_id = suite_printf(s, "m-%d", i), .at = SUITE_NOW + i);
     EXPECT_EQ(s, sweep(s, a, (pawl_sweep){.inbox_before = SUITE_NOW, .count_max = 100}, &more), 0);
     EXPECT(s, !more);
@@ -37,7 +37,7 @@ static void old_marks_go_from_among_newer_ones(suite *s)
     suite_set   set  = suite_changes(s);
     bool        more = true;
     for (unsigned i = 0; i < 1400; i++)
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
             .at = i % 700 == 699 ? SUITE_NOW : SUITE_NOW + 9);
     COMMIT(&set, a);
     pawl_sweep what = {.inbox_before = SUITE_NOW + 9, .count_max = 100};
@@ -69,7 +69,7 @@ static void make_outbox(suite *s, pawl_store *a, int64_t *ids)
                 .outcome = i < 3 ? PAWL_ATTEMPT_SUCCESS : PAWL_ATTEMPT_REJECTED,
                 .at      = i < 2 ? SUITE_NOW - PAWL_DAYS(31) : SUITE_NOW - PAWL_DAYS(30));
     }
-    ADD(&last, outbox_hold, .source = TEXT("S/6"), .after = 0);
+    ADD(&last, outbox_block, .source = TEXT("S/6"), .after = 0);
     COMMIT(&last, a);
 }
 
@@ -91,7 +91,7 @@ static void only_old_dispatched_rows_go(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DEAD).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 1);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 1);
 }
 
 static void a_sweep_counts_each_kind(suite *s)
@@ -101,7 +101,7 @@ static void a_sweep_counts_each_kind(suite *s)
     int64_t     outbox = -1, ids[6];
     make_outbox(s, a, ids);
     for (int i = 0; i < 2; i++)
-        COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"),
+        COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"),
                    .message_id = suite_printf(s, "m-%d", i), .at = SUITE_NOW);
     pawl_sweep what = {.inbox_before  = SUITE_NOW + 1,
                        .outbox_before = SUITE_NOW - PAWL_DAYS(30),

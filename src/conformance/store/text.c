@@ -62,7 +62,7 @@ static void odd_texts_in_aggregators(suite *s)
     pawl_message sent = odd_message(s);
     COMMIT_ONE(s, a, aggregator_add, .name = TEXT(ODD), .partition = TEXT(ODD "/k"),
                .key = TEXT("K" ODD), .message = sent, .at = SUITE_NOW, .due = SUITE_NOW);
-    pawl_snapshot rows = suite_rows(s, a, TEXT(ODD "/k"));
+    pawl_leased_batch rows = suite_rows(s, a, TEXT(ODD "/k"));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
     EXPECT_TEXT(s, rows.items[0].key, TEXT("K" ODD));
@@ -73,13 +73,13 @@ static void odd_texts_in_aggregators(suite *s)
     EXPECT_EQ(s, flushes.count, 1);
     EXPECT_TEXT(s, flushes.items[0].partition, TEXT(ODD "/k"));
     EXPECT_TEXT(s, flushes.items[0].error, TEXT(ODD));
-    pawl_snapshot_claim claim = {.partition  = TEXT(ODD "/k"),
-                                 .session    = suite_session_id(70),
-                                 .types      = &sent.type,
-                                 .type_count = 1,
-                                 .now        = SUITE_NOW,
-                                 .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &rows, &s->error));
+    pawl_leased_batch_claim claim = {.partition  = TEXT(ODD "/k"),
+                                     .session    = suite_session_id(70),
+                                     .types      = &sent.type,
+                                     .type_count = 1,
+                                     .now        = SUITE_NOW,
+                                     .lease      = SUITE_LEASE};
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
     COMMIT_ONE(s, a, aggregator_remove, .partition = TEXT(ODD "/k"),
                .correlation_id = sent.correlation_id);
@@ -117,7 +117,7 @@ static void odd_texts_elsewhere(suite *s)
     EXPECT_TEXT(s, dead.items[0].code, TEXT("C" ODD));
     EXPECT_TEXT(s, dead.items[0].error, TEXT("E" ODD));
     EXPECT_TEXT(s, dead.items[0].history, TEXT("[" ODD_JSON "]"));
-    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT(ODD), .message_id = TEXT(ODD), .at = SUITE_NOW);
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT(ODD), .message_id = TEXT(ODD), .at = SUITE_NOW);
     EXPECT(s, suite_knows(s, a, TEXT(ODD), TEXT(ODD)));
     COMMIT_ONE(s, a, subscription_set, .type = TEXT(ODD), .queue = TEXT("Q" ODD));
     pawl_subscriptions list = {0};
@@ -141,7 +141,7 @@ static void names_reach_their_limits(suite *s)
     message.correlation_id = id;
     suite_set set          = suite_changes(s);
     ADD(&set, queue_send, .queue = name, .message = message, .due = SUITE_NOW);
-    ADD(&set, inbox_mark, .endpoint = plain, .message_id = id, .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = plain, .message_id = id, .at = SUITE_NOW);
     ADD(&set, timeout_set, .id = suite_timeout_id(1), .saga_id = suite_saga_id(1),
         .saga_type = plain, .name = name, .destination = plain, .due = SUITE_NOW);
     ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = plain, .version = 1,
@@ -169,7 +169,8 @@ static void refuse_name(suite *s, pawl_store *store, pawl_text queue, pawl_text 
     message.id            = id;
     message.headers       = headers;
     /* A good change beside it must not land either. */
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+        .at = SUITE_NOW);
     ADD(&set, queue_send, .queue = queue, .message = message, .due = SUITE_NOW);
     pawl_code code = suite_try(&set, store, &refused);
     EXPECT(s, code == PAWL_EINVAL || code == PAWL_ELIMIT);
@@ -218,8 +219,8 @@ typedef struct nul_field {
 
 static const nul_field nul_fields[] = {
     NUL_IN(queue_settle, queue),
-    NUL_IN(inbox_mark, endpoint),
-    NUL_IN(inbox_mark, message_id),
+    NUL_IN(inbox_entry, endpoint),
+    NUL_IN(inbox_entry, message_id),
     NUL_IN_VALUE(saga_insert, 0, main),
     NUL_IN_VALUE(saga_insert, 1, transitional),
     NUL_IN(saga_insert, metadata),
@@ -237,7 +238,7 @@ static const nul_field nul_fields[] = {
     NUL_IN(event_append, event.causation_id),
     NUL_IN(checkpoint_set, name),
     NUL_IN(outbox_settle, source),
-    NUL_IN(snapshot_remove, partition),
+    NUL_IN(leased_batch_remove, partition),
     NUL_IN(timeout_cancel, name),
     NUL_IN(timeout_set, saga_type),
     NUL_IN(timeout_set, name),
@@ -248,10 +249,10 @@ static const nul_field nul_fields[] = {
     NUL_IN(outbox_add, endpoint),
     NUL_IN(outbox_add, destination),
     NUL_IN_MESSAGE(outbox_add),
-    NUL_IN(outbox_hold, source),
-    NUL_IN(fold_set, stream),
-    NUL_IN(fold_set, state),
-    NUL_IN(fold_set, dispatches),
+    NUL_IN(outbox_block, source),
+    NUL_IN(stream_snapshot_set, stream),
+    NUL_IN(stream_snapshot_set, state),
+    NUL_IN(stream_snapshot_set, dispatches),
     NUL_IN(queue_send, queue),
     NUL_IN_MESSAGE(queue_send),
     NUL_IN(aggregator_add, name),
@@ -260,7 +261,7 @@ static const nul_field nul_fields[] = {
     NUL_IN_MESSAGE(aggregator_add),
     NUL_IN(aggregator_remove, partition),
     NUL_IN(aggregator_remove, correlation_id),
-    NUL_IN(snapshot_release, partition),
+    NUL_IN(leased_batch_release, partition),
     NUL_IN(flush_set, partition),
     NUL_IN(dead_set, endpoint),
     NUL_IN(dead_set, queue),
@@ -290,23 +291,23 @@ static void add_all(suite *s, suite_set *set)
     pawl_message message = suite_message(s, text);
     add_sagas(s, set);
     ADD(set, queue_settle, .queue = text, .seq = 1);
-    ADD(set, inbox_mark, .endpoint = text, .message_id = text, .at = SUITE_NOW);
+    ADD(set, inbox_entry, .endpoint = text, .message_id = text, .at = SUITE_NOW);
     ADD(set, event_append, .stream = text, .version = 1, .is_first = true,
         .event = suite_event(s, text));
     ADD(set, checkpoint_set, .name = text, .from = 0, .to = 1);
-    ADD(set, fold_set, .stream = text, .version = 1, .type_version = 1, .state = text,
+    ADD(set, stream_snapshot_set, .stream = text, .version = 1, .type_version = 1, .state = text,
         .dispatches = text);
     ADD(set, outbox_settle, .id = 1, .source = text, .state = PAWL_OUTBOX_DISPATCHED);
-    ADD(set, snapshot_remove, .partition = text);
+    ADD(set, leased_batch_remove, .partition = text);
     ADD(set, timeout_cancel, .saga_id = suite_saga_id(1), .name = text);
     ADD(set, timeout_set, .id = suite_timeout_id(1), .destination = text, .due = SUITE_NOW);
     ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = text, .endpoint = text,
         .destination = text, .message = message);
-    ADD(set, outbox_hold, .source = text);
+    ADD(set, outbox_block, .source = text);
     ADD(set, queue_send, .queue = text, .message = message, .due = SUITE_NOW);
     ADD(set, aggregator_add, .name = text, .partition = text, .key = text, .message = message);
     ADD(set, aggregator_remove, .partition = text, .correlation_id = text);
-    ADD(set, snapshot_release, .partition = text);
+    ADD(set, leased_batch_release, .partition = text);
     ADD(set, flush_set, .partition = text);
     ADD(set, dead_set, .endpoint = text, .queue = text, .message = message, .code = text);
     ADD(set, subscription_set, .type = text, .queue = text);
@@ -339,7 +340,7 @@ static void a_nul_is_refused_by_field(suite *s)
         memcpy(change_at(&set, field->kind, field->index) + field->offset, &nul, sizeof nul);
         /* Its group could be applied without the others. */
         suite_unit(&set, 1, 1);
-        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
             .at = SUITE_NOW);
         pawl_code code = suite_try(&set, a, &refused);
         pawl_text said = pawl_text_of(s->error.text);

@@ -8,27 +8,27 @@
 #include <string.h>
 
 /* The page behind the last row of the one before. */
-static pawl_walk_rows page_of(suite *s, pawl_store *store, pawl_walk_kind kind,
-                              const pawl_walk_rows *before, size_t count_max)
+static pawl_scan_rows page_of(suite *s, pawl_store *store, pawl_scan_kind kind,
+                              const pawl_scan_rows *before, size_t count_max)
 {
-    pawl_walk_rows  rows;
-    const pawl_walk walk = {.kind      = kind,
+    pawl_scan_rows  rows;
+    const pawl_scan walk = {.kind      = kind,
                             .table     = s->tables[SUITE_MOVE],
                             .after     = before != NULL ? &before->items[before->count - 1] : NULL,
                             .count_max = count_max};
-    EXPECT_OK(s, pawl_store_walk(store, &walk, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_scan(store, &walk, s->arena, &rows, &s->error));
     return rows;
 }
 
 /* Two pages of three rows, the second of which has one. */
-static pawl_walk_row *three_of(suite *s, pawl_store *store, pawl_walk_kind kind)
+static pawl_scan_row *three_of(suite *s, pawl_store *store, pawl_scan_kind kind)
 {
-    pawl_walk_rows first = page_of(s, store, kind, NULL, 2);
+    pawl_scan_rows first = page_of(s, store, kind, NULL, 2);
     EXPECT_EQ(s, first.count, 2);
-    pawl_walk_rows second = page_of(s, store, kind, &first, 2);
+    pawl_scan_rows second = page_of(s, store, kind, &first, 2);
     EXPECT_EQ(s, second.count, 1);
     EXPECT_EQ(s, page_of(s, store, kind, &second, 2).count, 0);
-    pawl_walk_rows all = page_of(s, store, kind, NULL, 0);
+    pawl_scan_rows all = page_of(s, store, kind, NULL, 0);
     EXPECT_EQ(s, all.count, 3);
     EXPECT(s, memcmp(&all.items[2].id, &second.items[0].id, sizeof all.items[2].id) == 0);
     EXPECT_EQ(s, all.items[2].number, second.items[0].number);
@@ -40,7 +40,7 @@ static pawl_walk_row *three_of(suite *s, pawl_store *store, pawl_walk_kind kind)
 static void sagas_are_walked_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
-    EXPECT_EQ(s, page_of(s, a, PAWL_WALK_SAGAS, NULL, 0).count, 0);
+    EXPECT_EQ(s, page_of(s, a, PAWL_SCAN_SAGAS, NULL, 0).count, 0);
     for (unsigned number = 3; number >= 1; number--)
         COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_MOVE], .id = suite_saga_id(number),
                    .main         = pawl_value_text(suite_printf(s, "old-%u", number)),
@@ -48,7 +48,7 @@ static void sagas_are_walked_by_id(suite *s)
                    .data         = suite_printf(s, "{\"n\":%u}", number),
                    .type_version = suite_printf(s, "%u.0", number));
     suite_insert_order(s, a, 4, "another table's");
-    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_SAGAS);
+    pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_SAGAS);
     for (unsigned i = 0; i < 3; i++) {
         EXPECT_EQ(s, pawl_uuid_compare(rows[i].id, suite_uuid(i + 1)), 0);
         EXPECT_TEXT(s, suite_compact(s, rows[i].message.body),
@@ -65,7 +65,7 @@ static void messages_of_all_queues_are_walked(suite *s)
     suite_send(s, a, TEXT("billing"), "m-2", SUITE_NOW - 5);
     suite_send(s, a, TEXT("orders"), "m-3", SUITE_NOW + PAWL_DAYS(1));
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).count, 1);
-    pawl_walk_row     *rows    = three_of(s, suite_open(s), PAWL_WALK_QUEUE);
+    pawl_scan_row     *rows    = three_of(s, suite_open(s), PAWL_SCAN_QUEUE);
     static const char *ids[]   = {"m-1", "m-2", "m-3"};
     static const char *where[] = {"orders", "billing", "orders"};
     for (unsigned i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ static void timeouts_are_walked_by_id(suite *s)
                    .saga_id = suite_saga_id(number), .saga_type = suite_printf(s, "Saga%u", number),
                    .name        = suite_printf(s, "late%u", number),
                    .destination = suite_printf(s, "queue%u", number), .due = SUITE_NOW - number);
-    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_TIMEOUTS);
+    pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_TIMEOUTS);
     for (unsigned i = 0; i < 3; i++) {
         EXPECT_EQ(s, pawl_uuid_compare(rows[i].id, suite_uuid(i + 1)), 0);
         EXPECT_TEXT(s, rows[i].message.type, suite_printf(s, "Saga%u", i + 1));
@@ -102,7 +102,7 @@ static void outbox_rows_are_walked_until_they_are_done(suite *s)
                    .message = suite_message(s, suite_printf(s, "m-%u", number)), .at = SUITE_NOW);
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_POISON, SUITE_NOW);
-    pawl_walk_row        *rows   = three_of(s, a, PAWL_WALK_OUTBOX);
+    pawl_scan_row        *rows   = three_of(s, a, PAWL_SCAN_OUTBOX);
     static const unsigned left[] = {1, 3, 4};
     for (unsigned i = 0; i < 3; i++) {
         pawl_message sent = suite_message(s, suite_printf(s, "m-%u", left[i]));
@@ -120,12 +120,12 @@ static void events_and_folds_are_walked(suite *s)
         event.type_version = (int32_t)number;
         COMMIT_ONE(s, a, event_append, .stream = stream, .version = 1, .is_first = true,
                    .event = event);
-        COMMIT_ONE(s, a, fold_set, .stream = stream, .version = 1, .type_version = (int32_t)number,
-                   .state = suite_printf(s, "{\"n\":%u}", number), .dispatches = TEXT("[]"),
-                   .at = SUITE_NOW);
+        COMMIT_ONE(s, a, stream_snapshot_set, .stream = stream, .version = 1,
+                   .type_version = (int32_t)number, .state = suite_printf(s, "{\"n\":%u}", number),
+                   .dispatches = TEXT("[]"), .at = SUITE_NOW);
     }
-    pawl_walk_row *events = three_of(s, a, PAWL_WALK_EVENTS);
-    pawl_walk_row *folds  = three_of(s, a, PAWL_WALK_FOLDS);
+    pawl_scan_row *events = three_of(s, a, PAWL_SCAN_EVENTS);
+    pawl_scan_row *folds  = three_of(s, a, PAWL_SCAN_STREAM_SNAPSHOTS);
     for (unsigned i = 0; i < 3; i++) {
         pawl_event event = suite_event(s, suite_printf(s, "m-%u", i + 1));
         EXPECT_TEXT(s, events[i].belongs_to, suite_printf(s, "Account/%u", i + 1));
@@ -144,7 +144,7 @@ static void checkpoints_are_walked_by_name(suite *s)
     for (unsigned number = 3; number >= 1; number--)
         COMMIT_ONE(s, a, checkpoint_set, .name = suite_printf(s, "to%u", number),
                    .to = (int64_t)number * 10, .at = SUITE_NOW);
-    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_CHECKPOINTS);
+    pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_CHECKPOINTS);
     for (unsigned i = 0; i < 3; i++) {
         EXPECT_TEXT(s, rows[i].belongs_to, suite_printf(s, "to%u", i + 1));
         EXPECT_EQ(s, rows[i].number, (i + 1) * 10);
@@ -159,7 +159,7 @@ static void rows_of_all_aggregators_are_walked(suite *s)
                    .partition = suite_printf(s, "sum%u/x", number), .key = TEXT("k"),
                    .message = suite_message(s, suite_printf(s, "m-%u", number)), .at = SUITE_NOW,
                    .due = PAWL_TIME_MAX);
-    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_AGGREGATORS);
+    pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_AGGREGATORS);
     for (unsigned i = 0; i < 3; i++) {
         pawl_message sent = suite_message(s, suite_printf(s, "m-%u", i + 1));
         EXPECT_MESSAGE(s, &rows[i].message, &sent);
@@ -175,7 +175,7 @@ static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
         COMMIT_ONE(s, a, dead_set, .endpoint = pawl_text_of(letters[i][0]), .queue = TEXT("q"),
                    .message = suite_message(s, pawl_text_of(letters[i][1])), .code = TEXT("X"),
                    .error = TEXT("x"), .attempts = 1, .at = SUITE_NOW - i);
-    pawl_walk_row *rows = three_of(s, a, PAWL_WALK_DEAD);
+    pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_DEAD);
     for (unsigned i = 0; i < 3; i++) {
         pawl_message sent = suite_message(s, pawl_text_of(letters[i][1]));
         EXPECT_MESSAGE(s, &rows[i].message, &sent);
@@ -184,13 +184,13 @@ static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
         EXPECT_TEXT(s, rows[i].code, TEXT("X"));
     }
     /* A page that ends the letters of one endpoint begins those of the next, up to its count. */
-    const pawl_walk_rows of_one = {.items = rows, .count = 1};
-    pawl_walk_rows       both   = page_of(s, a, PAWL_WALK_DEAD, &of_one, 3);
+    const pawl_scan_rows of_one = {.items = rows, .count = 1};
+    pawl_scan_rows       both   = page_of(s, a, PAWL_SCAN_DEAD, &of_one, 3);
     EXPECT_EQ(s, both.count, 2);
     EXPECT_TEXT(s, both.items[0].message.id, TEXT("m-2"));
     EXPECT_TEXT(s, both.items[1].belongs_to, TEXT("b"));
-    EXPECT_EQ(s, page_of(s, a, PAWL_WALK_DEAD, &of_one, 2).count, 2);
-    EXPECT_EQ(s, page_of(s, a, PAWL_WALK_DEAD, &of_one, 1).count, 1);
+    EXPECT_EQ(s, page_of(s, a, PAWL_SCAN_DEAD, &of_one, 2).count, 2);
+    EXPECT_EQ(s, page_of(s, a, PAWL_SCAN_DEAD, &of_one, 1).count, 1);
 }
 
 static const suite_case cases[] = {

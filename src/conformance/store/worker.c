@@ -155,7 +155,7 @@ static void a_worker_that_is_taken_over_holds_nothing(suite *s)
     end_worker_and_close(s, by);
     suite_set     set     = suite_changes(s);
     pawl_refusals refused = {.arena = s->arena};
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
     EXPECT(s, suite_try(&set, a, &refused) != PAWL_OK);
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
 }
@@ -183,14 +183,14 @@ static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
     suite_insert_order(s, a, 1, "order-1");
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
-    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
     EXPECT_OK(s, pawl_store_saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
                                       PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
     end_worker_and_close(s, take_over(s, a));
     COMMIT_ONE(s, b, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
                .type_version = TEXT("1.0"));
-    pawl_store_hold_end(a);
+    pawl_store_handler_transaction_end(a);
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
 }
 
@@ -280,14 +280,14 @@ static void interrupt_ends_a_wait(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).count, 1);
 }
 
-static void a_hold_ends_with_commit_or_hold_end(suite *s)
+static void a_hold_ends_with_commit_or_handler_transaction_end(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
-    pawl_store_hold_end(a);
-    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    pawl_store_handler_transaction_end(a);
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
     const char *type = pawl_store_native_type(a);
     EXPECT(s, type != NULL && type[0] != '\0');
     EXPECT(s, pawl_store_native(a, type) != NULL);
@@ -301,9 +301,9 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
                .type_version = TEXT("1.0"));
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
-    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
-    pawl_store_hold_end(a);
-    pawl_store_hold_end(a);
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
+    pawl_store_handler_transaction_end(a);
+    pawl_store_handler_transaction_end(a);
     suite_insert_order(s, b, 2, "order-2");
     suite_insert_order(s, a, 3, "order-3");
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 3);
@@ -313,7 +313,7 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
 static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
 {
     pawl_value ref  = pawl_value_text(TEXT("order-1"));
-    pawl_code  code = pawl_store_hold_begin(store, &s->error);
+    pawl_code  code = pawl_store_handler_transaction_begin(store, &s->error);
     return code == PAWL_OK
                ? pawl_store_saga_load(store, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
                                       PAWL_SAGA_LOCKED, s->arena, row, &s->error)
@@ -342,7 +342,7 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
     pawl_code   code  = find_in_hold(s, brief, &row);
     EXPECT(s, code != PAWL_OK);
     EXPECT(s, pawl_code_retry(code) != PAWL_RETRY_NEVER);
-    pawl_store_hold_end(brief);
+    pawl_store_handler_transaction_end(brief);
     save_in_hold(s, a, 1);
     EXPECT_OK(s, find_in_hold(s, b, &row));
     EXPECT_EQ(s, row.version, 2);
@@ -356,9 +356,9 @@ static void a_refused_hold_leaves_nothing(suite *s)
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
-    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
     suite_set set = suite_changes(s);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1), .version = 9,
         .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
     REFUSED(&set, a);
@@ -424,7 +424,8 @@ static void a_partition_that_is_given_back_wakes(suite *s)
                .message = suite_message(s, TEXT("m-1")));
     EXPECT_EQ(s, suite_snapshot_of(s, a, TEXT("Bills"), 70, SUITE_NOW).count, 1);
     go_to_sleep(s, b);
-    COMMIT_ONE(s, a, snapshot_release, .partition = TEXT("Bills"), .session = suite_session_id(70));
+    COMMIT_ONE(s, a, leased_batch_release, .partition = TEXT("Bills"),
+               .session = suite_session_id(70));
     expect_woken(s, b);
     EXPECT_EQ(s, suite_snapshot_of(s, b, TEXT("Bills"), 71, SUITE_NOW).count, 1);
     go_to_sleep(s, b);
@@ -446,7 +447,8 @@ static const suite_case cases[] = {
     {"E29 interrupt ends a wait", interrupt_ends_a_wait},
     {"T13 E13 a lease that is given back wakes", a_lease_that_is_given_back_wakes},
     {"A27 a partition that is given back wakes", a_partition_that_is_given_back_wakes},
-    {"S32 E24 a hold ends with commit or hold_end", a_hold_ends_with_commit_or_hold_end},
+    {"S32 E24 a hold ends with commit or handler_transaction_end",
+     a_hold_ends_with_commit_or_handler_transaction_end},
     {"S32 a second locked find waits or can be tried again",
      a_second_locked_find_waits_or_can_be_tried_again},
     {"E24 a refused hold leaves nothing", a_refused_hold_leaves_nothing},

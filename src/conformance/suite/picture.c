@@ -46,9 +46,9 @@ static void add_event(suite_set *set, const char *stream, int64_t version, bool 
 
 static void add_fold(suite_set *set, int64_t version)
 {
-    ADD(set, fold_set, .stream = TEXT("Account/1"), .version = version, .type_version = 1,
-        .state = suite_printf(set->s, "{\"at\":%d}", (int)version), .dispatches = TEXT("[]"),
-        .at = SUITE_NOW);
+    ADD(set, stream_snapshot_set, .stream = TEXT("Account/1"), .version = version,
+        .type_version = 1, .state = suite_printf(set->s, "{\"at\":%d}", (int)version),
+        .dispatches = TEXT("[]"), .at = SUITE_NOW);
 }
 
 static void add_journal(suite_set *set)
@@ -78,8 +78,8 @@ void suite_world_make(suite_world *world, suite *s, pawl_store *store)
     for (int i = 1; i <= 2; i++)
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW + i,
             .message = suite_message(s, suite_printf(s, "w-%d", i)));
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
-    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("d-1"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("d-1"), .at = SUITE_NOW);
     for (unsigned i = 1; i <= 3; i++)
         add_order(&set, i);
     add_timeout(&set, 1, 8, "first");
@@ -113,7 +113,7 @@ static void add_good_refusable(const suite_world *world, suite_set *set)
     const pawl_saga_table *order = set->s->tables[SUITE_ORDER];
     ADD(set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
         .seq = world->claimed_seq);
-    ADD(set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("new"), .at = SUITE_NOW);
+    ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("new"), .at = SUITE_NOW);
     ADD(set, saga_delete, .table = order, .id = suite_saga_id(1), .version = 1);
     add_order(set, 4);
     ADD(set, saga_update, .table = order, .id = suite_saga_id(2), .version = 1,
@@ -128,7 +128,7 @@ static void add_good_refusable(const suite_world *world, suite_set *set)
     ADD(set, outbox_settle, .id = world->outbox_id, .source = TEXT("Order/1"),
         .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS,
         .at = SUITE_NOW);
-    ADD(set, snapshot_remove, .partition = TEXT("Bills"), .session = suite_session_id(70),
+    ADD(set, leased_batch_remove, .partition = TEXT("Bills"), .session = suite_session_id(70),
         .ids = &world->snapshot_id, .id_count = 1);
     add_timeout(set, 13, 9, "delivery");
     add_outbox(set, 4, "Order/4", 1);
@@ -138,13 +138,13 @@ void suite_world_add_good(const suite_world *world, suite_set *set)
 {
     add_good_refusable(world, set);
     ADD(set, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
-    ADD(set, outbox_hold, .source = TEXT("Order/2"), .after = world->held_after);
+    ADD(set, outbox_block, .source = TEXT("Order/2"), .after = world->held_after);
     add_fold(set, 2);
     ADD(set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
         .message = suite_message(set->s, TEXT("sent")));
     add_bill(set, "Bills/4", "b-4");
     ADD(set, aggregator_remove, .partition = TEXT("Bills/3"), .is_all = true);
-    ADD(set, snapshot_release, .partition = TEXT("Bills/2"), .session = suite_session_id(71));
+    ADD(set, leased_batch_release, .partition = TEXT("Bills/2"), .session = suite_session_id(71));
     ADD(set, flush_set, .partition = TEXT("Bills/2"), .due = SUITE_NOW + 77, .attempts = 1,
         .error = TEXT("good"));
     ADD(set, dead_set, .is_remove = true, .endpoint = TEXT("suite"), .queue = TEXT("orders"),
@@ -200,7 +200,7 @@ static void draw_queue(picture *p, pawl_store *store, pawl_text queue)
     for (size_t i = 0; i < rows.count; i++) {
         const pawl_queue_row *row = &rows.items[i];
         draw(p, "%.*s %" PRId64 " due %" PRId64 " placed %" PRId64 " tries %d,%d waits %" PRId64,
-             PAWL_TEXT_ARGS(queue), row->seq, row->due, row->placed, row->attempts, row->deaths,
+             PAWL_TEXT_ARGS(queue), row->seq, row->due, row->placed, row->attempts, row->crashes,
              row->waiting_since);
         draw_message(p, &row->message);
         draw(p, "\n");
@@ -261,8 +261,9 @@ static void draw_journal(picture *p, pawl_store *store)
             draw(p, "event %" PRId64 " seq %" PRId64 " %.*s %.*s\n", row->version, row->seq,
                  PAWL_TEXT_ARGS(row->event.type), PAWL_TEXT_ARGS(row->event.body));
         }
-        pawl_fold_row fold = suite_stream(p->s, store, pawl_text_of(streams[i]), 1).fold;
-        draw(p, "fold at %" PRId64 " %.*s\n", fold.version, PAWL_TEXT_ARGS(fold.state));
+        pawl_stream_snapshot_row snapshot =
+            suite_stream(p->s, store, pawl_text_of(streams[i]), 1).snapshot;
+        draw(p, "fold at %" PRId64 " %.*s\n", snapshot.version, PAWL_TEXT_ARGS(snapshot.state));
     }
     draw(p, "checkpoint at %" PRId64 "\n", suite_checkpoint(p->s, store, TEXT("totals")));
 }
@@ -271,7 +272,7 @@ static void draw_aggregators(picture *p, pawl_store *store)
 {
     static const char *const partitions[] = {"Bills", "Bills/2", "Bills/3", "Bills/4"};
     for (size_t i = 0; i < sizeof partitions / sizeof partitions[0]; i++) {
-        pawl_snapshot rows = suite_rows(p->s, store, pawl_text_of(partitions[i]));
+        pawl_leased_batch rows = suite_rows(p->s, store, pawl_text_of(partitions[i]));
         for (size_t j = 0; j < rows.count; j++) {
             draw(p, "%s %" PRId64 " until %" PRId64, partitions[i], rows.items[j].id,
                  rows.items[j].lease_expires);

@@ -294,7 +294,7 @@ bool suite_knows(suite *s, pawl_store *store, pawl_text endpoint, pawl_text id)
 pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_saga_key key,
                          pawl_value value)
 {
-    pawl_saga_row row = {.presence = PAWL_SAGA_ELSEWHERE, .version = -1};
+    pawl_saga_row row = {.presence = PAWL_SAGA_LOCKED_BY_ANOTHER, .version = -1};
     EXPECT_OK(s, pawl_store_saga_load(store, s->tables[table], key, &value, 1, PAWL_SAGA_UNLOCKED,
                                       s->arena, &row, &s->error));
     EXPECT(s, row.version >= 0);
@@ -345,9 +345,9 @@ pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned ses
     return rows;
 }
 
-pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition)
+pawl_leased_batch suite_rows(suite *s, pawl_store *store, pawl_text partition)
 {
-    pawl_snapshot rows = {0};
+    pawl_leased_batch rows = {0};
     EXPECT_OK(s, pawl_store_aggregator_get(store, partition, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
@@ -356,17 +356,17 @@ pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition)
 static const pawl_text known_types[] = {PAWL_TEXT_INIT("PlaceOrder"),
                                         PAWL_TEXT_INIT("CancelOrder")};
 
-pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition, unsigned session,
-                                pawl_time now)
+pawl_leased_batch suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition,
+                                    unsigned session, pawl_time now)
 {
-    pawl_snapshot       rows  = {0};
-    pawl_snapshot_claim claim = {.partition  = partition,
-                                 .session    = suite_session_id(session),
-                                 .types      = known_types,
-                                 .type_count = 2,
-                                 .now        = now,
-                                 .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &rows, &s->error));
+    pawl_leased_batch       rows  = {0};
+    pawl_leased_batch_claim claim = {.partition  = partition,
+                                     .session    = suite_session_id(session),
+                                     .types      = known_types,
+                                     .type_count = 2,
+                                     .now        = now,
+                                     .lease      = SUITE_LEASE};
+    EXPECT_OK(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -420,10 +420,11 @@ pawl_dead_rows suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint)
     return rows;
 }
 
-pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t fold_version_max)
+pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream,
+                         int32_t snapshot_version_max)
 {
     pawl_stream      found = {0};
-    pawl_stream_read read  = {.stream = stream, .fold_version_max = fold_version_max};
+    pawl_stream_read read  = {.stream = stream, .snapshot_version_max = snapshot_version_max};
     EXPECT_OK(s, pawl_store_stream_load(store, &read, 1, s->arena, &found, &s->error));
     found.events = padded(s, found.events, found.count, sizeof found.events[0]);
     return found;

@@ -249,10 +249,10 @@ pawl_timeout_rows suite_timeouts(suite *s, pawl_store *store);
 pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned session, pawl_time now,
                                        size_t count_max);
 
-pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition);
+pawl_leased_batch suite_rows(suite *s, pawl_store *store, pawl_text partition);
 /* Of the types "PlaceOrder" and "CancelOrder". */
-pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition, unsigned session,
-                                pawl_time now);
+pawl_leased_batch      suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition,
+                                         unsigned session, pawl_time now);
 pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text partition,
                                     pawl_time now);
 
@@ -265,7 +265,8 @@ void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_atte
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id);
 pawl_dead_rows    suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint);
 /* The whole stream; the fold too, if its state's version is at most that one. */
-pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t fold_version_max);
+pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream,
+                         int32_t snapshot_version_max);
 int64_t     suite_checkpoint(suite *s, pawl_store *store, pawl_text name);
 pawl_stats  suite_stats_of(suite *s, pawl_store *store, pawl_time now);
 

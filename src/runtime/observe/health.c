@@ -82,7 +82,7 @@ static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_ti
                                      pawl_arena *arena, pawl_health_figures *figures,
                                      pawl_error *error)
 {
-    const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_UNREAD);
+    const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
     const pawl_queue_query query = {
         .queue = queue, .due_min = now - UNREAD_LOOK_BACK, .count_max = UNREAD_LOOK_MAX};
     pawl_queue_messages rows = {.count = 0};
@@ -90,10 +90,11 @@ static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_ti
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_queue_message *row = &rows.items[i];
         if (row->error.size < mark.size || memcmp(row->error.data, mark.data, mark.size) != 0 ||
-            (figures->unread_since != 0 && row->row.placed >= figures->unread_since))
+            (figures->version_awaited_since != 0 &&
+             row->row.placed >= figures->version_awaited_since))
             continue;
-        figures->unread_since = row->row.placed;
-        figures->unread =
+        figures->version_awaited_since = row->row.placed;
+        figures->version_awaited =
             pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue),
                               (int)(row->error.size - mark.size), row->error.data + mark.size);
     }
@@ -105,7 +106,7 @@ static pawl_code look_at_versions(pawl_store *store, pawl_time now, pawl_arena *
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++)
-        if (figures->stats->queues[i].ready + figures->stats->queues[i].future > 0)
+        if (figures->stats->queues[i].ready + figures->stats->queues[i].scheduled > 0)
             code = look_at_versions_of(store, figures->stats->queues[i].queue, now, arena, figures,
                                        error);
     return code;
@@ -162,8 +163,8 @@ static pawl_code look_at_all(pawl_store *store, pawl_time now, pawl_arena *arena
     return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
 }
 
-pawl_code pawl_health_look(pawl_store *store, pawl_time now, pawl_arena *arena,
-                           pawl_health_figures *figures, pawl_error *error)
+pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
+                            pawl_health_figures *figures, pawl_error *error)
 {
     pawl_health_figures all  = PAWL_HEALTH_FIGURES_INIT;
     pawl_code           code = pawl__sized_check(figures, sizeof all, "figures of health",
@@ -213,10 +214,10 @@ static measure outbox_dead(const pawl_health_figures *figures, pawl_time now)
     return (measure){.value = figures->stats->outbox_dead};
 }
 
-static measure outbox_held(const pawl_health_figures *figures, pawl_time now)
+static measure outbox_blocked(const pawl_health_figures *figures, pawl_time now)
 {
     (void)now;
-    return (measure){.value = figures->stats->outbox_held};
+    return (measure){.value = figures->stats->outbox_blocked};
 }
 
 static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
@@ -236,7 +237,7 @@ static measure queue_age(const pawl_health_figures *figures, pawl_time now)
     return oldest_queue(figures, now, true);
 }
 
-static measure queue_unread(const pawl_health_figures *figures, pawl_time now)
+static measure queue_no_consumer(const pawl_health_figures *figures, pawl_time now)
 {
     return oldest_queue(figures, now, false);
 }
@@ -256,7 +257,7 @@ static measure retry_age(const pawl_health_figures *figures, pawl_time now)
 
 static measure version_wait(const pawl_health_figures *figures, pawl_time now)
 {
-    return (measure){age_of(figures->unread_since, now), figures->unread};
+    return (measure){age_of(figures->version_awaited_since, now), figures->version_awaited};
 }
 
 static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
@@ -493,7 +494,7 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
     if (code != PAWL_OK)
         return code;
     arena = pawl_arena_create(0);
-    code  = arena != NULL ? pawl_health_look(store, now, arena, &figures, error)
+    code  = arena != NULL ? pawl_health_query(store, now, arena, &figures, error)
                           : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
     if (code == PAWL_OK)
         pawl_health_judge(&figures, options, now, health);

@@ -28,13 +28,13 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "age of the oldest pending outbox row")                                                          \
     X(outbox_dead, dead, COUNT, 1, 100, "%.*sdead outbox rows: %lld, the limit is %lld",               \
       "dead outbox rows")                                                                              \
-    X(outbox_held, held, COUNT, 1000, PAWL__HEALTH_OFF,                                                \
+    X(outbox_blocked, blocked, COUNT, 1000, PAWL__HEALTH_OFF,                                          \
       "%.*soutbox rows blocked behind another of their ordering key: %lld, the limit is %lld",         \
       "outbox rows blocked behind another of their ordering key")                                      \
     X(queue_age, queue_age, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                               \
       "queue %.*s: the oldest is ready for %lld s, the limit is %lld s",                               \
       "how long the oldest message of a queue has been ready")                                         \
-    X(queue_unread, unread, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                               \
+    X(queue_no_consumer, no_consumer, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                     \
       "queue %.*s: ready for %lld s without a consumer, the limit is %lld s",                          \
       "the same of a queue that has no consumer")                                                      \
     X(retry_age, retried, DURATION, PAWL_MINUTES(5), PAWL__HEALTH_OFF,                                 \
@@ -45,7 +45,7 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "how late the earliest timeout is")                                                              \
     X(partitions_dead, partitions, COUNT, 1, PAWL__HEALTH_OFF,                                         \
       "%.*sdead aggregator partitions: %lld, the limit is %lld", "dead aggregator partitions")         \
-    X(dead_letters, letters, COUNT, 1, PAWL__HEALTH_OFF,                                               \
+    X(dead_letters, dead_letters, COUNT, 1, PAWL__HEALTH_OFF,                                          \
       "%.*sdead letters: %lld, the limit is %lld", "dead letters")                                     \
     X(projection_lag, behind, COUNT, 10000, PAWL__HEALTH_OFF,                                          \
       "projection %.*s: %lld events behind, the limit is %lld",                                        \

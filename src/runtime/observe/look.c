@@ -34,7 +34,7 @@ static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figu
     int64_t *age      = &view->values[PAWL__SLOT_QUEUE_AGE];
     int64_t *retried  = &view->values[PAWL__SLOT_QUEUE_RETRIED_AGE];
     messages[0] += queue->ready;
-    messages[1] += queue->future;
+    messages[1] += queue->scheduled;
     view->values[PAWL__SLOT_QUEUE_RETRIED] += queue->retried;
     view->values[PAWL__SLOT_QUEUE_WORKERS] += (int64_t)pawl_health_readers(figures, queue->queue);
     if (queue->oldest != 0 && now - queue->oldest > *age)
@@ -107,7 +107,7 @@ static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figu
     int64_t              age =
         stats->outbox_oldest != 0 && stats->outbox_oldest < now ? now - stats->outbox_oldest : 0;
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_PENDING, stats->outbox_pending);
-    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_HELD, stats->outbox_held);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_HELD, stats->outbox_blocked);
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_DEAD, stats->outbox_dead);
     pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_AGE, age);
     pawl__metric_set(metrics, PAWL__METRIC_TIMEOUT_LATENESS,
@@ -131,13 +131,13 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figure
                      pawl_arena *arena, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    options.mode               = PAWL_OPEN_LOOK;
+    options.mode               = PAWL_OPEN_EXISTING;
     options.system_prefix      = observer->system_prefix;
     options.deadline           = observer->deadline;
     pawl_code code             = PAWL_OK;
     if (observer->look.store == NULL)
         code = pawl_store_open(observer->store, &options, &observer->look.store, error);
-    return code == PAWL_OK ? pawl_health_look(observer->look.store, now, arena, figures, error)
+    return code == PAWL_OK ? pawl_health_query(observer->look.store, now, arena, figures, error)
                            : code;
 }
 
@@ -275,7 +275,7 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     bool        has_store;
     pawl_health health = look_at(observer, arena, &has_store);
     check_each(observer, "breaker", pawl__breaker_is_on, pawl__breaker_describe, &health);
-    check_each(observer, "intake", has_transport, pawl__reading_describe, &health);
+    check_each(observer, "inbound", has_transport, pawl__reading_describe, &health);
     check_endpoints(observer, &health);
     *answer = (pawl_observe_answer){
         health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};

@@ -13,7 +13,7 @@ const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1] = {
 
 const char *const pawl__outcome_names[] = {"outcome", "success", "rejected", "transient", "poison"};
 const char *const pawl__signal_names[]  = {"signal", "traces", "metrics"};
-const char *const pawl__queue_state_names[] = {"state", "ready", "delayed"};
+const char *const pawl__queue_state_names[] = {"state", "ready", "scheduled"};
 
 #define CHECK_NAME(check, field, kind, degraded_default, unhealthy_default, reason, help) #check,
 const char *const pawl__health_check_names[] = {"check", PAWL__HEALTH_ROWS(CHECK_NAME)};

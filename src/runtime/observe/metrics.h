@@ -58,22 +58,24 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
     X(EXPIRED, ENDPOINT, COUNTER, 1, "pawl_messages_expired_total", "pawl.messages.expired",       \
       "{message}", NULL, "Messages that were dropped: their time to be processed was over.")       \
-    X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_unread_total", "pawl.unread", "{look}", NULL,            \
+    X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_version_deferred_total", "pawl.version.deferred",        \
+      "{unit}", NULL,                                                                              \
       "Messages, timeouts and flushes deferred: of a version that this program does not read.")    \
     X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "1", NULL,    \
       "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")           \
     X(BREAKER_OPENED, ENDPOINT, COUNTER, 1, "pawl_breaker_opened_total", "pawl.breaker.opened",    \
       "{opening}", NULL, "How often the endpoint's breaker opened; each failed probe is one.")     \
-    X(INTAKE_CONNECTED, ENDPOINT, GAUGE, 1, "pawl_intake_connected", "pawl.intake.connected", "1", \
-      NULL,                                                                                        \
+    X(INTAKE_CONNECTED, ENDPOINT, GAUGE, 1, "pawl_inbound_connected", "pawl.inbound.connected",    \
+      "1", NULL,                                                                                   \
       "1 while the endpoint reads from its broker; 0 when it is unavailable, or there is none.")   \
-    X(INTAKE_RECEIVED, ENDPOINT, COUNTER, 1, "pawl_intake_received_total", "pawl.intake.received", \
-      "{message}", NULL, "Messages that were taken from a broker, copies included.")               \
-    X(INTAKE_UNSETTLED, ENDPOINT, GAUGE, 1, "pawl_intake_unacknowledged",                          \
-      "pawl.intake.unacknowledged", "{message}", NULL,                                             \
+    X(INTAKE_RECEIVED, ENDPOINT, COUNTER, 1, "pawl_inbound_received_total",                        \
+      "pawl.inbound.received", "{message}", NULL,                                                  \
+      "Messages that were taken from a broker, copies included.")                                  \
+    X(INTAKE_UNSETTLED, ENDPOINT, GAUGE, 1, "pawl_inbound_unacknowledged",                         \
+      "pawl.inbound.unacknowledged", "{message}", NULL,                                            \
       "Messages that were taken from a broker on this connection and not acknowledged.")           \
-    X(INTAKE_WITHOUT_ID, ENDPOINT, COUNTER, 1, "pawl_intake_without_id_total",                     \
-      "pawl.intake.without_id", "{message}", NULL,                                                 \
+    X(INTAKE_WITHOUT_ID, ENDPOINT, COUNTER, 1, "pawl_inbound_without_id_total",                    \
+      "pawl.inbound.without_id", "{message}", NULL,                                                \
       "Messages of a broker that were handled under an id made for them.")                         \
     X(STEP_DURATION, ENDPOINT, HISTOGRAM, PAWL__BUCKET_COUNT + 1, "pawl_step_duration_seconds",    \
       "pawl.step.duration", "s", NULL,                                                             \
@@ -82,7 +84,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \
       NULL, "Outbox rows that wait to be delivered.")                                              \
-    X(OUTBOX_HELD, STORE, GAUGE, 1, "pawl_outbox_held", "pawl.outbox.held", "{row}", NULL,         \
+    X(OUTBOX_HELD, STORE, GAUGE, 1, "pawl_outbox_blocked", "pawl.outbox.blocked", "{row}", NULL,   \
       "Outbox rows blocked behind an earlier row of their ordering key.")                          \
     X(OUTBOX_DEAD, STORE, GAUGE, 1, "pawl_outbox_dead", "pawl.outbox.dead", "{row}", NULL,         \
       "Outbox rows that will not be tried again.")                                                 \
@@ -114,8 +116,8 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "{timeout}", NULL, "Timeouts that are not due yet.")                                         \
     X(DEAD_LETTERS, STORE, GAUGE, 1, "pawl_dead_letters", "pawl.dead_letters", "{message}", NULL,  \
       "Dead letters that lie in the store.")                                                       \
-    X(INBOX_MARKS, STORE, GAUGE, 1, "pawl_inbox_marks", "pawl.inbox.marks", "{mark}", NULL,        \
-      "Deduplication records of messages that were handled.")                                      \
+    X(INBOX_MARKS, STORE, GAUGE, 1, "pawl_deduplication_records", "pawl.deduplication_records",    \
+      "{record}", NULL, "Deduplication records of messages that were handled.")                    \
     X(AGGREGATOR_ROWS, STORE, GAUGE, 1, "pawl_aggregator_rows", "pawl.aggregator.rows",            \
       "{message}", NULL, "Messages that aggregators hold.")                                        \
     X(FLUSHES_DEAD, STORE, GAUGE, 1, "pawl_aggregator_partitions_dead",                            \
@@ -177,7 +179,7 @@ typedef struct pawl__metric_row {
 
 extern const pawl__metric_row pawl__metric_rows[PAWL__METRIC_COUNT];
 extern const char *const      pawl__outcome_names[]; /* "outcome", then by pawl_attempt_outcome */
-extern const char *const      pawl__queue_state_names[];  /* "state", "ready", "delayed" */
+extern const char *const      pawl__queue_state_names[];  /* "state", "ready", "scheduled" */
 extern const char *const      pawl__health_check_names[]; /* "check", then by check */
 extern const char *const      pawl__signal_names[]; /* "signal", then by pawl_observe_signal */
 

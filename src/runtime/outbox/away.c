@@ -25,19 +25,19 @@
 #define GO_BACK_PERIOD PAWL_SECONDS(30)
 #define LEFT_MAX 500000 /* sources: beyond them nothing is passed, and other routes wait, too */
 
-static size_t number_of(const pawl__service *service, const pawl__sink *sink)
+static size_t number_of(const pawl__service *service, const pawl__sink *outbound)
 {
-    return (size_t)(sink - service->sinks) + 1;
+    return (size_t)(outbound - service->sinks) + 1;
 }
 
-bool pawl__away_is(const pawl__sink *sink)
+bool pawl__away_is(const pawl__sink *outbound)
 {
-    return sink != NULL && sink->away_until != 0;
+    return outbound != NULL && outbound->away_until != 0;
 }
 
-static bool is_tried(const pawl__sink *sink)
+static bool is_tried(const pawl__sink *outbound)
 {
-    return sink->away_tries > 0 && sink->away_until == 0;
+    return outbound->away_tries > 0 && outbound->away_until == 0;
 }
 
 /* The first one behind `last` that is away or tried; NULL: there is none. */
@@ -58,9 +58,10 @@ bool pawl__away_is_any(pawl__service *service)
 static void plan(pawl__service *service)
 {
     service->away.due = PAWL_TIME_MAX;
-    for (pawl__sink *sink = next_away(service, NULL); sink != NULL; sink = next_away(service, sink))
-        if (sink->away_until < service->away.due)
-            service->away.due = sink->away_until;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (outbound->away_until < service->away.due)
+            service->away.due = outbound->away_until;
 }
 
 /* Passed rows are not known any more. */
@@ -71,12 +72,13 @@ void pawl__away_forget(pawl__service *service)
     if (kept != NULL)
         pawl_arena_reset(kept);
     service->away = (pawl__away){.left = {.arena = kept}};
-    for (pawl__sink *sink = next_away(service, NULL); sink != NULL;
-         sink             = next_away(service, sink)) {
-        pawl_time latest = pawl_time_add(now, sink->away_pause);
-        if (is_tried(sink) || sink->away_until > latest) /* the clock may have been set back */
-            sink->away_until = latest;
-        sink->first_left = 0;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound)) {
+        pawl_time latest = pawl_time_add(now, outbound->away_pause);
+        if (is_tried(outbound) ||
+            outbound->away_until > latest) /* the clock may have been set back */
+            outbound->away_until = latest;
+        outbound->first_left = 0;
     }
     plan(service);
 }
@@ -90,58 +92,59 @@ void pawl__away_go_back(pawl__service *service, int64_t id)
 
 /* ---- Gone, and back ------------------------------------------------------------------- */
 
-static int64_t pause_of(pawl__service *service, const pawl__sink *sink)
+static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
 {
     int64_t first = service->endpoint->settings.outbox_delay;
     int64_t last  = service->endpoint->settings.outbox_delay_max;
     last          = last < PAUSE_MAX ? last : PAUSE_MAX;
-    return pawl__outbox_pause(service, sink->away_tries, last > first ? last : first);
+    return pawl__outbox_pause(service, outbound->away_tries, last > first ? last : first);
 }
 
-void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why)
+void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
 {
     const char *name     = service->endpoint->model->endpoint.data;
     pawl_time   now      = pawl__machine_now(service->endpoint);
-    bool        is_first = sink->away_tries == 0;
+    bool        is_first = outbound->away_tries == 0;
     if (is_first)
-        sink->away_since = now;
-    sink->away_pause = pause_of(service, sink);
-    sink->away_until = pawl_time_add(now, sink->away_pause);
-    sink->away_tries += sink->away_tries < INT32_MAX;
+        outbound->away_since = now;
+    outbound->away_pause = pause_of(service, outbound);
+    outbound->away_until = pawl_time_add(now, outbound->away_pause);
+    outbound->away_tries += outbound->away_tries < INT32_MAX;
     plan(service);
     if (is_first)
         pawl_log(
             PAWL_LOG_WARNING,
             "outbox of %s: route '%s' is unavailable: %.*s; its messages wait, and lose no attempts; it "
             "is tried again and again",
-            name, sink->route->name, PAWL_TEXT_ARGS(why));
+            name, outbound->route->name, PAWL_TEXT_ARGS(why));
     else
         pawl_log(PAWL_LOG_DEBUG, "outbox of %s: route '%s' is still unavailable: %.*s", name,
-                 sink->route->name, PAWL_TEXT_ARGS(why));
+                 outbound->route->name, PAWL_TEXT_ARGS(why));
     pawl_error text = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", sink->route->name,
+    (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", outbound->route->name,
                          PAWL_TEXT_ARGS(why));
     if (service->is_leader)
-        pawl__alarm_want(&service->route_alarm, number_of(service, sink), pawl_text_of(text.text));
+        pawl__alarm_want(&service->route_alarm, number_of(service, outbound),
+                         pawl_text_of(text.text));
 }
 
 /* Its rows, and what was left behind them, are read again. */
-void pawl__away_end(pawl__service *service, pawl__sink *sink)
+void pawl__away_end(pawl__service *service, pawl__sink *outbound)
 {
     pawl__sources *left = &service->away.left;
-    int64_t        time = pawl__machine_now(service->endpoint) - sink->away_since;
+    int64_t        time = pawl__machine_now(service->endpoint) - outbound->away_since;
     pawl_log(PAWL_LOG_INFO, "outbox of %s: route '%s' is back after %lld s",
-             service->endpoint->model->endpoint.data, sink->route->name,
+             service->endpoint->model->endpoint.data, outbound->route->name,
              (long long)(time / PAWL_SECONDS(1)));
     for (size_t i = 0; i < left->capacity; i++)
-        if (left->items[i].value == number_of(service, sink))
+        if (left->items[i].value == number_of(service, outbound))
             left->items[i].value = 0;
-    if (sink->first_left != 0)
-        pawl__away_go_back(service, sink->first_left - 1);
-    sink->away_until = sink->first_left = 0;
-    sink->away_tries                    = 0;
+    if (outbound->first_left != 0)
+        pawl__away_go_back(service, outbound->first_left - 1);
+    outbound->away_until = outbound->first_left = 0;
+    outbound->away_tries                        = 0;
     plan(service);
-    if (service->route_alarm.subject == number_of(service, sink))
+    if (service->route_alarm.subject == number_of(service, outbound))
         pawl__alarm_unwant(&service->route_alarm); /* another route's next try raises it again */
     if (!pawl__away_is_any(service))
         pawl__away_forget(service);
@@ -168,10 +171,11 @@ static bool is_whole(const pawl__service *service, const pawl_outbox_rows *rows)
 /* Routes whose pause is over are tried, with rows that were tried before, and those that were not. */
 static void begin_tries(pawl__service *service, pawl_time now)
 {
-    for (pawl__sink *sink = next_away(service, NULL); sink != NULL; sink = next_away(service, sink))
-        if (sink->away_until <= now) {
-            sink->away_until        = 0;
-            service->away.tried_due = now;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (outbound->away_until <= now) {
+                        outbound->away_until    = 0;
+                        service->away.tried_due = now;
         }
     plan(service);
 }
@@ -232,10 +236,11 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
 static pawl__sink *first_tried(pawl__service *service)
 {
     pawl__sink *first = NULL;
-    for (pawl__sink *sink = next_away(service, NULL); sink != NULL; sink = next_away(service, sink))
-        if (is_tried(sink) && sink->first_left != 0 &&
-            (first == NULL || sink->first_left < first->first_left))
-            first = sink;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (is_tried(outbound) && outbound->first_left != 0 &&
+            (first == NULL || outbound->first_left < first->first_left))
+            first = outbound;
     return first != NULL && first->first_left <= service->away.passed ? first : NULL;
 }
 
@@ -243,16 +248,16 @@ static pawl__sink *first_tried(pawl__service *service)
  * looks for one from there. */
 static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_error *error)
 {
-    pawl__sink *sink     = first_tried(service);
+    pawl__sink *outbound = first_tried(service);
     bool        is_found = false;
-    if (sink == NULL)
+    if (outbound == NULL)
         return PAWL_OK;
-    pawl_code code = read_page(service, sink->first_left - 1, 0, rows, error);
+    pawl_code code = read_page(service, outbound->first_left - 1, 0, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        is_found |= pawl__sink_find(service, rows->items[i].destination) == sink;
+        is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound;
     if (code == PAWL_OK && !is_found) {
-        pawl__away_go_back(service, sink->first_left - 1);
-        sink->first_left = 0;
+        pawl__away_go_back(service, outbound->first_left - 1);
+        outbound->first_left = 0;
     }
     keep_fresh(rows);
     return code;
@@ -302,7 +307,7 @@ pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_row
 bool pawl__away_waits(pawl__service *service, const pawl__round *round, const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
-    if (pawl__away_is(row->sink) || (previous != NULL && previous->state == PAWL__ROW_AWAY))
+    if (pawl__away_is(row->outbound) || (previous != NULL && previous->state == PAWL__ROW_AWAY))
         return true;
     size_t left = row->row->attempts == 0
                       ? pawl__sources_get(&service->away.left, pawl__round_source(row->row))
@@ -319,12 +324,12 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
     size_t         noted  = pawl__sources_get(left, source);
     pawl_code      code   = PAWL_OK;
     if (noted == 0 || !pawl__away_is(&service->sinks[noted - 1])) {
-        noted = pawl__away_is(row->sink) ? number_of(service, row->sink) : 0;
+        noted = pawl__away_is(row->outbound) ? number_of(service, row->outbound) : 0;
         code  = pawl__sources_put(left, source, noted);
     }
-    pawl__sink *sink = noted != 0 ? &service->sinks[noted - 1] : NULL;
-    if (sink != NULL && (sink->first_left == 0 || row->row->id < sink->first_left))
-        sink->first_left = row->row->id;
+    pawl__sink *outbound = noted != 0 ? &service->sinks[noted - 1] : NULL;
+    if (outbound != NULL && (outbound->first_left == 0 || row->row->id < outbound->first_left))
+        outbound->first_left = row->row->id;
     return code == PAWL_OK
                ? code
                : pawl_error_set(error, code, "no memory for ordering keys that were left");
@@ -333,9 +338,10 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
 /* Routes for which no row is left. */
 static void end_tries(pawl__service *service)
 {
-    for (pawl__sink *sink = next_away(service, NULL); sink != NULL; sink = next_away(service, sink))
-        if (is_tried(sink))
-            pawl__away_end(service, sink);
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (is_tried(outbound))
+            pawl__away_end(service, outbound);
 }
 
 /* Passes the rows up to the first one that has to be read again: it is pending, and its route is here. */

@@ -282,8 +282,8 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     pawl_refusals refused = {.arena = service->arena};
     pawl_changes  changes = {
          .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
-    pawl__sources     known    = {.arena = service->arena};
-    pawl_outbox_hold *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
+    pawl__sources      known    = {.arena = service->arena};
+    pawl_outbox_block *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
     if (releases == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
     for (size_t i = 0; i < rows->count; i++) {
@@ -292,11 +292,11 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
             continue;
         if (pawl__sources_put(&known, source, 1) != PAWL_OK)
             return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
-        releases[changes.outbox_hold.count++] =
-            (pawl_outbox_hold){.source = source, .after = 0, .is_release = true};
+        releases[changes.outbox_block.count++] =
+            (pawl_outbox_block){.source = source, .after = 0, .is_unblock = true};
     }
-    changes.outbox_hold.items = releases;
-    if (changes.outbox_hold.count == 0 || !service->is_leader)
+    changes.outbox_block.items = releases;
+    if (changes.outbox_block.count == 0 || !service->is_leader)
         return PAWL_OK;
     pawl__away_go_back(service, 0);
     return pawl__leader_commit(service, &changes, &refused, error);
@@ -306,7 +306,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
 static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 {
     pawl_time begin      = lease_now(service);
-    pawl_code code       = for_rows(service, PAWL_OUTBOX_HELD, 0, release_orphans, error);
+    pawl_code code       = for_rows(service, PAWL_OUTBOX_BLOCKED, 0, release_orphans, error);
     int64_t   pause      = (lease_now(service) - begin) * ORPHAN_PAUSE;
     service->orphans_due = pawl_time_add(pawl__machine_now(service->endpoint),
                                          pause > ORPHAN_PERIOD ? pause : ORPHAN_PERIOD);

@@ -25,8 +25,8 @@
 
 static void prepare_row(pawl__service *service, pawl__round_row *row)
 {
-    row->sink         = pawl__sink_find(service, row->row->destination);
-    const char *queue = row->sink != NULL ? row->sink->route->queue : NULL;
+    row->outbound     = pawl__sink_find(service, row->row->destination);
+    const char *queue = row->outbound != NULL ? row->outbound->route->queue : NULL;
     row->delivery =
         (pawl_delivery){.queue   = queue != NULL ? pawl_text_of(queue) : row->row->destination,
                         .message = row->row->message};
@@ -77,8 +77,8 @@ static bool may_go(const pawl__round *round, const pawl__round_row *row)
     const pawl__round_row *previous = pawl__round_previous(round, row);
     if (previous == NULL || previous->state == PAWL__ROW_SETTLED)
         return true;
-    return previous->state == PAWL__ROW_CHOSEN && row->sink != NULL &&
-           previous->sink == row->sink && pawl__sink_keeps_order(row->sink);
+    return previous->state == PAWL__ROW_CHOSEN && row->outbound != NULL &&
+           previous->outbound == row->outbound && pawl__sink_keeps_order(row->outbound);
 }
 
 /* Is another pass over the rows that are left worth its confirm and its commit? */
@@ -107,19 +107,19 @@ static bool may_send(const pawl__service *service, const pawl__round *round)
     return service->is_leader && service->term == round->term;
 }
 
-static void give_up(pawl__round *round, size_t begin, const pawl__sink *sink)
+static void give_up(pawl__round *round, size_t begin, const pawl__sink *outbound)
 {
     for (size_t i = begin; i < round->count; i++)
-        if (round->rows[i].state == PAWL__ROW_CHOSEN && round->rows[i].sink == sink)
+        if (round->rows[i].state == PAWL__ROW_CHOSEN && round->rows[i].outbound == outbound)
             round->rows[i].state = PAWL__ROW_LEFT;
 }
 
-static void note_answer(pawl__service *service, pawl__sink *sink, pawl_text why)
+static void note_answer(pawl__service *service, pawl__sink *outbound, pawl_text why)
 {
     if (why.size > 0)
-        pawl__away_begin(service, sink, why);
-    else if (sink != NULL && sink->away_tries > 0)
-        pawl__away_end(service, sink);
+        pawl__away_begin(service, outbound, why);
+    else if (outbound != NULL && outbound->away_tries > 0)
+        pawl__away_end(service, outbound);
 }
 
 /* Delivers sink by sink, in the order of their first rows. */
@@ -132,14 +132,14 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
             continue;
         code = pawl__leader_check(service, error);
         if (code != PAWL_OK || !may_send(service, round)) {
-            give_up(round, i, row->sink);
+            give_up(round, i, row->outbound);
             continue;
         }
         pawl_time begin = pawl__leader_delivery_begin(service);
-        pawl_text why   = pawl__sink_deliver(service, round, row->sink);
+        pawl_text why   = pawl__sink_deliver(service, round, row->outbound);
         if (pawl__hand_is_given_up(&service->hand))
             return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the rows in flight");
-        note_answer(service, row->sink, why);
+        note_answer(service, row->outbound, why);
         pawl__leader_delivery_end(service, begin);
     }
     return code;

@@ -35,7 +35,7 @@ typedef enum pawl__row_state {
 typedef struct pawl__round_row {
     pawl_outbox_row *row;
     pawl_delivery    delivery;
-    pawl__sink      *sink;     /* NULL: no route */
+    pawl__sink      *outbound; /* NULL: no route */
     size_t           previous; /* of the same source: its index + 1, 0 when there is none */
     int64_t          duration;
     bool             is_handed; /* to its sink */
@@ -93,12 +93,12 @@ static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, 
 /* ---- Routes that are away ------------------------------------------------------------ */
 
 /* Is nothing sent to the sink now? */
-bool pawl__away_is(const pawl__sink *sink);
+bool pawl__away_is(const pawl__sink *outbound);
 /* Is a route away, or tried after it was? Then rows are read by pawl__away_read. */
 bool pawl__away_is_any(pawl__service *service);
 /* After a call that sent nothing, and after another one that did. */
-void pawl__away_begin(pawl__service *service, pawl__sink *sink, pawl_text why);
-void pawl__away_end(pawl__service *service, pawl__sink *sink);
+void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text why);
+void pawl__away_end(pawl__service *service, pawl__sink *outbound);
 void pawl__away_forget(pawl__service *service);
 /* Rows behind that id became pending again. */
 void pawl__away_go_back(pawl__service *service, int64_t id);
@@ -118,17 +118,17 @@ static inline pawl__sink *pawl__sink_find(pawl__service *service, pawl_text dest
     const pawl_route *route = pawl__route_find(service->endpoint, destination);
     if (route == NULL || !pawl__route_is_remote(route))
         return NULL;
-    pawl__sink *sink = &service->sinks[route - service->endpoint->routes];
-    sink->route      = route;
-    return sink;
+    pawl__sink *outbound = &service->sinks[route - service->endpoint->routes];
+    outbound->route      = route;
+    return outbound;
 }
 
 /* Does a delivery to the sink take effect in the commit that settles the row? */
-bool pawl__sink_is_here(const pawl__sink *sink);
+bool pawl__sink_is_here(const pawl__sink *outbound);
 /* May a row follow an unsettled row of its source to the same sink? */
-bool pawl__sink_keeps_order(const pawl__sink *sink);
+bool pawl__sink_keeps_order(const pawl__sink *outbound);
 /* Hands over the chosen rows of the sink, in order. The text says why one of them was not sent, and is empty otherwise. */
-pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink);
+pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound);
 
 /* Settles the chosen rows and holds the rows that were met. Rows become SETTLED or LEFT; nothing is
  * written when another runner leads. */

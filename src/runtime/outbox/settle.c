@@ -74,11 +74,11 @@ static void put_hold(const pawl__service *service, pawl_changes *changes,
     bool      waits  = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
     if (source.size == 0 || (!is_met && !waits && !pawl__leader_is_waiting(service, source)))
         return;
-    changes->outbox_hold.items[changes->outbox_hold.count++] =
-        (pawl_outbox_hold){.unit       = index,
-                           .source     = source,
-                           .after      = row->row->id - is_met,
-                           .is_release = !is_met && !waits};
+    changes->outbox_block.items[changes->outbox_block.count++] =
+        (pawl_outbox_block){.unit       = index,
+                            .source     = source,
+                            .after      = row->row->id - is_met,
+                            .is_unblock = !is_met && !waits};
 }
 
 /* While a route is away, rows that were tried before are read at a time of their own. */
@@ -110,7 +110,7 @@ static void put_settle(pawl__service *service, pawl_changes *changes, const pawl
                           changes->now);
     if (delivery->outcome == PAWL_ATTEMPT_TRANSIENT)
         put_off(service, row, settle);
-    if (delivery->outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->sink))
+    if (delivery->outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->outbound))
         changes->queue_send.items[changes->queue_send.count++] =
             (pawl_queue_send){.unit    = index,
                               .queue   = delivery->queue,
@@ -128,10 +128,10 @@ static pawl_code make_changes(pawl__service *service, const pawl__round *round,
                                        .now         = pawl__machine_now(service->endpoint)};
     changes->outbox_settle.items =
         pawl_arena_take(arena, count * sizeof changes->outbox_settle.items[0]);
-    changes->outbox_hold.items =
-        pawl_arena_take(arena, count * sizeof changes->outbox_hold.items[0]);
+    changes->outbox_block.items =
+        pawl_arena_take(arena, count * sizeof changes->outbox_block.items[0]);
     changes->queue_send.items = pawl_arena_take(arena, count * sizeof changes->queue_send.items[0]);
-    if (changes->outbox_settle.items == NULL || changes->outbox_hold.items == NULL ||
+    if (changes->outbox_settle.items == NULL || changes->outbox_block.items == NULL ||
         changes->queue_send.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to settle outbox rows");
     for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ static pawl_code commit(pawl__service *service, pawl__round *round, pawl_error *
     for (int i = 0; i < TRIES_MAX; i++) {
         pawl_refusals refused = {.arena = service->arena};
         pawl_code     code    = make_changes(service, round, &changes, error);
-        if (code != PAWL_OK || changes.outbox_settle.count + changes.outbox_hold.count == 0)
+        if (code != PAWL_OK || changes.outbox_settle.count + changes.outbox_block.count == 0)
             return code;
         code = pawl__leader_commit(service, &changes, &refused, error);
         if (code != PAWL_OK || !service->is_leader || refused.count == 0)

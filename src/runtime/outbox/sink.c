@@ -8,19 +8,21 @@
 
 #include <string.h>
 
-bool pawl__sink_is_here(const pawl__sink *sink)
+bool pawl__sink_is_here(const pawl__sink *outbound)
 {
-    return sink->route->is_outbox;
+    return outbound->route->is_outbox;
 }
 
-static const pawl_transport_ops *ops_of(const pawl__sink *sink)
+static const pawl_transport_ops *ops_of(const pawl__sink *outbound)
 {
-    return sink->route->sink != NULL ? sink->route->sink : pawl_transport_find(sink->route->url);
+    return outbound->route->outbound != NULL ? outbound->route->outbound
+                                             : pawl_transport_find(outbound->route->url);
 }
 
-bool pawl__sink_keeps_order(const pawl__sink *sink)
+bool pawl__sink_keeps_order(const pawl__sink *outbound)
 {
-    return pawl__sink_is_here(sink) || (ops_of(sink)->promises & PAWL_TRANSPORT_PREFIX) != 0;
+    return pawl__sink_is_here(outbound) ||
+           (ops_of(outbound)->promises & PAWL_TRANSPORT_PREFIX) != 0;
 }
 
 /* ---- Open and close -------------------------------------------------------------- */
@@ -32,20 +34,20 @@ static void close_transport(pawl_transport *transport)
     pawl_free(transport);
 }
 
-static void close_sink(pawl__sink *sink)
+static void close_sink(pawl__sink *outbound)
 {
-    if (sink->transport != NULL)
-        close_transport(sink->transport);
-    sink->transport = NULL;
+    if (outbound->transport != NULL)
+        close_transport(outbound->transport);
+    outbound->transport = NULL;
 }
 
-static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
+static pawl_code open_sink(pawl__sink *outbound, pawl_error *error)
 {
-    const pawl_route *route = sink->route;
+    const pawl_route *route = outbound->route;
     pawl_code         code  = PAWL_OK;
-    if (sink->transport != NULL)
+    if (outbound->transport != NULL)
         return PAWL_OK;
-    const pawl_transport_ops *ops  = ops_of(sink);
+    const pawl_transport_ops *ops  = ops_of(outbound);
     size_t                    size = ops->transport_size;
     pawl_transport           *made = pawl_allocate(size > sizeof *made ? size : sizeof *made);
     if (made == NULL)
@@ -58,7 +60,7 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
         close_transport(made);
         return code;
     }
-    sink->transport = made;
+    outbound->transport = made;
     return PAWL_OK;
 }
 
@@ -72,9 +74,10 @@ pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
     return pawl_error_wrap(error, code, "route '%s'", route->name);
 }
 
-static bool begin_call(pawl__service *service, const pawl__sink *sink, const pawl_message *message)
+static bool begin_call(pawl__service *service, const pawl__sink *outbound,
+                       const pawl_message *message)
 {
-    pawl__call call = {.kind = "the outbound transport of route", .name = sink->route->name};
+    pawl__call call = {.kind = "the outbound transport of route", .name = outbound->route->name};
     if (message != NULL) {
         call.what = "message";
         call.id   = message->id;
@@ -86,11 +89,11 @@ static bool begin_call(pawl__service *service, const pawl__sink *sink, const paw
 void pawl__outbox_close(pawl__service *service)
 {
     for (size_t i = 0; i < service->endpoint->route_count; i++) {
-        pawl__sink *sink = &service->sinks[i];
-        if (sink->transport == NULL)
+        pawl__sink *outbound = &service->sinks[i];
+        if (outbound->transport == NULL)
             continue;
-        (void)begin_call(service, sink, NULL); /* a thread that was given up closes it, too */
-        close_sink(sink);
+        (void)begin_call(service, outbound, NULL); /* a thread that was given up closes it, too */
+        close_sink(outbound);
         (void)pawl__hand_end(&service->hand, service->endpoint);
     }
 }
@@ -144,36 +147,37 @@ static void take_answer(pawl__service *service, pawl__round_row *row, const pawl
     }
 }
 
-static bool is_for(const pawl__round_row *row, const pawl__sink *sink)
+static bool is_for(const pawl__round_row *row, const pawl__sink *outbound)
 {
-    return row->state == PAWL__ROW_CHOSEN && row->sink == sink;
+    return row->state == PAWL__ROW_CHOSEN && row->outbound == outbound;
 }
 
 /* PAWL_EUNREACHABLE: nothing was sent. */
-static pawl_code call(pawl__service *service, pawl__sink *sink, pawl_delivery *items, size_t count,
-                      pawl_error *error)
+static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_delivery *items,
+                      size_t count, pawl_error *error)
 {
-    if (!begin_call(service, sink, &items[0].message))
+    if (!begin_call(service, outbound, &items[0].message))
         return PAWL_EFENCED;
-    pawl_code code      = open_sink(sink, error);
+    pawl_code code      = open_sink(outbound, error);
     bool      is_closed = code != PAWL_OK && code != PAWL_ENOMEM;
     if (code == PAWL_OK)
-        code = sink->transport->ops->deliver(sink->transport, items, count, service->arena, error);
+        code = outbound->transport->ops->deliver(outbound->transport, items, count, service->arena,
+                                                 error);
     if (code != PAWL_OK)
-        close_sink(sink);
+        close_sink(outbound);
     (void)pawl__hand_end(&service->hand, service->endpoint);
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
 }
 
 /* Enters what became of the rows; the error of one that was not sent, or an empty text. */
-static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__sink *sink,
+static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__sink *outbound,
                        const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
 {
     size_t    next = 0;
     pawl_text left = {.data = "", .size = 0};
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
-        if (!is_for(row, sink))
+        if (!is_for(row, outbound))
             continue;
         row->duration = duration;
         if (code == PAWL_OK)
@@ -189,43 +193,43 @@ static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__s
     return left;
 }
 
-static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink *sink,
+static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound,
                          pawl_delivery *items, size_t count)
 {
     pawl_error  error    = PAWL_ERROR_INIT;
     int64_t     begin    = pawl__monotonic_now();
-    pawl_code   code     = call(service, sink, items, count, &error);
+    pawl_code   code     = call(service, outbound, items, count, &error);
     int64_t     duration = pawl__monotonic_now() - begin;
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
-    pawl_text   left     = enter(service, round, sink, items, duration, code, text);
+    pawl_text   left     = enter(service, round, outbound, items, duration, code, text);
     if (code != PAWL_OK && code != PAWL_EUNREACHABLE && !pawl__hand_is_given_up(&service->hand))
         pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
-                 count == 1 ? "" : "s", sink->route->name, why);
+                 count == 1 ? "" : "s", outbound->route->name, why);
     return left;
 }
 
-pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink)
+pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound)
 {
     size_t         count   = 0;
     pawl_time      arrival = pawl__leader_arrival(service);
     pawl_delivery *items   = pawl_arena_take(service->arena, round->count * sizeof *items);
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
-        if (!is_for(row, sink))
+        if (!is_for(row, outbound))
             continue;
         row->is_handed    = true;
         row->delivery.due = row->row->due != 0 ? row->row->due : arrival;
         if (items == NULL)
             row->state = PAWL__ROW_LEFT;
-        else if (sink == NULL)
+        else if (outbound == NULL)
             fail_row(row,
                      pawl_arena_printf(service->arena, "no route to another store is named '%.*s'",
                                        PAWL_TEXT_ARGS(row->row->destination)));
         else
             items[count++] = row->delivery;
     }
-    if (count == 0 || pawl__sink_is_here(sink))
+    if (count == 0 || pawl__sink_is_here(outbound))
         return (pawl_text){.data = "", .size = 0};
-    return deliver(service, round, sink, items, count);
+    return deliver(service, round, outbound, items, count);
 }

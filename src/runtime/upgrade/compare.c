@@ -223,7 +223,7 @@ static void compare_saga(pawl__upgrade_look *look, const pawl__saga_model *from,
         report_removed(look, kind, type, "", "no table registers it");
         return;
     }
-    compare_records(look, from->stream == NULL ? kind : "fold", type, from->state, to->state);
+    compare_records(look, from->stream == NULL ? kind : "snapshot", type, from->state, to->state);
     look->at = (pawl_upgrade_found){.kind = kind, .type = type};
     if (from->stream != NULL)
         compare_events(look, from->stream, to->stream);

@@ -111,7 +111,7 @@ static void report_foreign(pawl__upgrade_look *look, const char *what, pawl_text
                    PAWL_TEXT_ARGS(name));
 }
 
-static pawl_code look_at_queued(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_queued(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     bool      is_read = false;
     pawl_code code    = PAWL_OK;
@@ -128,7 +128,7 @@ static pawl_code look_at_queued(pawl__upgrade_look *look, const pawl_walk_row *r
 }
 
 /* Where another program receives it, this one cannot tell. */
-static pawl_code look_at_outbox(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_outbox(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     for (size_t i = 0; i < look->upgrade->model_count; i++)
         if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to))
@@ -151,7 +151,7 @@ static void look_at_name(pawl__upgrade_look *look, const pawl__model *model, paw
 }
 
 /* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
-static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     if (pawl_text_equal(look->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
         return PAWL_OK;
@@ -167,7 +167,7 @@ static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_walk_row *
 /* ---- Dead letters -------------------------------------------------------- */
 
 /* A letter that could not be decoded, or had no handler, is dead of just that. */
-static pawl_code look_at_letter(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_letter(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     const pawl__model *model = NULL;
     pawl_text          saga;
@@ -211,7 +211,7 @@ static bool is_of_library(pawl_text type)
 }
 
 static pawl_code look_at_applied(pawl__upgrade_look *look, const pawl__saga_model *stream,
-                                 const pawl_walk_row *row)
+                                 const pawl_scan_row *row)
 {
     void                    *decoded;
     const pawl__apply_model *apply = pawl__model_apply(stream->stream, row->message.type);
@@ -225,7 +225,7 @@ static pawl_code look_at_applied(pawl__upgrade_look *look, const pawl__saga_mode
 }
 
 static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *model,
-                                   const pawl_walk_row *row, bool *is_known)
+                                   const pawl_scan_row *row, bool *is_known)
 {
     pawl_code code = PAWL_OK;
     void     *decoded;
@@ -247,7 +247,7 @@ static bool is_own(pawl_text name)
     return name.size >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0;
 }
 
-static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     bool      is_known = false;
     pawl_text name     = name_of_stream(row->belongs_to);
@@ -268,7 +268,7 @@ static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_walk_row *ro
 }
 
 /* A fold that cannot be read is passed over: the events are folded anew. */
-static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     void *state;
     look->at.type = name_of_stream(row->belongs_to);
@@ -292,7 +292,7 @@ static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_walk_row *row
 
 /* ---- Aggregators --------------------------------------------------------- */
 
-static pawl_code look_at_collected(pawl__upgrade_look *look, const pawl_walk_row *row)
+static pawl_code look_at_collected(pawl__upgrade_look *look, const pawl_scan_row *row)
 {
     for (size_t i = 0; i < look->upgrade->model_count; i++) {
         const pawl__aggregator_model *aggregator =
@@ -313,49 +313,49 @@ static pawl_code look_at_collected(pawl__upgrade_look *look, const pawl_walk_row
 
 /* ---- Pages --------------------------------------------------------------- */
 
-typedef pawl_code row_fn(pawl__upgrade_look *look, const pawl_walk_row *row);
+typedef pawl_code row_fn(pawl__upgrade_look *look, const pawl_scan_row *row);
 
 static const struct {
     const char *kind;
     row_fn     *look;
-} kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_QUEUE]       = {"message", look_at_queued},
-    [PAWL_WALK_TIMEOUTS]    = {"timeout", look_at_timeout},
-    [PAWL_WALK_OUTBOX]      = {"outbox", look_at_outbox},
-    [PAWL_WALK_EVENTS]      = {"event", look_at_event},
-    [PAWL_WALK_FOLDS]       = {"fold", look_at_fold},
-    [PAWL_WALK_AGGREGATORS] = {"aggregator", look_at_collected},
-    [PAWL_WALK_DEAD]        = {"dead", look_at_letter},
+} kinds[PAWL_SCAN_KINDS] = {
+    [PAWL_SCAN_QUEUE]            = {"message", look_at_queued},
+    [PAWL_SCAN_TIMEOUTS]         = {"timeout", look_at_timeout},
+    [PAWL_SCAN_OUTBOX]           = {"outbox", look_at_outbox},
+    [PAWL_SCAN_EVENTS]           = {"event", look_at_event},
+    [PAWL_SCAN_STREAM_SNAPSHOTS] = {"snapshot", look_at_fold},
+    [PAWL_SCAN_AGGREGATORS]      = {"aggregator", look_at_collected},
+    [PAWL_SCAN_DEAD]             = {"dead", look_at_letter},
 };
 
 /* The name by which people find the row: the message's id, but an event's and a fold's stream. */
-static pawl_text id_of(const pawl_walk *walk, const pawl_walk_row *row, pawl_arena *arena)
+static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_arena *arena)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     switch (walk->kind) {
-    case PAWL_WALK_TIMEOUTS:
+    case PAWL_SCAN_TIMEOUTS:
         pawl_uuid_format(row->id, text);
         return pawl_arena_text(arena, pawl_text_of(text));
-    case PAWL_WALK_OUTBOX: return pawl_arena_printf(arena, "%lld", (long long)row->number);
-    case PAWL_WALK_EVENTS:
+    case PAWL_SCAN_OUTBOX: return pawl_arena_printf(arena, "%lld", (long long)row->number);
+    case PAWL_SCAN_EVENTS:
         return pawl_arena_printf(arena, "%.*s, number %lld", PAWL_TEXT_ARGS(row->belongs_to),
                                  (long long)row->number);
-    case PAWL_WALK_FOLDS: return row->belongs_to;
+    case PAWL_SCAN_STREAM_SNAPSHOTS: return row->belongs_to;
     default: return row->message.id;
     }
 }
 
-pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl_walk *walk,
-                            const pawl_walk_rows *rows, pawl_arena *arena, pawl_upgrade_fn *found,
+pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl_scan *walk,
+                            const pawl_scan_rows *rows, pawl_arena *arena, pawl_upgrade_fn *found,
                             void *context, pawl_error *error)
 {
     pawl__upgrade_look look = {
         .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
     pawl_code code = PAWL_OK;
-    if ((unsigned)walk->kind > PAWL_WALK_DEAD)
+    if ((unsigned)walk->kind > PAWL_SCAN_DEAD)
         return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown, or has no messages",
                               (int)walk->kind);
-    if (walk->kind == PAWL_WALK_SAGAS)
+    if (walk->kind == PAWL_SCAN_SAGAS)
         return pawl__upgrade_sagas(&look, store, walk->table, rows);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         look.is_lenient = false;

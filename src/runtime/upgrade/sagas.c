@@ -69,7 +69,7 @@ static pawl_code look_at_members(pawl__upgrade_look *look, const pawl__saga_mode
 
 /* `*state` is NULL when it cannot be read, which was reported then. */
 static pawl_code read_state(pawl__upgrade_look *look, const pawl__saga_model *saga,
-                            const pawl_walk_row *row, void **state)
+                            const pawl_scan_row *row, void **state)
 {
     pawl_error          why    = PAWL_ERROR_INIT;
     const pawl_saga_row stored = {.presence     = PAWL_SAGA_THERE,
@@ -92,11 +92,11 @@ static pawl_code read_state(pawl__upgrade_look *look, const pawl__saga_model *sa
 }
 
 static pawl_code read_states(pawl__upgrade_look *look, const pawl__saga_model *saga,
-                             const pawl_walk_rows *rows, readable *page)
+                             const pawl_scan_rows *rows, readable *page)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
-        const pawl_walk_row *row = &rows->items[i];
+        const pawl_scan_row *row = &rows->items[i];
         void                *state;
         code = read_state(look, saga, row, &state);
         if (code != PAWL_OK || state == NULL)
@@ -185,7 +185,7 @@ static pawl_code find_all(pawl__upgrade_look *look, pawl_store *store, const paw
 }
 
 pawl_code pawl__upgrade_sagas(pawl__upgrade_look *look, pawl_store *store,
-                              const pawl_saga_table *table, const pawl_walk_rows *rows)
+                              const pawl_saga_table *table, const pawl_scan_rows *rows)
 {
     const pawl__saga_model *saga  = model_of(look->upgrade, table);
     size_t                  count = rows->count + 1;

@@ -48,6 +48,6 @@ pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *rec
 
 /* A page of sagas. */
 pawl_code pawl__upgrade_sagas(pawl__upgrade_look *look, pawl_store *store,
-                              const pawl_saga_table *table, const pawl_walk_rows *rows);
+                              const pawl_saga_table *table, const pawl_scan_rows *rows);
 
 #endif

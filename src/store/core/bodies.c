@@ -17,12 +17,12 @@ const pawl__field_list pawl__bodies_clear =
 
 bool pawl__bodies_begin(const pawl_sweep *sweep, pawl__bodies *page)
 {
-    const pawl_sweep_place *place = sweep->bodies_place;
-    *page                         = (pawl__bodies){.after     = PAWL_TEXT(PAWL_DEAD_STREAMS "/"),
-                                                   .last      = PAWL_TEXT(PAWL__BODIES_END),
-                                                   .before    = sweep->bodies_before,
-                                                   .none      = PAWL_TEXT(""),
-                                                   .count_max = (int64_t)sweep->count_max};
+    const pawl_sweep_cursor *place = sweep->bodies_cursor;
+    *page                          = (pawl__bodies){.after     = PAWL_TEXT(PAWL_DEAD_STREAMS "/"),
+                                                    .last      = PAWL_TEXT(PAWL__BODIES_END),
+                                                    .before    = sweep->bodies_before,
+                                                    .none      = PAWL_TEXT(""),
+                                                    .count_max = (int64_t)sweep->count_max};
     if (place != NULL && place->size != 0)
         page->after = (pawl_text){.data = place->stream, .size = place->size};
     return sweep->bodies_before != 0;
@@ -38,7 +38,7 @@ bool pawl__bodies_is_full(pawl__bodies *page)
 
 void pawl__bodies_end(const pawl_sweep *sweep, const pawl__bodies *page)
 {
-    pawl_sweep_place *place = sweep->bodies_place;
+    pawl_sweep_cursor *place = sweep->bodies_cursor;
     if (place == NULL)
         return;
     place->size = 0;

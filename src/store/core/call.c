@@ -13,7 +13,7 @@
 
 static const pawl_queue_rows   no_messages = {.count = 0};
 static const pawl_timeout_rows no_timeouts = {.next_due = PAWL_TIME_MAX};
-static const pawl_snapshot     no_snapshot = {.count = 0};
+static const pawl_leased_batch no_snapshot = {.count = 0};
 static const pawl_outbox_rows  no_outbox   = {.next_attempt = PAWL_TIME_MAX};
 
 pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const char *name,
@@ -155,7 +155,7 @@ pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *cou
     return PAWL__CALL_END(code, count, 0);
 }
 
-static pawl_code check_snapshot(const pawl_snapshot_claim *claim, pawl_error *error)
+static pawl_code check_snapshot(const pawl_leased_batch_claim *claim, pawl_error *error)
 {
     if (claim->lease <= 0)
         return pawl_error_set(
@@ -169,16 +169,17 @@ static pawl_code check_snapshot(const pawl_snapshot_claim *claim, pawl_error *er
     return PAWL_OK;
 }
 
-pawl_code pawl_store_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                    pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+pawl_code pawl_store_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                        pawl_arena *arena, pawl_leased_batch *leased,
+                                        pawl_error *error)
 {
-    *snapshot      = no_snapshot;
-    pawl_code code = PAWL__CALL_BEGIN(snapshot_claim);
+    *leased        = no_snapshot;
+    pawl_code code = PAWL__CALL_BEGIN(leased_batch_claim);
     if (code == PAWL_OK)
         code = check_snapshot(claim, error);
     if (code == PAWL_OK)
-        code = store->ops->snapshot_claim(store, claim, arena, snapshot, error);
-    return PAWL__CALL_END(code, snapshot, no_snapshot);
+        code = store->ops->leased_batch_claim(store, claim, arena, leased, error);
+    return PAWL__CALL_END(code, leased, no_snapshot);
 }
 
 pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
@@ -249,8 +250,8 @@ pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *
     if (code != PAWL_OK)
         *more = false;
     if (code != PAWL_OK &&
-        sweep->bodies_place != NULL) /* the page it moved behind was rolled back */
-        sweep->bodies_place->size = 0;
+        sweep->bodies_cursor != NULL) /* the page it moved behind was rolled back */
+        sweep->bodies_cursor->size = 0;
     return PAWL__CALL_END(code, count, 0);
 }
 
@@ -285,18 +286,18 @@ void pawl_store_interrupt(pawl_store *store)
 
 /* ---- SQL of one's own ---------------------------------------------------- */
 
-pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error)
+pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
-    pawl_code code = PAWL__CALL_BEGIN(hold_begin);
+    pawl_code code = PAWL__CALL_BEGIN(handler_transaction_begin);
     if (code == PAWL_OK)
-        code = store->ops->hold_begin(store, error);
+        code = store->ops->handler_transaction_begin(store, error);
     return PAWL__CALL_DONE(code);
 }
 
-void pawl_store_hold_end(pawl_store *store)
+void pawl_store_handler_transaction_end(pawl_store *store)
 {
-    if (store->ops->hold_end != NULL && pawl__store_call_is_ours(store))
-        store->ops->hold_end(store);
+    if (store->ops->handler_transaction_end != NULL && pawl__store_call_is_ours(store))
+        store->ops->handler_transaction_end(store);
 }
 
 const char *pawl_store_native_type(const pawl_store *store)

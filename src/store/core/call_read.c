@@ -8,7 +8,7 @@
 static const pawl_queue_rows        no_messages = {.count = 0};
 static const pawl_timeout_rows      no_timeouts = {.next_due = PAWL_TIME_MAX};
 static const pawl_foreign_rows      no_foreign  = {.count = 0};
-static const pawl_snapshot          no_rows     = {.count = 0};
+static const pawl_leased_batch      no_rows     = {.count = 0};
 static const pawl_aggregator_counts no_counts   = {.all = 0};
 static const pawl_flush_rows        no_flushes  = {.count = 0};
 static const pawl_outbox_rows       no_outbox   = {.next_attempt = PAWL_TIME_MAX};
@@ -79,7 +79,7 @@ pawl_code pawl_store_saga_count(pawl_store *store, const pawl_saga_table *table,
 }
 
 pawl_code pawl_store_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                    pawl_snapshot *rows, pawl_error *error)
+                                    pawl_leased_batch *rows, pawl_error *error)
 {
     *rows          = no_rows;
     pawl_code code = PAWL__CALL_BEGIN(aggregator_get);
@@ -338,14 +338,14 @@ pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_work
     return PAWL__CALL_END(code, count, 0);
 }
 
-pawl_code pawl_store_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                 size_t *count, pawl_error *error)
+pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                    size_t *count, pawl_error *error)
 {
     *items         = NULL;
     *count         = 0;
-    pawl_code code = PAWL__CALL_BEGIN(worker_died);
+    pawl_code code = PAWL__CALL_BEGIN(worker_crashed);
     if (code == PAWL_OK)
-        code = store->ops->worker_died(store, arena, items, count, error);
+        code = store->ops->worker_crashed(store, arena, items, count, error);
     if (code != PAWL_OK)
         *items = NULL;
     return PAWL__CALL_END(code, count, 0);

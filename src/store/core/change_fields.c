@@ -5,6 +5,11 @@
  */
 #include "store/core/field.h"
 
+/* Of a member that documents know by an older name. */
+#define NAMED(of, member, stored, wire, form)                                     \
+    {                                                                             \
+        offsetof(pawl_##of, member), stored, PAWL__WIRE_##wire, PAWL__FORM_##form \
+    }
 #define AS(of, member, wire, form)                                                 \
     {                                                                              \
         offsetof(pawl_##of, member), #member, PAWL__WIRE_##wire, PAWL__FORM_##form \
@@ -23,12 +28,12 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
     [pawl_change_queue_settle] = PAWL__FIELDS(
         ANY(queue_settle, seq, INT), ANY(queue_settle, action, CHOICE),
         TEXT(queue_settle, queue, NAME), ANY(queue_settle, due, TIME),
-        ANY(queue_settle, attempts, INT32), ANY(queue_settle, deaths, INT32),
+        ANY(queue_settle, attempts, INT32), NAMED(queue_settle, crashes, "deaths", INT32, ANY),
         ANY(queue_settle, waiting_since, TIME), AS(queue_settle, error, ERROR_TEXT, ERROR),
         AS(queue_settle, history, BYTES, BODY)),
-    [pawl_change_inbox_mark] =
-        PAWL__FIELDS(TEXT(inbox_mark, endpoint, NAME), TEXT(inbox_mark, message_id, ID),
-                     ANY(inbox_mark, outcome, INBOX), ANY(inbox_mark, at, TIME)),
+    [pawl_change_inbox_entry] =
+        PAWL__FIELDS(TEXT(inbox_entry, endpoint, NAME), TEXT(inbox_entry, message_id, ID),
+                     ANY(inbox_entry, outcome, INBOX), ANY(inbox_entry, at, TIME)),
     [pawl_change_saga_delete] =
         PAWL__FIELDS(ANY(saga_delete, id, UUID), ANY(saga_delete, version, INT)),
     [pawl_change_saga_insert] =
@@ -61,7 +66,8 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
     [pawl_change_outbox_reset] =
         PAWL__FIELDS(ANY(outbox_reset, id, INT), ANY(outbox_reset, action, RESET),
                      AS(outbox_reset, note, ERROR_TEXT, ERROR), ANY(outbox_reset, at, TIME)),
-    [pawl_change_snapshot_remove] = PAWL__FIELDS(TEXT(snapshot_remove, partition, PARTITION)),
+    [pawl_change_leased_batch_remove] =
+        PAWL__FIELDS(TEXT(leased_batch_remove, partition, PARTITION)),
     [pawl_change_timeout_cancel] =
         PAWL__FIELDS(ANY(timeout_cancel, saga_id, UUID), TEXT(timeout_cancel, name, NAME_OPTIONAL)),
     [pawl_change_timeout_set] = PAWL__FIELDS(
@@ -76,13 +82,13 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
                      TEXT(outbox_add, endpoint, NAME_OPTIONAL), TEXT(outbox_add, destination, NAME),
                      ANY(outbox_add, due, TIME), ANY(outbox_add, at, TIME),
                      MESSAGE(outbox_add, NAME)),
-    [pawl_change_outbox_hold] =
-        PAWL__FIELDS(TEXT(outbox_hold, source, SOURCE), ANY(outbox_hold, after, INT),
-                     AS(outbox_hold, is_release, BOOL, ASIDE)),
-    [pawl_change_fold_set] =
-        PAWL__FIELDS(TEXT(fold_set, stream, STREAM), ANY(fold_set, version, INT),
-                     ANY(fold_set, type_version, INT32), TEXT(fold_set, state, STATE),
-                     TEXT(fold_set, dispatches, STATE), ANY(fold_set, at, TIME)),
+    [pawl_change_outbox_block] =
+        PAWL__FIELDS(TEXT(outbox_block, source, SOURCE), ANY(outbox_block, after, INT),
+                     AS(outbox_block, is_unblock, BOOL, ASIDE)),
+    [pawl_change_stream_snapshot_set] = PAWL__FIELDS(
+        TEXT(stream_snapshot_set, stream, STREAM), ANY(stream_snapshot_set, version, INT),
+        ANY(stream_snapshot_set, type_version, INT32), TEXT(stream_snapshot_set, state, STATE),
+        TEXT(stream_snapshot_set, dispatches, STATE), ANY(stream_snapshot_set, at, TIME)),
     [pawl_change_queue_send] = PAWL__FIELDS(
         TEXT(queue_send, queue, NAME), ANY(queue_send, due, TIME), ANY(queue_send, attempts, INT32),
         AS(queue_send, is_new, BOOL, ASIDE), MESSAGE(queue_send, NAME)),
@@ -93,20 +99,20 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
     [pawl_change_aggregator_remove] =
         PAWL__FIELDS(TEXT(aggregator_remove, partition, PARTITION),
                      TEXT(aggregator_remove, correlation_id, ID_OPTIONAL)),
-    [pawl_change_snapshot_release] = PAWL__FIELDS(TEXT(snapshot_release, partition, PARTITION),
-                                                  ANY(snapshot_release, session, UUID)),
+    [pawl_change_leased_batch_release] = PAWL__FIELDS(
+        TEXT(leased_batch_release, partition, PARTITION), ANY(leased_batch_release, session, UUID)),
     [pawl_change_flush_set] =
         PAWL__FIELDS(TEXT(flush_set, partition, PARTITION), ANY(flush_set, due, TIME),
                      ANY(flush_set, attempts, INT32), ANY(flush_set, is_dead, BOOL),
                      AS(flush_set, error, ERROR_TEXT, ERROR)),
     /* A message without a type is dead for that reason. */
-    [pawl_change_dead_set] =
-        PAWL__FIELDS(AS(dead_set, is_remove, BOOL, ASIDE), AS(dead_set, is_checked, BOOL, ASIDE),
-                     AS(dead_set, keeps_mark, BOOL, ASIDE), TEXT(dead_set, endpoint, NAME),
-                     TEXT(dead_set, queue, NAME_OPTIONAL), TEXT(dead_set, code, NAME_OPTIONAL),
-                     AS(dead_set, error, ERROR_TEXT, ERROR), ANY(dead_set, attempts, INT32),
-                     ANY(dead_set, deaths, INT32), AS(dead_set, history, BYTES, BODY),
-                     ANY(dead_set, at, TIME), MESSAGE(dead_set, NAME_OPTIONAL)),
+    [pawl_change_dead_set] = PAWL__FIELDS(
+        AS(dead_set, is_remove, BOOL, ASIDE), AS(dead_set, is_checked, BOOL, ASIDE),
+        AS(dead_set, keeps_record, BOOL, ASIDE), TEXT(dead_set, endpoint, NAME),
+        TEXT(dead_set, queue, NAME_OPTIONAL), TEXT(dead_set, code, NAME_OPTIONAL),
+        AS(dead_set, error, ERROR_TEXT, ERROR), ANY(dead_set, attempts, INT32),
+        NAMED(dead_set, crashes, "deaths", INT32, ANY), AS(dead_set, history, BYTES, BODY),
+        ANY(dead_set, at, TIME), MESSAGE(dead_set, NAME_OPTIONAL)),
     [pawl_change_subscription_set] =
         PAWL__FIELDS(AS(subscription_set, is_remove, BOOL, ASIDE),
                      TEXT(subscription_set, type, NAME), TEXT(subscription_set, queue, NAME)),

@@ -154,9 +154,9 @@ static pawl_code check_queue_settle(which at, const void *item, pawl_error *erro
     return check_choice(at, "action", (int)change->action, PAWL_QUEUE_RETRY, error);
 }
 
-static pawl_code check_inbox_mark(which at, const void *item, pawl_error *error)
+static pawl_code check_inbox_entry(which at, const void *item, pawl_error *error)
 {
-    const pawl_inbox_mark *change = item;
+    const pawl_inbox_entry *change = item;
     return check_choice(at, "outcome", (int)change->outcome, PAWL_INBOX_DEAD, error);
 }
 
@@ -226,9 +226,9 @@ static pawl_code check_outbox_reset(which at, const void *item, pawl_error *erro
     return check_choice(at, "action", (int)change->action, PAWL_OUTBOX_DISCARD, error);
 }
 
-static pawl_code check_fold_set(which at, const void *item, pawl_error *error)
+static pawl_code check_stream_snapshot_set(which at, const void *item, pawl_error *error)
 {
-    const pawl_fold_set *change = item;
+    const pawl_stream_snapshot_set *change = item;
     if (change->version >= 1 && change->type_version >= 1)
         return PAWL_OK;
     return refuse(at, "version", PAWL_EINVAL, error,
@@ -246,7 +246,7 @@ static pawl_code check_timeout_settle(which at, const void *item, pawl_error *er
 static pawl_code check_outbox_settle(which at, const void *item, pawl_error *error)
 {
     const pawl_outbox_settle *change = item;
-    if (change->state == PAWL_OUTBOX_HELD)
+    if (change->state == PAWL_OUTBOX_BLOCKED)
         return refuse(at, "state", PAWL_EINVAL, error,
                       "an attempt ends pending, dispatched or dead");
     pawl_code code = check_choice(at, "state", (int)change->state, PAWL_OUTBOX_DEAD, error);
@@ -255,9 +255,9 @@ static pawl_code check_outbox_settle(which at, const void *item, pawl_error *err
     return code;
 }
 
-static pawl_code check_snapshot_remove(which at, const void *item, pawl_error *error)
+static pawl_code check_leased_batch_remove(which at, const void *item, pawl_error *error)
 {
-    const pawl_snapshot_remove *change = item;
+    const pawl_leased_batch_remove *change = item;
     if (change->id_count != 0 && change->ids == NULL)
         return refuse(at, "ids", PAWL_EINVAL, error, "%zu ids at NULL", change->id_count);
     return PAWL_OK;
@@ -290,21 +290,21 @@ static pawl_code check_outbox_add(which at, const void *item, pawl_error *error)
 typedef pawl_code check_fn(which at, const void *item, pawl_error *error);
 
 static check_fn *const extra_checks[pawl_change_kind_count] = {
-    [pawl_change_queue_settle]    = check_queue_settle,
-    [pawl_change_inbox_mark]      = check_inbox_mark,
-    [pawl_change_saga_delete]     = check_saga_delete,
-    [pawl_change_saga_insert]     = check_saga_insert,
-    [pawl_change_saga_update]     = check_saga_update,
-    [pawl_change_event_append]    = check_event_append,
-    [pawl_change_checkpoint_set]  = check_checkpoint_set,
-    [pawl_change_outbox_reset]    = check_outbox_reset,
-    [pawl_change_fold_set]        = check_fold_set,
-    [pawl_change_timeout_settle]  = check_timeout_settle,
-    [pawl_change_outbox_settle]   = check_outbox_settle,
-    [pawl_change_snapshot_remove] = check_snapshot_remove,
-    [pawl_change_timeout_cancel]  = check_timeout_cancel,
-    [pawl_change_timeout_set]     = check_timeout_set,
-    [pawl_change_outbox_add]      = check_outbox_add,
+    [pawl_change_queue_settle]        = check_queue_settle,
+    [pawl_change_inbox_entry]         = check_inbox_entry,
+    [pawl_change_saga_delete]         = check_saga_delete,
+    [pawl_change_saga_insert]         = check_saga_insert,
+    [pawl_change_saga_update]         = check_saga_update,
+    [pawl_change_event_append]        = check_event_append,
+    [pawl_change_checkpoint_set]      = check_checkpoint_set,
+    [pawl_change_outbox_reset]        = check_outbox_reset,
+    [pawl_change_stream_snapshot_set] = check_stream_snapshot_set,
+    [pawl_change_timeout_settle]      = check_timeout_settle,
+    [pawl_change_outbox_settle]       = check_outbox_settle,
+    [pawl_change_leased_batch_remove] = check_leased_batch_remove,
+    [pawl_change_timeout_cancel]      = check_timeout_cancel,
+    [pawl_change_timeout_set]         = check_timeout_set,
+    [pawl_change_outbox_add]          = check_outbox_add,
 };
 
 /* ---- The whole set ------------------------------------------------------ */

@@ -32,8 +32,9 @@ ENTRY(timeout_reap, pawl_time now, int64_t *count)
 ENTRY(timeout_list, pawl_saga_id saga_id, size_t count_max, pawl_arena *arena,
       pawl_timeout_rows *rows)
 ENTRY(timeout_foreign, pawl_text own, pawl_time now, pawl_arena *arena, pawl_foreign_rows *rows)
-ENTRY(snapshot_claim, const pawl_snapshot_claim *claim, pawl_arena *arena, pawl_snapshot *snapshot)
-ENTRY(aggregator_get, pawl_text partition, pawl_arena *arena, pawl_snapshot *rows)
+ENTRY(leased_batch_claim, const pawl_leased_batch_claim *claim, pawl_arena *arena,
+      pawl_leased_batch *leased)
+ENTRY(aggregator_get, pawl_text partition, pawl_arena *arena, pawl_leased_batch *rows)
 ENTRY(aggregator_count, pawl_text partition, const pawl_text *types, size_t type_count,
       pawl_time now, pawl_aggregator_counts *counts)
 ENTRY(flush_list, pawl_text name, pawl_time due_max, size_t count_max, pawl_arena *arena,
@@ -58,6 +59,6 @@ ENTRY(stream_load, const pawl_stream_read *reads, size_t count, pawl_arena *aren
 ENTRY(event_list, const pawl_event_query *query, pawl_arena *arena, pawl_event_rows *rows)
 ENTRY(event_number, size_t count_max, int64_t *count)
 ENTRY(checkpoint_get, pawl_text name, int64_t *position)
-ENTRY(walk, const pawl_walk *walk, pawl_arena *arena, pawl_walk_rows *rows)
+ENTRY(scan, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows)
 ENTRY(diagnose, const pawl_diagnosis *asked, pawl_arena *arena, pawl_finding_rows *rows)
 ENTRY(history_find, const pawl_history_query *query, pawl_arena *arena, pawl_history_rows *rows)

@@ -62,6 +62,11 @@ typedef struct pawl__field_list {
         offsetof(type, member), #member, PAWL__WIRE_##as, 0 \
     }
 #define PAWL__AS(of, member, as) PAWL__AS_OF(pawl_##of, member, as)
+/* Of a member that documents know by an older name. */
+#define PAWL__AS_NAMED(of, member, stored, as)                  \
+    {                                                           \
+        offsetof(pawl_##of, member), stored, PAWL__WIRE_##as, 0 \
+    }
 /* Of what is one value itself. */
 #define PAWL__AS_ONE(as)            \
     {                               \

@@ -26,7 +26,7 @@ static pawl__action action_of(const pawl_timeout_amend *amend, pawl_text name)
     static const char *const types[] = {[PAWL_AMEND_CANCEL]  = PAWL_TIMEOUTS_CANCELLED,
                                         [PAWL_AMEND_MOVE]    = PAWL_TIMEOUTS_MOVED,
                                         [PAWL_AMEND_SHIFT]   = PAWL_TIMEOUTS_MOVED,
-                                        [PAWL_AMEND_RELEASE] = PAWL_TIMEOUTS_RELEASED,
+                                        [PAWL_AMEND_RUN_NOW] = PAWL_TIMEOUTS_RUN_NOW,
                                         [PAWL_AMEND_REAP]    = PAWL_TIMEOUTS_REAPED};
     return (pawl__action){PAWL_TIMEOUTS_STREAMS, NOUN,      name,
                           types[amend->action],  amend->by, amend->reason};
@@ -59,7 +59,7 @@ static bool make_settle(const pawl_timeout_amend *amend, const pawl_timeout_row 
     case PAWL_AMEND_CANCEL: settle->action = PAWL_TIMEOUT_REMOVE; break;
     case PAWL_AMEND_MOVE: settle->due = amend->due; break;
     case PAWL_AMEND_SHIFT: settle->due = pawl_time_add(row->due, amend->shift); break;
-    case PAWL_AMEND_RELEASE:
+    case PAWL_AMEND_RUN_NOW:
         settle->due      = row->due < now ? row->due : now;
         settle->attempts = 0;
         break;

@@ -221,15 +221,15 @@ static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settl
                                                    .stream   = made->reads[unit].stream,
                                                    .version  = made->streams[unit].version + 1,
                                                    .is_first = true};
-    made->removals[unit]     = (pawl_dead_set){.unit       = unit,
-                                               .group      = group,
-                                               .is_remove  = true,
-                                               .is_checked = true,
-                                               .keeps_mark = settle->action == PAWL_DEAD_DISCARD,
-                                               .endpoint   = letter->endpoint,
-                                               .queue      = letter->queue,
-                                               .message    = {.id = letter->message.id},
-                                               .at         = now};
+    made->removals[unit]     = (pawl_dead_set){.unit         = unit,
+                                               .group        = group,
+                                               .is_remove    = true,
+                                               .is_checked   = true,
+                                               .keeps_record = settle->action == PAWL_DEAD_DISCARD,
+                                               .endpoint     = letter->endpoint,
+                                               .queue        = letter->queue,
+                                               .message      = {.id = letter->message.id},
+                                               .at           = now};
     pawl_code code = make_again(letter, settle, now, &made->removals[unit], arena, made, error);
     return code == PAWL_OK ? make_event(letter, settle, now, arena, &event->event, error) : code;
 }

@@ -135,18 +135,19 @@ pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *query, pa
 
 /* ---- Folds and checkpoints ---------------------------------------------- */
 
-pawl_code pawl_store_fold_save(pawl_store *store, pawl_text stream, const pawl_fold_row *fold,
-                               pawl_time now, pawl_error *error)
+pawl_code pawl_store_stream_snapshot_save(pawl_store *store, pawl_text stream,
+                                          const pawl_stream_snapshot_row *snapshot, pawl_time now,
+                                          pawl_error *error)
 {
-    pawl_fold_set change = {
+    pawl_stream_snapshot_set change = {
         .stream       = stream,
-        .version      = fold->version,
-        .type_version = fold->type_version,
-        .state        = fold->state,
-        .dispatches   = fold->dispatches,
+        .version      = snapshot->version,
+        .type_version = snapshot->type_version,
+        .state        = snapshot->state,
+        .dispatches   = snapshot->dispatches,
         .at           = now,
     };
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .fold_set = {&change, 1}};
+    pawl_changes changes = {PAWL__ONE_UNIT(now), .stream_snapshot_set = {&change, 1}};
     return pawl_store_commit(store, &changes, NULL, error);
 }
 

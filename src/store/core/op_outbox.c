@@ -81,12 +81,12 @@ pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
     if (code != PAWL_OK)
         return code;
     /* A first success or rejection has held nothing back. */
-    bool             is_waiting = change.state == PAWL_OUTBOX_PENDING;
-    pawl_outbox_hold hold    = {.source = row->source, .after = row->id, .is_release = !is_waiting};
-    pawl_changes     changes = {PAWL__ONE_UNIT(now), .outbox_settle = {&change, 1}};
+    bool              is_waiting = change.state == PAWL_OUTBOX_PENDING;
+    pawl_outbox_block hold = {.source = row->source, .after = row->id, .is_unblock = !is_waiting};
+    pawl_changes      changes = {PAWL__ONE_UNIT(now), .outbox_settle = {&change, 1}};
     if (row->source.size != 0 && (is_waiting || row->attempts > 0)) {
-        changes.outbox_hold.items = &hold;
-        changes.outbox_hold.count = 1;
+        changes.outbox_block.items = &hold;
+        changes.outbox_block.count = 1;
     }
     code = pawl_store_commit(store, &changes, NULL, error);
     if (code != PAWL_OK)
@@ -107,10 +107,10 @@ static pawl_code reset(pawl_store *store, int64_t id, pawl_outbox_action action,
     return pawl_store_commit(store, &changes, NULL, error);
 }
 
-pawl_code pawl_store_outbox_enable(pawl_store *store, int64_t id, pawl_text note, pawl_time now,
-                                   pawl_error *error)
+pawl_code pawl_store_outbox_retry(pawl_store *store, int64_t id, pawl_text note, pawl_time now,
+                                  pawl_error *error)
 {
-    return reset(store, id, PAWL_OUTBOX_ENABLE, note, now, error);
+    return reset(store, id, PAWL_OUTBOX_RETRY, note, now, error);
 }
 
 pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text note, pawl_time now,

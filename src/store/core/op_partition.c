@@ -15,7 +15,7 @@
 
 /* ---- Finding ------------------------------------------------------------ */
 
-static pawl_partition_row row_of(const pawl_walk_row *walked)
+static pawl_partition_row row_of(const pawl_scan_row *walked)
 {
     return (pawl_partition_row){.partition  = walked->belongs_to,
                                 .aggregator = walked->name,
@@ -27,12 +27,12 @@ static pawl_partition_row row_of(const pawl_walk_row *walked)
                                 .error      = walked->error};
 }
 
-static pawl_code list(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
+static pawl_code list(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
                       pawl_partition_rows *rows, pawl_error *error)
 {
-    pawl_walk_rows walked;
+    pawl_scan_rows walked;
     *rows          = (pawl_partition_rows){.count = 0};
-    pawl_code code = pawl_store_walk(store, walk, arena, &walked, error);
+    pawl_code code = pawl_store_scan(store, walk, arena, &walked, error);
     if (code != PAWL_OK || walked.count == 0)
         return code;
     rows->items = pawl_arena_take(arena, walked.count * sizeof *rows->items);
@@ -47,8 +47,8 @@ static pawl_code list(pawl_store *store, const pawl_walk *walk, pawl_arena *aren
 pawl_code pawl_store_partition_list(pawl_store *store, const pawl_partition_query *query,
                                     pawl_arena *arena, pawl_partition_rows *rows, pawl_error *error)
 {
-    const pawl_walk_row after = {.belongs_to = query->after};
-    const pawl_walk     walk  = {.kind       = PAWL_WALK_PARTITIONS,
+    const pawl_scan_row after = {.belongs_to = query->after};
+    const pawl_scan     walk  = {.kind       = PAWL_SCAN_PARTITIONS,
                                  .after      = &after,
                                  .aggregator = query->aggregator,
                                  .is_dead    = query->is_dead,
@@ -59,7 +59,7 @@ pawl_code pawl_store_partition_list(pawl_store *store, const pawl_partition_quer
 pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partition, pawl_arena *arena,
                                     pawl_partition_row *row, pawl_error *error)
 {
-    const pawl_walk     walk = {.kind = PAWL_WALK_PARTITIONS, .partition = partition};
+    const pawl_scan     walk = {.kind = PAWL_SCAN_PARTITIONS, .partition = partition};
     pawl_partition_rows rows;
     *row = (pawl_partition_row){.count = 0};
     if (partition.size == 0)
@@ -139,13 +139,13 @@ static pawl_code act_on(pawl_store *store, const pawl__action *action, bool is_r
     return code;
 }
 
-pawl_code pawl_store_partition_release(pawl_store *store, pawl_text partition, pawl_text by,
+pawl_code pawl_store_partition_run_now(pawl_store *store, pawl_text partition, pawl_text by,
                                        pawl_text reason, pawl_time now, pawl_error *error)
 {
     const pawl__action action = {PAWL_PARTITION_STREAMS,
                                  "aggregator partition",
                                  partition,
-                                 PAWL_PARTITION_RELEASED,
+                                 PAWL_PARTITION_RUN_NOW,
                                  by,
                                  reason};
     return act_on(store, &action, false, now, NULL, error);

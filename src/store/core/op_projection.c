@@ -86,17 +86,17 @@ static void read_state(pawl_text state, pawl_arena *arena, pawl_text *name,
 
 /* Reads the fold; `*stream` is its name. */
 static pawl_code read_fold(pawl_store *store, pawl_text name, pawl_arena *arena, pawl_text *stream,
-                           pawl_fold_row *fold, pawl_error *error)
+                           pawl_stream_snapshot_row *snapshot, pawl_error *error)
 {
     pawl_stream_read read = {.stream = pawl__action_stream(PAWL_PROJECTION_STREAMS, name, arena),
                              .after  = 0,
-                             .fold_version_max = STATE_VERSION};
+                             .snapshot_version_max = STATE_VERSION};
     pawl_stream      seen = {.version = 0};
     if (read.stream.data == NULL)
         return no_memory(error);
     pawl_code code = pawl_store_stream_read(store, &read, arena, &seen, error);
     *stream        = read.stream;
-    *fold          = seen.fold;
+    *snapshot      = seen.snapshot;
     return code;
 }
 
@@ -104,21 +104,22 @@ static pawl_code save_failure(pawl_store *store, pawl_text name,
                               const pawl_projection_failure *failure, pawl_time now,
                               pawl_arena *arena, pawl_error *error)
 {
-    pawl_fold_row           last;
-    pawl_projection_failure before, made = *failure;
-    pawl_text               before_name, stream;
-    pawl_code               code = read_fold(store, name, arena, &stream, &last, error);
+    pawl_stream_snapshot_row last;
+    pawl_projection_failure  before, made = *failure;
+    pawl_text                before_name, stream;
+    pawl_code                code = read_fold(store, name, arena, &stream, &last, error);
     if (code != PAWL_OK)
         return code;
     read_state(last.state, arena, &before_name, &before);
-    made.since         = before.position == made.position ? before.since : now;
-    made.at            = now;
-    pawl_fold_row fold = {.version      = last.version + 1,
-                          .type_version = STATE_VERSION,
-                          .state        = make_state(name, &made, arena),
-                          .dispatches   = PAWL_TEXT("[]")};
-    return fold.state.data != NULL ? pawl_store_fold_save(store, stream, &fold, now, error)
-                                   : no_memory(error);
+    made.since                        = before.position == made.position ? before.since : now;
+    made.at                           = now;
+    pawl_stream_snapshot_row snapshot = {.version      = last.version + 1,
+                                         .type_version = STATE_VERSION,
+                                         .state        = make_state(name, &made, arena),
+                                         .dispatches   = PAWL_TEXT("[]")};
+    return snapshot.state.data != NULL
+               ? pawl_store_stream_snapshot_save(store, stream, &snapshot, now, error)
+               : no_memory(error);
 }
 
 pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
@@ -176,9 +177,9 @@ static bool cut_prefix(pawl_text *text, const char *prefix)
     return true;
 }
 
-typedef bool take_fn(look *it, const pawl_walk_row *walked, pawl_text name);
+typedef bool take_fn(look *it, const pawl_scan_row *walked, pawl_text name);
 
-static bool take_position(look *it, const pawl_walk_row *walked, pawl_text name)
+static bool take_position(look *it, const pawl_scan_row *walked, pawl_text name)
 {
     pawl_projection_row *row = row_of(it, name);
     if (row != NULL)
@@ -187,7 +188,7 @@ static bool take_position(look *it, const pawl_walk_row *walked, pawl_text name)
 }
 
 /* The checkpoints were read before: a failure at or before one is over. */
-static bool take_failure(look *it, const pawl_walk_row *walked, pawl_text cut)
+static bool take_failure(look *it, const pawl_scan_row *walked, pawl_text cut)
 {
     pawl_projection_failure failure;
     pawl_text               name;
@@ -202,14 +203,14 @@ static bool take_failure(look *it, const pawl_walk_row *walked, pawl_text cut)
 }
 
 /* Takes the rows of a walk whose names begin with the prefix: they stand together. */
-static pawl_code take_walk(look *it, pawl_walk_kind kind, const char *prefix, take_fn *take,
+static pawl_code take_walk(look *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
                            pawl_error *error)
 {
-    pawl_walk_row  after = {.belongs_to = pawl_text_of(prefix)};
-    pawl_walk      walk  = {.kind = kind, .after = &after, .count_max = PAGE_ROWS};
-    pawl_walk_rows rows;
+    pawl_scan_row  after = {.belongs_to = pawl_text_of(prefix)};
+    pawl_scan      walk  = {.kind = kind, .after = &after, .count_max = PAGE_ROWS};
+    pawl_scan_rows rows;
     do {
-        pawl_code code = pawl_store_walk(it->store, &walk, it->arena, &rows, error);
+        pawl_code code = pawl_store_scan(it->store, &walk, it->arena, &rows, error);
         if (code != PAWL_OK)
             return code;
         for (size_t i = 0; i < rows.count; i++) {
@@ -270,9 +271,10 @@ pawl_code pawl_store_projection_list(pawl_store *store, pawl_time now, pawl_aren
     look it = {.store = store, .now = now, .arena = arena};
     *rows   = (pawl_projection_rows){.count = 0};
     pawl_code code =
-        take_walk(&it, PAWL_WALK_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
+        take_walk(&it, PAWL_SCAN_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
     if (code == PAWL_OK)
-        code = take_walk(&it, PAWL_WALK_FOLDS, PAWL_PROJECTION_STREAMS "/", take_failure, error);
+        code = take_walk(&it, PAWL_SCAN_STREAM_SNAPSHOTS, PAWL_PROJECTION_STREAMS "/", take_failure,
+                         error);
     if (code == PAWL_OK)
         code = take_workers(&it, error);
     if (code == PAWL_OK)
@@ -315,14 +317,14 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
 
 /* The change set of one action, all of it in `arena`. */
 typedef struct act {
-    pawl_store         *store;
-    pawl__action        action;
-    pawl_time           now;
-    pawl_arena         *arena;
-    pawl_event_append   event;
-    pawl_fold_set       fold;
-    pawl_checkpoint_set back;
-    pawl_changes        changes;
+    pawl_store              *store;
+    pawl__action             action;
+    pawl_time                now;
+    pawl_arena              *arena;
+    pawl_event_append        event;
+    pawl_stream_snapshot_set snapshot;
+    pawl_checkpoint_set      back;
+    pawl_changes             changes;
 } act;
 
 static pawl_code act_on(act *it, yyjson_mut_doc *headers, pawl_error *error)
@@ -343,21 +345,22 @@ static pawl_code act_on(act *it, yyjson_mut_doc *headers, pawl_error *error)
  * written. */
 static pawl_code replace_failure(act *it, const pawl_projection_failure *failure, pawl_error *error)
 {
-    pawl_fold_row last;
-    pawl_text     stream;
-    pawl_code     code = read_fold(it->store, it->action.name, it->arena, &stream, &last, error);
+    pawl_stream_snapshot_row last;
+    pawl_text                stream;
+    pawl_code code = read_fold(it->store, it->action.name, it->arena, &stream, &last, error);
     if (code != PAWL_OK || last.version == 0)
         return code;
-    it->fold = (pawl_fold_set){.stream       = stream,
-                               .version      = last.version + 1,
-                               .type_version = STATE_VERSION,
-                               .state        = make_state(it->action.name, failure, it->arena),
-                               .dispatches   = PAWL_TEXT("[]"),
-                               .at           = it->now};
-    if (it->fold.state.data == NULL)
+    it->snapshot =
+        (pawl_stream_snapshot_set){.stream       = stream,
+                                   .version      = last.version + 1,
+                                   .type_version = STATE_VERSION,
+                                   .state        = make_state(it->action.name, failure, it->arena),
+                                   .dispatches   = PAWL_TEXT("[]"),
+                                   .at           = it->now};
+    if (it->snapshot.state.data == NULL)
         return no_memory(error);
-    it->changes.fold_set.items = &it->fold;
-    it->changes.fold_set.count = 1;
+    it->changes.stream_snapshot_set.items = &it->snapshot;
+    it->changes.stream_snapshot_set.count = 1;
     return PAWL_OK;
 }
 
@@ -554,8 +557,8 @@ static pawl_code halve(pawl_store *store, pawl_time time, pawl_arena *arena, int
     return code;
 }
 
-pawl_code pawl_store_position_at(pawl_store *store, pawl_time time, int64_t *position,
-                                 pawl_error *error)
+pawl_code pawl_store_global_position_at(pawl_store *store, pawl_time time, int64_t *position,
+                                        pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(0);
     *position         = 0;

@@ -43,9 +43,9 @@ static pawl_code add_messages(gathering *g, pawl_time now)
         pawl_queue_info        *info = info_of(g, of->queue);
         if (info == NULL)
             return PAWL_ENOMEM;
-        info->ready   = of->ready;
-        info->delayed = of->future;
-        info->oldest  = of->oldest;
+        info->ready     = of->ready;
+        info->scheduled = of->scheduled;
+        info->oldest    = of->oldest;
     }
     return code;
 }

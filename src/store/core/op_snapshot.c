@@ -16,11 +16,12 @@
 
 #define WHAT "leased batch of an aggregator"
 
-static pawl_code check_options(const pawl_store                       *store,
-                               const pawl_aggregator_snapshot_options *options, pawl_error *error)
+static pawl_code check_options(const pawl_store                           *store,
+                               const pawl_aggregator_leased_batch_options *options,
+                               pawl_error                                 *error)
 {
-    pawl_code code =
-        pawl__store_call_needs(store, store->ops->snapshot_claim != NULL, "snapshot_claim", error);
+    pawl_code code = pawl__store_call_needs(store, store->ops->leased_batch_claim != NULL,
+                                            "leased_batch_claim", error);
     if (code == PAWL_OK)
         code = pawl__operation_size(WHAT, options->size, error);
     if (code == PAWL_OK)
@@ -28,16 +29,16 @@ static pawl_code check_options(const pawl_store                       *store,
     return code;
 }
 
-static bool is_decodable(const pawl_aggregator_snapshot_options *options,
-                         const pawl_aggregator_row              *row)
+static bool is_decodable(const pawl_aggregator_leased_batch_options *options,
+                         const pawl_aggregator_row                  *row)
 {
     return options->can_decode == NULL || options->can_decode(&row->message, options->context);
 }
 
 /* Adds those rows of a claim that decode; the others are counted. */
-static pawl_code take_rows(const pawl_aggregator_snapshot_options *options,
-                           const pawl_snapshot *claimed, pawl_arena *arena, size_t *capacity,
-                           pawl_aggregator_snapshot *snapshot, int64_t *undecodable)
+static pawl_code take_rows(const pawl_aggregator_leased_batch_options *options,
+                           const pawl_leased_batch *claimed, pawl_arena *arena, size_t *capacity,
+                           pawl_aggregator_leased_batch *leased, int64_t *undecodable)
 {
     for (size_t i = 0; i < claimed->count; i++) {
         if (!is_decodable(options, &claimed->items[i])) {
@@ -45,127 +46,129 @@ static pawl_code take_rows(const pawl_aggregator_snapshot_options *options,
             continue;
         }
         pawl_aggregator_row *rows =
-            pawl_arena_grow(arena, snapshot->rows, snapshot->count, capacity, sizeof rows[0]);
+            pawl_arena_grow(arena, leased->rows, leased->count, capacity, sizeof rows[0]);
         if (rows == NULL)
             return PAWL_ENOMEM;
-        rows[snapshot->count++] = claimed->items[i];
-        snapshot->rows          = rows;
+        rows[leased->count++] = claimed->items[i];
+        leased->rows          = rows;
     }
     return PAWL_OK;
 }
 
 /* Claims until the snapshot is full or nothing is left that could fill it. */
-static pawl_code claim_rows(pawl_store *store, const pawl_aggregator_snapshot_options *options,
-                            pawl_time now, pawl_arena *arena, pawl_aggregator_snapshot *snapshot,
+static pawl_code claim_rows(pawl_store *store, const pawl_aggregator_leased_batch_options *options,
+                            pawl_time now, pawl_arena *arena, pawl_aggregator_leased_batch *leased,
                             pawl_error *error)
 {
-    bool                is_bounded  = options->size != PAWL_SIZE_DEFAULT;
-    size_t              capacity    = 0;
-    int64_t             undecodable = 0;
-    pawl_snapshot       claimed;
-    pawl_snapshot_claim claim = {
+    bool                    is_bounded  = options->size != PAWL_SIZE_DEFAULT;
+    size_t                  capacity    = 0;
+    int64_t                 undecodable = 0;
+    pawl_leased_batch       claimed;
+    pawl_leased_batch_claim claim = {
         .partition  = options->partition,
-        .session    = snapshot->session,
+        .session    = leased->session,
         .types      = options->types,
         .type_count = options->type_count,
         .now        = now,
         .lease      = options->lease,
     };
     do {
-        claim.count_max = is_bounded ? (size_t)options->size - snapshot->count : 0;
-        pawl_code code  = pawl_store_snapshot_claim(store, &claim, arena, &claimed, error);
+        claim.count_max = is_bounded ? (size_t)options->size - leased->count : 0;
+        pawl_code code  = pawl_store_leased_batch_claim(store, &claim, arena, &claimed, error);
         if (code != PAWL_OK)
             return code;
-        code = take_rows(options, &claimed, arena, &capacity, snapshot, &undecodable);
+        code = take_rows(options, &claimed, arena, &capacity, leased, &undecodable);
         if (code != PAWL_OK)
             return pawl_error_set(error, code, WHAT ": out of memory");
     } while (is_bounded && claimed.count == claim.count_max &&
-             snapshot->count < (size_t)options->size);
-    snapshot->unresolved = claimed.unresolved + undecodable;
+             leased->count < (size_t)options->size);
+    leased->unresolved = claimed.unresolved + undecodable;
     return PAWL_OK;
 }
 
-static pawl_code list_ids(pawl_aggregator_snapshot *snapshot, pawl_arena *arena, pawl_error *error)
+static pawl_code list_ids(pawl_aggregator_leased_batch *leased, pawl_arena *arena,
+                          pawl_error *error)
 {
-    snapshot->ids = pawl_arena_take(arena, (snapshot->count + 1) * sizeof snapshot->ids[0]);
-    if (snapshot->ids == NULL)
+    leased->ids = pawl_arena_take(arena, (leased->count + 1) * sizeof leased->ids[0]);
+    if (leased->ids == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, WHAT ": out of memory");
-    for (size_t i = 0; i < snapshot->count; i++)
-        snapshot->ids[i] = snapshot->rows[i].id;
+    for (size_t i = 0; i < leased->count; i++)
+        leased->ids[i] = leased->rows[i].id;
     return PAWL_OK;
 }
 
 /* Nothing was handed out, so nothing stays leased: the caller has no reason to
  * release it. The answer of this commit changes nothing for the caller; a
  * lease that it leaves behind runs out. */
-static void free_leases(pawl_store *store, pawl_aggregator_snapshot *snapshot, pawl_time now)
+static void free_leases(pawl_store *store, pawl_aggregator_leased_batch *leased, pawl_time now)
 {
-    (void)pawl_store_aggregator_release_snapshot(store, snapshot, now, NULL);
-    snapshot->count = 0;
+    (void)pawl_store_aggregator_release_leased_batch(store, leased, now, NULL);
+    leased->count = 0;
 }
 
-pawl_code pawl_store_aggregator_snapshot(pawl_store                             *store,
-                                         const pawl_aggregator_snapshot_options *options,
-                                         pawl_time now, pawl_arena *arena,
-                                         pawl_aggregator_snapshot *snapshot, pawl_error *error)
+pawl_code pawl_store_aggregator_leased_batch(pawl_store                                 *store,
+                                             const pawl_aggregator_leased_batch_options *options,
+                                             pawl_time now, pawl_arena *arena,
+                                             pawl_aggregator_leased_batch *leased,
+                                             pawl_error                   *error)
 {
-    *snapshot =
-        (pawl_aggregator_snapshot){.partition = options->partition, .session = options->session};
+    *leased        = (pawl_aggregator_leased_batch){.partition = options->partition,
+                                                    .session   = options->session};
     pawl_code code = check_options(store, options, error);
     if (code == PAWL_OK)
         code = pawl__store_attach(store, now, error);
     if (code != PAWL_OK)
         return code;
-    if (pawl_uuid_is_zero(snapshot->session.uuid))
-        snapshot->session.uuid = pawl__store_new_id(store, now);
-    snapshot->partition = pawl_arena_text(arena, options->partition);
-    if (snapshot->partition.data == NULL)
+    if (pawl_uuid_is_zero(leased->session.uuid))
+        leased->session.uuid = pawl__store_new_id(store, now);
+    leased->partition = pawl_arena_text(arena, options->partition);
+    if (leased->partition.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, WHAT ": out of memory");
-    code = claim_rows(store, options, now, arena, snapshot, error);
+    code = claim_rows(store, options, now, arena, leased, error);
     if (code == PAWL_OK)
-        code = list_ids(snapshot, arena, error);
-    if (code != PAWL_OK || (snapshot->count == 0 && snapshot->unresolved != 0))
-        free_leases(store, snapshot, now);
+        code = list_ids(leased, arena, error);
+    if (code != PAWL_OK || (leased->count == 0 && leased->unresolved != 0))
+        free_leases(store, leased, now);
     return code;
 }
 
-static pawl_code check_session(const char *what, const pawl_aggregator_snapshot *snapshot,
+static pawl_code check_session(const char *what, const pawl_aggregator_leased_batch *leased,
                                pawl_error *error)
 {
-    if (!pawl_uuid_is_zero(snapshot->session.uuid))
+    if (!pawl_uuid_is_zero(leased->session.uuid))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL,
                           "%s of a leased batch of aggregator '%.*s': the session is zero", what,
-                          PAWL_TEXT_ARGS(snapshot->partition));
+                          PAWL_TEXT_ARGS(leased->partition));
 }
 
-pawl_code pawl_store_aggregator_remove_snapshot(pawl_store                     *store,
-                                                const pawl_aggregator_snapshot *snapshot,
-                                                pawl_time now, pawl_error *error)
+pawl_code pawl_store_aggregator_remove_leased_batch(pawl_store                         *store,
+                                                    const pawl_aggregator_leased_batch *leased,
+                                                    pawl_time now, pawl_error *error)
 {
-    if (snapshot->count == 0)
+    if (leased->count == 0)
         return PAWL_OK;
-    pawl_code code = check_session("removal", snapshot, error);
+    pawl_code code = check_session("removal", leased, error);
     if (code != PAWL_OK)
         return code;
-    pawl_snapshot_remove  change = {.partition = snapshot->partition,
-                                    .session   = snapshot->session,
-                                    .ids       = snapshot->ids,
-                                    .id_count  = snapshot->count};
-    pawl_snapshot_release rest   = {.partition = snapshot->partition, .session = snapshot->session};
-    pawl_changes          changes = {PAWL__ONE_UNIT(now), .snapshot_remove = {&change, 1},
-                                     .snapshot_release = {&rest, 1}};
+    pawl_leased_batch_remove  change = {.partition = leased->partition,
+                                        .session   = leased->session,
+                                        .ids       = leased->ids,
+                                        .id_count  = leased->count};
+    pawl_leased_batch_release rest   = {.partition = leased->partition, .session = leased->session};
+    pawl_changes              changes = {PAWL__ONE_UNIT(now), .leased_batch_remove = {&change, 1},
+                                         .leased_batch_release = {&rest, 1}};
     return pawl_store_commit(store, &changes, NULL, error);
 }
 
-pawl_code pawl_store_aggregator_release_snapshot(pawl_store                     *store,
-                                                 const pawl_aggregator_snapshot *snapshot,
-                                                 pawl_time now, pawl_error *error)
+pawl_code pawl_store_aggregator_release_leased_batch(pawl_store                         *store,
+                                                     const pawl_aggregator_leased_batch *leased,
+                                                     pawl_time now, pawl_error *error)
 {
-    pawl_code code = check_session("release", snapshot, error);
+    pawl_code code = check_session("release", leased, error);
     if (code != PAWL_OK)
         return code;
-    pawl_snapshot_release change = {.partition = snapshot->partition, .session = snapshot->session};
-    pawl_changes          changes = {PAWL__ONE_UNIT(now), .snapshot_release = {&change, 1}};
+    pawl_leased_batch_release change = {.partition = leased->partition, .session = leased->session};
+    pawl_changes              changes = {PAWL__ONE_UNIT(now), .leased_batch_release = {&change, 1}};
     return pawl_store_commit(store, &changes, NULL, error);
 }

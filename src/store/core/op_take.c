@@ -5,7 +5,7 @@
  *
  *     message       bury            discard                  move
  *     queue_settle  done            done                     done
- *     inbox_mark    dead            discarded                -
+ *     inbox_entry    dead            discarded                -
  *     dead_set      the letter
  *     queue_send                                             into the other queue, under its id
  *     event         who, when, why, how many, the ids
@@ -28,7 +28,7 @@
 typedef struct parts {
     pawl_queue_rows    rows;
     pawl_queue_settle *settles;
-    pawl_inbox_mark   *marks;
+    pawl_inbox_entry  *marks;
     pawl_dead_set     *letters;
     pawl_queue_send   *sends;
     pawl_text         *ids;
@@ -39,9 +39,9 @@ typedef struct parts {
 
 static pawl__action action_of(const pawl_queue_take *take)
 {
-    static const char *const types[] = {[PAWL_TAKE_BURY]    = PAWL_QUEUE_BURIED,
-                                        [PAWL_TAKE_DISCARD] = PAWL_QUEUE_DISCARDED,
-                                        [PAWL_TAKE_MOVE]    = PAWL_QUEUE_MOVED};
+    static const char *const types[] = {[PAWL_TAKE_DEAD_LETTER] = PAWL_QUEUE_DEAD_LETTERED,
+                                        [PAWL_TAKE_DISCARD]     = PAWL_QUEUE_DISCARDED,
+                                        [PAWL_TAKE_MOVE]        = PAWL_QUEUE_MOVED};
     return (pawl__action){PAWL_QUEUE_TAKEN_STREAMS, NOUN,     take->queue,
                           types[take->action],      take->by, take->reason};
 }
@@ -86,7 +86,7 @@ static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
                            .code     = PAWL_TEXT(PAWL_TAKE_CODE),
                            .error    = error,
                            .attempts = row->attempts,
-                           .deaths   = row->deaths,
+                           .crashes  = row->crashes,
                            .history  = row->history,
                            .at       = now};
 }
@@ -113,12 +113,13 @@ static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time
         }
         if (made->known[i])
             continue;
-        made->marks[made->mark_count++] = (pawl_inbox_mark){
+        made->marks[made->mark_count++] = (pawl_inbox_entry){
             .endpoint   = made->endpoint,
             .message_id = row->message.id,
-            .outcome    = take->action == PAWL_TAKE_BURY ? PAWL_INBOX_DEAD : PAWL_INBOX_DISCARDED,
-            .at         = now};
-        if (take->action == PAWL_TAKE_BURY)
+            .outcome =
+                take->action == PAWL_TAKE_DEAD_LETTER ? PAWL_INBOX_DEAD : PAWL_INBOX_DISCARDED,
+            .at = now};
+        if (take->action == PAWL_TAKE_DEAD_LETTER)
             made->letters[made->letter_count++] = letter_of(take, made->endpoint, row, error, now);
     }
 }
@@ -197,7 +198,7 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
     make_changes(take, pawl_text_of(text), now, made);
     pawl_changes changes = {PAWL__ONE_UNIT(now),
                             .queue_settle = {made->settles, made->rows.count},
-                            .inbox_mark   = {made->marks, made->mark_count},
+                            .inbox_entry  = {made->marks, made->mark_count},
                             .dead_set     = {made->letters, made->letter_count},
                             .queue_send   = {made->sends, made->send_count},
                             .event_append = {&event, 1}};

@@ -36,7 +36,7 @@ static const char *signal_name(int number)
     return NULL;
 }
 
-pawl_text pawl_worker_death_text(const pawl_worker_death *death, pawl_arena *arena)
+pawl_text pawl_worker_crash_text(const pawl_worker_crash *death, pawl_arena *arena)
 {
     const char *name  = signal_name(death->signal);
     const char *colon = death->reason.size > 0 ? ": " : "";
@@ -65,7 +65,7 @@ pawl_uuid pawl_worker_process(void)
 
 /* ---- Noting --------------------------------------------------------------- */
 
-static yyjson_mut_doc *headers_of(const pawl_worker_death *death, pawl_text text)
+static yyjson_mut_doc *headers_of(const pawl_worker_crash *death, pawl_text text)
 {
     yyjson_mut_doc *doc = text.data != NULL ? pawl__object_begin() : NULL;
     if (doc == NULL)
@@ -79,13 +79,13 @@ static yyjson_mut_doc *headers_of(const pawl_worker_death *death, pawl_text text
 }
 
 /* The first note stands, also when two are written at a time. */
-static pawl_code note_one(pawl_store *store, const pawl_worker_death *death,
+static pawl_code note_one(pawl_store *store, const pawl_worker_crash *death,
                           const pawl__action *action, pawl_time now, pawl_arena *arena,
                           int64_t *count, pawl_error *error)
 {
     pawl_event_append event   = {.version = 0};
     pawl_changes      changes = {PAWL__ONE_UNIT(now)};
-    yyjson_mut_doc   *headers = headers_of(death, pawl_worker_death_text(death, arena));
+    yyjson_mut_doc   *headers = headers_of(death, pawl_worker_crash_text(death, arena));
     pawl_code         code = pawl__action_event(store, action, headers, now, arena, &event, error);
     if (code != PAWL_OK || event.version > 1)
         return code;
@@ -97,18 +97,18 @@ static pawl_code note_one(pawl_store *store, const pawl_worker_death *death,
 }
 
 /* The process's own id needs no row of a worker: those may be ended before its supervisor comes. */
-static pawl_code note_process(pawl_store *store, const pawl_worker_death *death, pawl_time now,
+static pawl_code note_process(pawl_store *store, const pawl_worker_crash *death, pawl_time now,
                               pawl_arena *arena, int64_t *count, pawl_error *error)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(death->process, id);
     const pawl__action action = {PAWL_PROCESS_STREAMS, "process", pawl_text_of(id),
-                                 PAWL_WORKER_DIED,     death->by, death->reason};
+                                 PAWL_WORKER_CRASHED,  death->by, death->reason};
     pawl_code          code   = pawl__action_check(&action, error);
     return code == PAWL_OK ? note_one(store, death, &action, now, arena, count, error) : code;
 }
 
-static pawl_code note_workers(pawl_store *store, const pawl_worker_death *death, pawl_time now,
+static pawl_code note_workers(pawl_store *store, const pawl_worker_crash *death, pawl_time now,
                               pawl_arena *arena, int64_t *count, pawl_error *error)
 {
     char              id[PAWL_UUID_TEXT_SIZE + 1];
@@ -116,11 +116,11 @@ static pawl_code note_workers(pawl_store *store, const pawl_worker_death *death,
     size_t            item_count = 0;
     pawl_text         pid        = pawl_arena_printf(arena, "%lld", (long long)death->pid);
     pawl__action      action     = {PAWL_WORKER_STREAMS, "process", pid,
-                                    PAWL_WORKER_DIED,    death->by, death->reason};
+                                    PAWL_WORKER_CRASHED, death->by, death->reason};
     pawl_code         code       = pid.data != NULL ? pawl__action_check(&action, error)
                                                     : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
-        code = pawl_store_worker_died(store, arena, &items, &item_count, error);
+        code = pawl_store_worker_crashed(store, arena, &items, &item_count, error);
     for (size_t i = 0; i < item_count && code == PAWL_OK; i++) {
         if (items[i].pid != death->pid)
             continue;
@@ -131,7 +131,7 @@ static pawl_code note_workers(pawl_store *store, const pawl_worker_death *death,
     return code;
 }
 
-pawl_code pawl_store_worker_note_death(pawl_store *store, const pawl_worker_death *death,
+pawl_code pawl_store_worker_note_crash(pawl_store *store, const pawl_worker_crash *death,
                                        pawl_time now, int64_t *count, pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(0);
@@ -160,7 +160,7 @@ static pawl_code read_text(const pawl_event *event, pawl_arena *arena, pawl_text
         return PAWL_OK;
     *text = PAWL_TEXT("");
     return pawl_error_set(error, PAWL_EPERSIST, "event %s of a worker has no header 'text'",
-                          PAWL_WORKER_DIED);
+                          PAWL_WORKER_CRASHED);
 }
 
 static pawl_code read_first(pawl_store *store, const char *streams, pawl_uuid of, pawl_arena *arena,
@@ -180,13 +180,13 @@ static pawl_code read_first(pawl_store *store, const char *streams, pawl_uuid of
     return read_text(&rows.items[0].event, arena, text, error);
 }
 
-pawl_code pawl_store_worker_death(pawl_store *store, pawl_worker_id worker, pawl_arena *arena,
+pawl_code pawl_store_worker_crash(pawl_store *store, pawl_worker_id worker, pawl_arena *arena,
                                   pawl_text *text, pawl_error *error)
 {
     return read_first(store, PAWL_WORKER_STREAMS, worker.uuid, arena, text, error);
 }
 
-pawl_code pawl_store_process_death(pawl_store *store, pawl_uuid process, pawl_arena *arena,
+pawl_code pawl_store_process_crash(pawl_store *store, pawl_uuid process, pawl_arena *arena,
                                    pawl_text *text, pawl_error *error)
 {
     return read_first(store, PAWL_PROCESS_STREAMS, process, arena, text, error);

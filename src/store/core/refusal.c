@@ -35,7 +35,7 @@ pawl_code pawl__why_not_enlisted(const void *change, pawl_error *why)
 
 pawl_code pawl__why_handled(const void *change, pawl_error *why)
 {
-    const pawl_inbox_mark *mark = change;
+    const pawl_inbox_entry *mark = change;
     return pawl_error_set(why, PAWL_EDUPLICATE, "endpoint %.*s: message %.*s was handled already",
                           PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
 }
@@ -186,7 +186,8 @@ pawl_code pawl__why_no_row(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(gone->partition));
 }
 
-pawl_code pawl__why_not_removed(const pawl_snapshot_remove *removal, size_t index, pawl_error *why)
+pawl_code pawl__why_not_removed(const pawl_leased_batch_remove *removal, size_t index,
+                                pawl_error *why)
 {
     return pawl_error_set(
         why, PAWL_ECONFLICT,

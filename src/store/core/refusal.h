@@ -18,7 +18,7 @@ pawl_code pawl__why_gone_row(const pawl_queue_settle *settle, const char *text, 
 pawl__why_fn pawl__why_gone;            /* queue_settle: the row is not there */
 pawl__why_fn pawl__why_not_claimed;     /* queue_settle */
 pawl__why_fn pawl__why_not_enlisted;    /* queue_settle: PAWL_EINVAL, no refusal */
-pawl__why_fn pawl__why_handled;         /* inbox_mark */
+pawl__why_fn pawl__why_handled;         /* inbox_entry */
 pawl__why_fn pawl__why_not_deleted;     /* saga_delete */
 pawl__why_fn pawl__why_not_inserted;    /* saga_insert */
 pawl__why_fn pawl__why_not_updated;     /* saga_update: not at its version */
@@ -36,7 +36,8 @@ pawl__why_fn pawl__why_queued;          /* queue_send */
 pawl__why_fn pawl__why_no_row;          /* aggregator_remove */
 
 /* Of the removal's ids the one at `index`. */
-pawl_code pawl__why_not_removed(const pawl_snapshot_remove *removal, size_t index, pawl_error *why);
+pawl_code pawl__why_not_removed(const pawl_leased_batch_remove *removal, size_t index,
+                                pawl_error *why);
 
 /* ---- What is no refusal of a change ------------------------------------- */
 

@@ -12,14 +12,17 @@ const pawl__field_list pawl__one_uuid = PAWL__FIELDS(PAWL__AS_ONE(UUID));
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The row stands first in a message. */
-static const pawl__field queue_message[] = {
-    PAWL__AS(queue_row, seq, INT),       PAWL__AS(queue_row, due, TIME),
-    PAWL__AS(queue_row, placed, TIME),   PAWL__AS(queue_row, attempts, INT32),
-    PAWL__AS(queue_row, deaths, INT32),  PAWL__AS(queue_row, waiting_since, TIME),
-    PAWL__AS(queue_row, history, TEXT),  PAWL__AS_MESSAGE(queue_row),
-    PAWL__AS(queue_message, error, TEXT)};
-const pawl__field_list pawl__queue_message_fields = PAWL__FIELD_ARRAY(queue_message);
-const pawl__field_list pawl__queue_row_fields     = {queue_message, COUNT(queue_message) - 1};
+static const pawl__field queue_message[]            = {PAWL__AS(queue_row, seq, INT),
+                                                       PAWL__AS(queue_row, due, TIME),
+                                                       PAWL__AS(queue_row, placed, TIME),
+                                                       PAWL__AS(queue_row, attempts, INT32),
+                                                       PAWL__AS_NAMED(queue_row, crashes, "deaths", INT32),
+                                                       PAWL__AS(queue_row, waiting_since, TIME),
+                                                       PAWL__AS(queue_row, history, TEXT),
+                                                       PAWL__AS_MESSAGE(queue_row),
+                                                       PAWL__AS(queue_message, error, TEXT)};
+const pawl__field_list   pawl__queue_message_fields = PAWL__FIELD_ARRAY(queue_message);
+const pawl__field_list   pawl__queue_row_fields     = {queue_message, COUNT(queue_message) - 1};
 _Static_assert(offsetof(pawl_queue_message, row) == 0, "see above");
 
 const pawl__field_list pawl__dead_count_fields =
@@ -77,7 +80,7 @@ const pawl__field_list pawl__attempt_row_fields =
 const pawl__field_list pawl__dead_row_fields = PAWL__FIELDS(
     PAWL__AS(dead_row, endpoint, TEXT), PAWL__AS(dead_row, queue, TEXT),
     PAWL__AS(dead_row, code, TEXT), PAWL__AS(dead_row, error, TEXT),
-    PAWL__AS(dead_row, attempts, INT32), PAWL__AS(dead_row, deaths, INT32),
+    PAWL__AS(dead_row, attempts, INT32), PAWL__AS_NAMED(dead_row, crashes, "deaths", INT32),
     PAWL__AS(dead_row, history, TEXT), PAWL__AS(dead_row, at, TIME), PAWL__AS_MESSAGE(dead_row));
 
 #define HISTORY_FIELD(member, as) PAWL__AS(history_row, entry.member, as)
@@ -108,7 +111,7 @@ const pawl__field_list pawl__event_row_fields = PAWL__FIELDS(
 
 const pawl__field_list pawl__queue_stats_fields =
     PAWL__FIELDS(PAWL__AS(queue_stats, queue, TEXT), PAWL__AS(queue_stats, ready, INT),
-                 PAWL__AS(queue_stats, future, INT), PAWL__AS(queue_stats, oldest, TIME));
+                 PAWL__AS(queue_stats, scheduled, INT), PAWL__AS(queue_stats, oldest, TIME));
 
 const pawl__field_list pawl__counters_fields =
     PAWL__FIELDS(PAWL__AS(counters, messages, INT), PAWL__AS(counters, timeouts, INT),
@@ -119,7 +122,7 @@ const pawl__field_list pawl__counters_fields =
 
 const pawl_text pawl__state_words[] = {
     [PAWL_OUTBOX_PENDING]    = PAWL_TEXT_INIT("pending"),
-    [PAWL_OUTBOX_HELD]       = PAWL_TEXT_INIT("held"),
+    [PAWL_OUTBOX_BLOCKED]    = PAWL_TEXT_INIT("held"),
     [PAWL_OUTBOX_DISPATCHED] = PAWL_TEXT_INIT("dispatched"),
     [PAWL_OUTBOX_DEAD]       = PAWL_TEXT_INIT("dead"),
     [PAWL_OUTBOX_DISCARDED]  = PAWL_TEXT_INIT("discarded"),
@@ -130,7 +133,7 @@ const pawl_text pawl__outcome_words[] = {
     [PAWL_ATTEMPT_REJECTED]  = PAWL_TEXT_INIT("rejected"),
     [PAWL_ATTEMPT_TRANSIENT] = PAWL_TEXT_INIT("transient"),
     [PAWL_ATTEMPT_POISON]    = PAWL_TEXT_INIT("poison"),
-    [PAWL_ATTEMPT_ENABLED]   = PAWL_TEXT_INIT("enabled"),
+    [PAWL_ATTEMPT_RETRIED]   = PAWL_TEXT_INIT("enabled"),
     [PAWL_ATTEMPT_DISCARDED] = PAWL_TEXT_INIT("discarded"),
 };
 
@@ -142,8 +145,8 @@ const pawl_text pawl__inbox_words[] = {
 
 pawl_text pawl__reset_word(pawl_outbox_action action)
 {
-    return pawl__outcome_words[action == PAWL_OUTBOX_ENABLE ? PAWL_ATTEMPT_ENABLED
-                                                            : PAWL_ATTEMPT_DISCARDED];
+    return pawl__outcome_words[action == PAWL_OUTBOX_RETRY ? PAWL_ATTEMPT_RETRIED
+                                                           : PAWL_ATTEMPT_DISCARDED];
 }
 
 int pawl__find_word(pawl_text word, const pawl_text *words, int count)

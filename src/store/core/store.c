@@ -316,15 +316,15 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
 /* Whether a claim or a lease is given back, or a row is due at another time. */
 static bool gives_back(const pawl_changes *changes)
 {
-    bool is_given = changes->snapshot_release.count != 0;
+    bool is_given = changes->leased_batch_release.count != 0;
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         is_given |= changes->queue_settle.items[i].action != PAWL_QUEUE_DONE;
     for (size_t i = 0; i < changes->timeout_settle.count; i++)
         is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
     for (size_t i = 0; i < changes->flush_set.count; i++)
         is_given |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
-    for (size_t i = 0; i < changes->outbox_hold.count; i++)
-        is_given |= changes->outbox_hold.items[i].is_release;
+    for (size_t i = 0; i < changes->outbox_block.count; i++)
+        is_given |= changes->outbox_block.items[i].is_unblock;
     return is_given;
 }
 
@@ -438,7 +438,7 @@ static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals 
     if (code == PAWL_OK)
         code = pawl__store_attach(store, changes->now, error);
     if (code != PAWL_OK) {
-        pawl_store_hold_end(store); /* the driver, who ends it, is not asked */
+        pawl_store_handler_transaction_end(store); /* the driver, who ends it, is not asked */
         return code;
     }
     return refused != NULL ? commit_checked(store, changes, refused, error)

@@ -220,13 +220,13 @@ static bool is_known(const char *name)
 /* ---- Output ----------------------------------------------------------------------------- */
 
 /* A growing text in a fixed buffer; a piece that does not fit is left out. */
-typedef struct sink {
+typedef struct outbound {
     char  *text;
     size_t size; /* with room for the NUL */
     size_t used;
-} sink;
+} outbound;
 
-static void put(sink *out, pawl_text text)
+static void put(outbound *out, pawl_text text)
 {
     size_t room = out->size - 1 - out->used;
     size_t part = text.size < room ? text.size : room;
@@ -235,7 +235,7 @@ static void put(sink *out, pawl_text text)
     out->used += part;
 }
 
-static void put_mask(sink *out)
+static void put_mask(outbound *out)
 {
     put(out, PAWL_TEXT(MASK));
 }
@@ -251,7 +251,7 @@ static bool is_plain_value(pawl_text value)
 
 /* Copies "?a=b&password=c" with secret values masked. False when the rest must not be
  * shown: it may be a part of a password. */
-static bool put_parameter(sink *out, pawl_text pair, bool *is_behind_secret)
+static bool put_parameter(outbound *out, pawl_text pair, bool *is_behind_secret)
 {
     char        name[NAME_SIZE_MAX + 1];
     const char *equals = find_char(pair, '=');
@@ -272,7 +272,7 @@ static bool put_parameter(sink *out, pawl_text pair, bool *is_behind_secret)
     return true;
 }
 
-static void put_parameters(sink *out, const char *text, bool is_behind_secret)
+static void put_parameters(outbound *out, const char *text, bool is_behind_secret)
 {
     while (*text != '\0') {
         pawl_text separator = between(text, text + 1);
@@ -344,7 +344,7 @@ static bool is_location(const char *text)
            are_parameters(parameters);
 }
 
-static void put_location(sink *out, const char *text)
+static void put_location(outbound *out, const char *text)
 {
     const char *parameters = text + strcspn(text, "?#");
     put(out, between(text, parameters));
@@ -363,7 +363,7 @@ static const char *name_end(pawl_text user)
 }
 
 /* "user:password", as "user:***"; a name that may be a part of a password is none. */
-static bool put_user(sink *out, pawl_text user)
+static bool put_user(outbound *out, pawl_text user)
 {
     const char *colon = name_end(user);
     pawl_text   name  = colon != NULL ? between(user.data, colon) : user;
@@ -376,7 +376,7 @@ static bool put_user(sink *out, pawl_text user)
 }
 
 /* The URL behind "scheme://". False, and nothing to be shown, when it has no known form. */
-static bool put_authority(sink *out, const char *text)
+static bool put_authority(outbound *out, const char *text)
 {
     size_t      size = strcspn(text, "/?#");
     const char *at   = find_last(between(text, text + size), '@');
@@ -416,7 +416,7 @@ static bool is_shown_path(pawl_text path)
     return !is_secret(name);
 }
 
-static bool put_path(sink *out, const char *text, bool is_any)
+static bool put_path(outbound *out, const char *text, bool is_any)
 {
     pawl_text path = between(text, text + strcspn(text, "?"));
     if (is_any ? !is_shown_path(path) : !are_all(path, "/"))
@@ -445,7 +445,7 @@ static const char *find_outside(pawl_text text, char wanted, bool is_last)
 
 /* A data source's name, or a connection string: behind a password the first thing that is no known attribute
  * hides the rest. */
-static bool put_connection(sink *out, const char *text)
+static bool put_connection(outbound *out, const char *text)
 {
     const char *end              = find_outside(between(text, text + strlen(text)), '?', true);
     bool        is_behind_secret = false;
@@ -468,7 +468,7 @@ static bool put_connection(sink *out, const char *text)
     return true;
 }
 
-static bool put_url(sink *out, const char *url)
+static bool put_url(outbound *out, const char *url)
 {
     size_t scheme = any_scheme_size(url);
     if (scheme == 0)
@@ -487,7 +487,7 @@ static bool put_url(sink *out, const char *url)
 
 void pawl__url_mask(const char *url, char *text, size_t size)
 {
-    sink out = {text, size, 0};
+    outbound out = {text, size, 0};
     if (url != NULL && !put_url(&out, url)) {
         size_t scheme = any_scheme_size(url);
         out.used      = 0;

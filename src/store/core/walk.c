@@ -5,9 +5,9 @@
  */
 #include "store/core/call.h"
 
-static const pawl_walk_rows none = {.count = 0};
+static const pawl_scan_rows none = {.count = 0};
 
-static pawl_code make_rows(size_t count, pawl_arena *arena, pawl_walk_rows *rows, pawl_error *error)
+static pawl_code make_rows(size_t count, pawl_arena *arena, pawl_scan_rows *rows, pawl_error *error)
 {
     rows->items = pawl_arena_take(arena, count * sizeof *rows->items + 1);
     if (rows->items == NULL)
@@ -16,11 +16,11 @@ static pawl_code make_rows(size_t count, pawl_arena *arena, pawl_walk_rows *rows
     return PAWL_OK;
 }
 
-static pawl_code walk_outbox(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                             pawl_walk_rows *rows, pawl_error *error)
+static pawl_code walk_outbox(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                             pawl_scan_rows *rows, pawl_error *error)
 {
-    const pawl_outbox_query query = {.states = 1u << PAWL_OUTBOX_PENDING | 1u << PAWL_OUTBOX_HELD |
-                                               1u << PAWL_OUTBOX_DEAD,
+    const pawl_outbox_query query = {.states = 1u << PAWL_OUTBOX_PENDING |
+                                               1u << PAWL_OUTBOX_BLOCKED | 1u << PAWL_OUTBOX_DEAD,
                                      .after     = walk->after != NULL ? walk->after->number : 0,
                                      .count_max = walk->count_max};
     pawl_outbox_rows        found;
@@ -28,7 +28,7 @@ static pawl_code walk_outbox(pawl_store *store, const pawl_walk *walk, pawl_aren
     if (code == PAWL_OK)
         code = make_rows(found.count, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
-        rows->items[i] = (pawl_walk_row){.number     = found.items[i].id,
+        rows->items[i] = (pawl_scan_row){.number     = found.items[i].id,
                                          .belongs_to = found.items[i].destination,
                                          .message    = found.items[i].message};
     return code;
@@ -44,8 +44,8 @@ static pawl_message message_of(const pawl_event *event)
                           .causation_id   = event->causation_id};
 }
 
-static pawl_code walk_events(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                             pawl_walk_rows *rows, pawl_error *error)
+static pawl_code walk_events(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                             pawl_scan_rows *rows, pawl_error *error)
 {
     const pawl_event_query query = {.after     = walk->after != NULL ? walk->after->number : 0,
                                     .count_max = walk->count_max};
@@ -54,34 +54,34 @@ static pawl_code walk_events(pawl_store *store, const pawl_walk *walk, pawl_aren
     if (code == PAWL_OK)
         code = make_rows(found.count, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
-        rows->items[i] = (pawl_walk_row){.number     = found.items[i].seq,
+        rows->items[i] = (pawl_scan_row){.number     = found.items[i].seq,
                                          .belongs_to = found.items[i].stream,
                                          .version    = found.items[i].event.type_version,
                                          .message    = message_of(&found.items[i].event)};
     return code;
 }
 
-static pawl_code check(const pawl_walk *walk, pawl_error *error)
+static pawl_code check(const pawl_scan *walk, pawl_error *error)
 {
-    if ((unsigned)walk->kind >= PAWL_WALK_KINDS)
+    if ((unsigned)walk->kind >= PAWL_SCAN_KINDS)
         return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown", (int)walk->kind);
-    if (walk->kind == PAWL_WALK_SAGAS && walk->table == NULL)
+    if (walk->kind == PAWL_SCAN_SAGAS && walk->table == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "scan of sagas: give their table");
     return PAWL_OK;
 }
 
-pawl_code pawl_store_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                          pawl_walk_rows *rows, pawl_error *error)
+pawl_code pawl_store_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                          pawl_scan_rows *rows, pawl_error *error)
 {
     *rows = none;
-    if (walk->kind == PAWL_WALK_OUTBOX)
+    if (walk->kind == PAWL_SCAN_OUTBOX)
         return walk_outbox(store, walk, arena, rows, error);
-    if (walk->kind == PAWL_WALK_EVENTS)
+    if (walk->kind == PAWL_SCAN_EVENTS)
         return walk_events(store, walk, arena, rows, error);
-    pawl_code code = PAWL__CALL_BEGIN(walk);
+    pawl_code code = PAWL__CALL_BEGIN(scan);
     if (code == PAWL_OK)
         code = check(walk, error);
     if (code == PAWL_OK)
-        code = store->ops->walk(store, walk, arena, rows, error);
+        code = store->ops->scan(store, walk, arena, rows, error);
     return PAWL__CALL_END(code, rows, none);
 }

@@ -113,7 +113,7 @@ bool pawl__memory_partition_is_empty(const memory_data *data, pawl_text partitio
     return oldest(data, partition) == NULL;
 }
 
-void pawl__memory_partition_count(const memory_data *data, pawl_walk_row *partition)
+void pawl__memory_partition_count(const memory_data *data, pawl_scan_row *partition)
 {
     const aggregator_row *row = oldest(data, partition->belongs_to);
     partition->oldest         = row != NULL ? row->fields.at : 0;
@@ -162,8 +162,8 @@ void pawl__memory_aggregator_free(memory_data *data, uint64_t holder)
 }
 
 /* Lists the rows of a snapshot and counts those that nobody here can read. */
-static bool list_free(const memory_data *data, const pawl_snapshot_claim *claim, memory_list *list,
-                      pawl_arena *arena, int64_t *unresolved)
+static bool list_free(const memory_data *data, const pawl_leased_batch_claim *claim,
+                      memory_list *list, pawl_arena *arena, int64_t *unresolved)
 {
     aggregator_row *row = oldest(data, claim->partition);
     for (; row != NULL; row = next_oldest(data, row, claim->partition)) {
@@ -178,8 +178,8 @@ static bool list_free(const memory_data *data, const pawl_snapshot_claim *claim,
     return true;
 }
 
-static void lease_all(memory_store *self, const memory_list *list, const pawl_snapshot_claim *claim,
-                      pawl_aggregator_row *items)
+static void lease_all(memory_store *self, const memory_list *list,
+                      const pawl_leased_batch_claim *claim, pawl_aggregator_row *items)
 {
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     for (size_t i = 0; i < list->count; i++) {
@@ -189,42 +189,43 @@ static void lease_all(memory_store *self, const memory_list *list, const pawl_sn
     }
 }
 
-pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                      pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__memory_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                          pawl_arena *arena, pawl_leased_batch *leased,
+                                          pawl_error *error)
 {
-    *snapshot          = (pawl_snapshot){0};
+    *leased            = (pawl_leased_batch){0};
     memory_data *data  = pawl__memory_enter(store);
     memory_list  list  = {0};
     void        *items = NULL;
-    bool         is_ok = list_free(data, claim, &list, arena, &snapshot->unresolved) &&
+    bool         is_ok = list_free(data, claim, &list, arena, &leased->unresolved) &&
                  pawl__memory_list_show(&list, &data->aggregator, arena, &items);
     if (is_ok)
         lease_all((memory_store *)store, &list, claim, items);
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("leased batch of an aggregator", error);
-    snapshot->items = items;
-    snapshot->count = list.count;
+    leased->items = items;
+    leased->count = list.count;
     return PAWL_OK;
 }
 
 /* ---- Reads -------------------------------------------------------------- */
 
-bool pawl__memory_aggregator_behind(const memory_data *data, const pawl_walk *walk,
-                                    const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_aggregator_behind(const memory_data *data, const pawl_scan *walk,
+                                    const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
     const aggregator_row  probe = {.fields.id = after->number};
     const aggregator_row *found = pawl__tree_above(&data->aggregator.trees[BY_ID], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.number     = found->fields.id,
+        *row = (pawl_scan_row){.number     = found->fields.id,
                                .belongs_to = found->fields.name,
                                .message    = found->fields.message};
     return found != NULL;
 }
 
 pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                      pawl_snapshot *rows, pawl_error *error)
+                                      pawl_leased_batch *rows, pawl_error *error)
 {
     memory_data    *data  = pawl__memory_enter(store);
     memory_list     list  = {0};
@@ -265,7 +266,7 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static pawl_code refuse_removal(memory_commit *commit, const pawl_snapshot_remove *change,
+static pawl_code refuse_removal(memory_commit *commit, const pawl_leased_batch_remove *change,
                                 int64_t id)
 {
     return pawl__memory_refuse(commit, PAWL_ECONFLICT,
@@ -273,11 +274,11 @@ static pawl_code refuse_removal(memory_commit *commit, const pawl_snapshot_remov
                                PAWL_TEXT_ARGS(change->partition), (long long)id);
 }
 
-pawl_code pawl__memory_apply_snapshot_remove(memory_commit *commit, const void *item)
+pawl_code pawl__memory_apply_leased_batch_remove(memory_commit *commit, const void *item)
 {
-    const pawl_snapshot_remove *change   = item;
-    memory_data                *data     = commit->data;
-    bool                        is_owned = !pawl_uuid_is_zero(change->session.uuid);
+    const pawl_leased_batch_remove *change   = item;
+    memory_data                    *data     = commit->data;
+    bool                            is_owned = !pawl_uuid_is_zero(change->session.uuid);
     for (size_t i = 0; i < change->id_count; i++) {
         aggregator_row *row = in_partition(find_id(data, change->ids[i]), change->partition);
         if (is_owned &&
@@ -338,14 +339,14 @@ pawl_code pawl__memory_apply_aggregator_remove(memory_commit *commit, const void
                                PAWL_TEXT_ARGS(change->partition));
 }
 
-pawl_code pawl__memory_apply_snapshot_release(memory_commit *commit, const void *item)
+pawl_code pawl__memory_apply_leased_batch_release(memory_commit *commit, const void *item)
 {
-    const pawl_snapshot_release *change = item;
-    memory_data                 *data   = commit->data;
-    const memory_tree           *tree   = &data->aggregator.trees[BY_SESSION];
-    const aggregator_row         probe  = {.fields = {.session = change->session, .id = INT64_MIN}};
-    aggregator_row              *next   = NULL;
-    aggregator_row              *row    = pawl__tree_at_least(tree, &probe);
+    const pawl_leased_batch_release *change = item;
+    memory_data                     *data   = commit->data;
+    const memory_tree               *tree   = &data->aggregator.trees[BY_SESSION];
+    const aggregator_row probe = {.fields = {.session = change->session, .id = INT64_MIN}};
+    aggregator_row      *next  = NULL;
+    aggregator_row      *row   = pawl__tree_at_least(tree, &probe);
     for (; row != NULL; row = next) {
         if (pawl_uuid_compare(row->fields.session.uuid, change->session.uuid) != 0)
             break;

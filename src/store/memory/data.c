@@ -161,7 +161,7 @@ pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store
     pthread_mutex_unlock(&list_mutex);
     if (self->data == NULL)
         return pawl__memory_out_of_memory("opening the store", error);
-    if (store->mode == PAWL_OPEN_LOOK || store->mode == PAWL_OPEN_SCHEMA)
+    if (store->mode == PAWL_OPEN_EXISTING || store->mode == PAWL_OPEN_SCHEMA)
         return PAWL_OK;
     return pawl__memory_check_reach(store, options->tables, options->table_count, error);
 }

@@ -131,15 +131,15 @@ pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dea
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("count of dead letters", error);
 }
 
-bool pawl__memory_letter_behind(const memory_data *data, const pawl_walk *walk,
-                                const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_letter_behind(const memory_data *data, const pawl_scan *walk,
+                                const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
     const dead_row probe = {
         .fields = {.endpoint = after->belongs_to, .message.id = after->message.id}};
     const dead_row *found = pawl__tree_above(&data->dead.trees[BY_KEY], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.belongs_to = found->fields.endpoint,
+        *row = (pawl_scan_row){.belongs_to = found->fields.endpoint,
                                .name       = found->fields.queue,
                                .code       = found->fields.code,
                                .message    = found->fields.message};
@@ -156,7 +156,7 @@ static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *chang
                                    PAWL_TEXT_ARGS(change->endpoint));
     if (row != NULL)
         code = pawl__journal_remove(&data->journal, &data->dead, row);
-    return code != PAWL_OK || change->keeps_mark
+    return code != PAWL_OK || change->keeps_record
                ? code
                : pawl__memory_inbox_remove(commit, change->endpoint, change->message.id);
 }
@@ -172,7 +172,7 @@ pawl_code pawl__memory_apply_dead_set(memory_commit *commit, const void *item)
                                 .code     = change->code,
                                 .error    = change->error,
                                 .attempts = change->attempts,
-                                .deaths   = change->deaths,
+                                .crashes  = change->crashes,
                                 .history  = change->history,
                                 .at       = change->at},
     };

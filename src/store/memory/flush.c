@@ -85,15 +85,15 @@ pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time d
     return PAWL_OK;
 }
 
-static bool is_walked(const pawl_walk *walk, const pawl_flush_row *fields)
+static bool is_walked(const pawl_scan *walk, const pawl_flush_row *fields)
 {
     return pawl__memory_is_like(walk->partition, fields->partition) &&
            pawl__memory_is_like(walk->aggregator, fields->name) &&
            (!walk->is_dead || fields->is_dead);
 }
 
-bool pawl__memory_partition_behind(const memory_data *data, const pawl_walk *walk,
-                                   const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_partition_behind(const memory_data *data, const pawl_scan *walk,
+                                   const pawl_scan_row *after, pawl_scan_row *row)
 {
     const memory_tree *tree  = &data->flushes.trees[BY_PARTITION];
     const flush_row    probe = {.fields.partition = after->belongs_to};
@@ -102,7 +102,7 @@ bool pawl__memory_partition_behind(const memory_data *data, const pawl_walk *wal
         found = pawl__tree_next(tree, found);
     if (found == NULL)
         return false;
-    *row = (pawl_walk_row){.belongs_to = found->fields.partition,
+    *row = (pawl_scan_row){.belongs_to = found->fields.partition,
                            .name       = found->fields.name,
                            .due        = found->fields.due,
                            .attempts   = found->fields.attempts,

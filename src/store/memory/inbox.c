@@ -56,10 +56,10 @@ pawl_code pawl__memory_inbox_known(pawl_store *store, pawl_text endpoint, const 
     return PAWL_OK;
 }
 
-pawl_code pawl__memory_apply_inbox_mark(memory_commit *commit, const void *item)
+pawl_code pawl__memory_apply_inbox_entry(memory_commit *commit, const void *item)
 {
-    const pawl_inbox_mark *change = item;
-    memory_data           *data   = commit->data;
+    const pawl_inbox_entry *change = item;
+    memory_data            *data   = commit->data;
     if (find(data, change->endpoint, change->message_id) != NULL)
         return pawl__memory_refuse(
             commit, PAWL_EDUPLICATE, "endpoint '%.*s': message '%.*s' was handled already",

@@ -127,14 +127,14 @@ void pawl__memory_interrupt(pawl_store *store)
     (void)written; /* a full counter ends the wait as well */
 }
 
-pawl_code pawl__memory_hold_begin(pawl_store *store, pawl_error *error)
+pawl_code pawl__memory_handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
     (void)store;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "the memory store has no connection of its own");
 }
 
-void pawl__memory_hold_end(pawl_store *store)
+void pawl__memory_handler_transaction_end(pawl_store *store)
 {
     (void)store;
 }
@@ -150,7 +150,7 @@ pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_change
 {
     (void)native;
     (void)changes;
-    return pawl__memory_hold_begin(store, error);
+    return pawl__memory_handler_transaction_begin(store, error);
 }
 
 /* Nothing is between, and nothing can be set. */
@@ -174,54 +174,54 @@ const pawl_store_ops pawl__memory_driver = {
     .store_size = sizeof(memory_store),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS |
                 PAWL_STORE_KNOWS_REFUSED,
-    .open             = pawl__memory_open,
-    .close            = pawl__memory_close,
-    .schema           = pawl__memory_schema,
-    .worker_open      = pawl__memory_worker_open,
-    .worker_close     = pawl__memory_worker_close,
-    .worker_list      = pawl__memory_worker_list,
-    .commit           = pawl__memory_commit,
-    .resolve          = pawl__memory_resolve,
-    .queue_claim      = pawl__memory_queue_claim,
-    .queue_oldest     = pawl__memory_queue_oldest,
-    .inbox_known      = pawl__memory_inbox_known,
-    .saga_load        = pawl__memory_saga_load,
-    .saga_count       = pawl__memory_saga_count,
-    .timeout_claim    = pawl__memory_timeout_claim,
-    .timeout_reap     = pawl__memory_timeout_reap,
-    .snapshot_claim   = pawl__memory_snapshot_claim,
-    .aggregator_get   = pawl__memory_aggregator_get,
-    .aggregator_count = pawl__memory_aggregator_count,
-    .flush_list       = pawl__memory_flush_list,
-    .outbox_claim     = pawl__memory_outbox_claim,
-    .lead             = pawl__memory_lead,
-    .unlead           = pawl__memory_unlead,
-    .subscriptions    = pawl__memory_subscriptions,
-    .next_due         = pawl__memory_next_due,
-    .stats            = pawl__memory_stats,
-    .sweep            = pawl__memory_sweep,
-    .wait             = pawl__memory_wait,
-    .interrupt        = pawl__memory_interrupt,
-    .hold_begin       = pawl__memory_hold_begin,
-    .hold_end         = pawl__memory_hold_end,
-    .native           = pawl__memory_native,
-    .enlist           = pawl__memory_enlist,
-    .queue_list       = pawl__memory_queue_list,
-    .queue_retried    = pawl__memory_queue_retried,
-    .timeout_list     = pawl__memory_timeout_list,
-    .outbox_attempts  = pawl__memory_outbox_attempts,
-    .dead_find        = pawl__memory_dead_find,
-    .diagnose         = diagnose,
-    .dead_count       = pawl__memory_dead_count,
-    .history_find     = pawl__memory_history_find,
-    .queue_find       = pawl__memory_queue_find,
-    .outbox_find      = pawl__memory_outbox_find,
-    .stream_load      = pawl__memory_stream_load,
-    .event_list       = pawl__memory_event_list,
-    .event_number     = pawl__memory_event_number,
-    .checkpoint_get   = pawl__memory_checkpoint_get,
-    .lead_list        = pawl__memory_lead_list,
-    .timeout_foreign  = pawl__memory_timeout_foreign,
-    .walk             = pawl__memory_walk,
-    .worker_died      = pawl__memory_worker_died,
+    .open                      = pawl__memory_open,
+    .close                     = pawl__memory_close,
+    .schema                    = pawl__memory_schema,
+    .worker_open               = pawl__memory_worker_open,
+    .worker_close              = pawl__memory_worker_close,
+    .worker_list               = pawl__memory_worker_list,
+    .commit                    = pawl__memory_commit,
+    .resolve                   = pawl__memory_resolve,
+    .queue_claim               = pawl__memory_queue_claim,
+    .queue_oldest              = pawl__memory_queue_oldest,
+    .inbox_known               = pawl__memory_inbox_known,
+    .saga_load                 = pawl__memory_saga_load,
+    .saga_count                = pawl__memory_saga_count,
+    .timeout_claim             = pawl__memory_timeout_claim,
+    .timeout_reap              = pawl__memory_timeout_reap,
+    .leased_batch_claim        = pawl__memory_leased_batch_claim,
+    .aggregator_get            = pawl__memory_aggregator_get,
+    .aggregator_count          = pawl__memory_aggregator_count,
+    .flush_list                = pawl__memory_flush_list,
+    .outbox_claim              = pawl__memory_outbox_claim,
+    .lead                      = pawl__memory_lead,
+    .unlead                    = pawl__memory_unlead,
+    .subscriptions             = pawl__memory_subscriptions,
+    .next_due                  = pawl__memory_next_due,
+    .stats                     = pawl__memory_stats,
+    .sweep                     = pawl__memory_sweep,
+    .wait                      = pawl__memory_wait,
+    .interrupt                 = pawl__memory_interrupt,
+    .handler_transaction_begin = pawl__memory_handler_transaction_begin,
+    .handler_transaction_end   = pawl__memory_handler_transaction_end,
+    .native                    = pawl__memory_native,
+    .enlist                    = pawl__memory_enlist,
+    .queue_list                = pawl__memory_queue_list,
+    .queue_retried             = pawl__memory_queue_retried,
+    .timeout_list              = pawl__memory_timeout_list,
+    .outbox_attempts           = pawl__memory_outbox_attempts,
+    .dead_find                 = pawl__memory_dead_find,
+    .diagnose                  = diagnose,
+    .dead_count                = pawl__memory_dead_count,
+    .history_find              = pawl__memory_history_find,
+    .queue_find                = pawl__memory_queue_find,
+    .outbox_find               = pawl__memory_outbox_find,
+    .stream_load               = pawl__memory_stream_load,
+    .event_list                = pawl__memory_event_list,
+    .event_number              = pawl__memory_event_number,
+    .checkpoint_get            = pawl__memory_checkpoint_get,
+    .lead_list                 = pawl__memory_lead_list,
+    .timeout_foreign           = pawl__memory_timeout_foreign,
+    .scan                      = pawl__memory_scan,
+    .worker_crashed            = pawl__memory_worker_crashed,
 };

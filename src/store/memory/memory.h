@@ -143,7 +143,7 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
                                     pawl_time due);
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
-void      pawl__memory_partition_count(const memory_data *data, pawl_walk_row *row);
+void      pawl__memory_partition_count(const memory_data *data, pawl_scan_row *row);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
 /* Whether a query that wants the text, or any when it is empty, finds this one. */
 static inline bool pawl__memory_is_like(pawl_text wanted, pawl_text text)
@@ -175,13 +175,13 @@ size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, boo
 /* Ends dead workers that were not seen since `before`; how many. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
 /* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */
-typedef bool   memory_walk_fn(const memory_data *data, const pawl_walk *walk,
-                              const pawl_walk_row *after, pawl_walk_row *row);
+typedef bool   memory_walk_fn(const memory_data *data, const pawl_scan *walk,
+                              const pawl_scan_row *after, pawl_scan_row *row);
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
     pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
-pawl_code pawl__memory_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                            pawl_walk_rows *rows, pawl_error *error);
+pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                            pawl_scan_rows *rows, pawl_error *error);
 
 /* A growing list of rows in an arena, for reads that copy out under the mutex. */
 typedef struct memory_list {
@@ -206,8 +206,8 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
 pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
 pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error);
-pawl_code pawl__memory_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error);
+pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
+                                      pawl_worker_info **items, size_t *count, pawl_error *error);
 pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                pawl_error *error);
 pawl_code pawl__memory_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
@@ -235,11 +235,11 @@ pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_ti
                                        pawl_error *error);
 pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                     pawl_error *error);
-pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                      pawl_arena *arena, pawl_snapshot *snapshot,
-                                      pawl_error *error);
+pawl_code pawl__memory_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                          pawl_arena *arena, pawl_leased_batch *leased,
+                                          pawl_error *error);
 pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                      pawl_snapshot *rows, pawl_error *error);
+                                      pawl_leased_batch *rows, pawl_error *error);
 pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
                                         const pawl_text *types, size_t type_count, pawl_time now,
                                         pawl_aggregator_counts *counts, pawl_error *error);
@@ -265,8 +265,8 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
 pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd,
                             pawl_error *error);
 void      pawl__memory_interrupt(pawl_store *store);
-pawl_code pawl__memory_hold_begin(pawl_store *store, pawl_error *error);
-void      pawl__memory_hold_end(pawl_store *store);
+pawl_code pawl__memory_handler_transaction_begin(pawl_store *store, pawl_error *error);
+void      pawl__memory_handler_transaction_end(pawl_store *store);
 void     *pawl__memory_native(pawl_store *store);
 pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
                               pawl_error *error);

@@ -62,7 +62,7 @@ static bool is_waiting(const void *row)
 {
     const outbox_row *it = row;
     return it->fields.source.size != 0 &&
-           (it->fields.state == PAWL_OUTBOX_PENDING || it->fields.state == PAWL_OUTBOX_HELD);
+           (it->fields.state == PAWL_OUTBOX_PENDING || it->fields.state == PAWL_OUTBOX_BLOCKED);
 }
 
 static bool is_pending(const void *row)
@@ -315,8 +315,9 @@ void pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats)
         if (stats->outbox_pending++ == 0 || row->fields.at < stats->outbox_oldest)
             stats->outbox_oldest = row->fields.at;
     }
-    for (row = first_in_state(data, PAWL_OUTBOX_HELD); row != NULL; row = next_in_state(data, row))
-        stats->outbox_held++;
+    for (row = first_in_state(data, PAWL_OUTBOX_BLOCKED); row != NULL;
+         row = next_in_state(data, row))
+        stats->outbox_blocked++;
     for (row = first_in_state(data, PAWL_OUTBOX_DEAD); row != NULL; row = next_in_state(data, row))
         stats->outbox_dead++;
 }
@@ -383,7 +384,7 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
 {
     const pawl_outbox_reset *change     = item;
     memory_data             *data       = commit->data;
-    bool                     is_enabled = change->action == PAWL_OUTBOX_ENABLE;
+    bool                     is_enabled = change->action == PAWL_OUTBOX_RETRY;
     outbox_row              *row        = find_id(data, change->id);
     if (row == NULL || row->fields.state != PAWL_OUTBOX_DEAD)
         return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is not dead",
@@ -400,7 +401,7 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
         copy->fields.state      = PAWL_OUTBOX_DISCARDED;
         copy->fields.dispatched = change->at;
     }
-    pawl_attempt_row line = {.outcome = is_enabled ? PAWL_ATTEMPT_ENABLED : PAWL_ATTEMPT_DISCARDED,
+    pawl_attempt_row line = {.outcome = is_enabled ? PAWL_ATTEMPT_RETRIED : PAWL_ATTEMPT_DISCARDED,
                              .error   = change->note,
                              .at      = change->at};
     pawl_code        code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
@@ -443,16 +444,16 @@ pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)
                                 pawl__row_create(&data->outbox, &model));
 }
 
-pawl_code pawl__memory_apply_outbox_hold(memory_commit *commit, const void *item)
+pawl_code pawl__memory_apply_outbox_block(memory_commit *commit, const void *item)
 {
-    const pawl_outbox_hold *change = item;
-    memory_data            *data   = commit->data;
-    pawl_outbox_state       from   = change->is_release ? PAWL_OUTBOX_HELD : PAWL_OUTBOX_PENDING;
-    pawl_outbox_state       to     = change->is_release ? PAWL_OUTBOX_PENDING : PAWL_OUTBOX_HELD;
-    outbox_row             *next   = NULL;
+    const pawl_outbox_block *change = item;
+    memory_data             *data   = commit->data;
+    pawl_outbox_state        from = change->is_unblock ? PAWL_OUTBOX_BLOCKED : PAWL_OUTBOX_PENDING;
+    pawl_outbox_state        to   = change->is_unblock ? PAWL_OUTBOX_PENDING : PAWL_OUTBOX_BLOCKED;
+    outbox_row              *next = NULL;
     for (outbox_row *row = first_of_source(data, change->source); row != NULL; row = next) {
         next = next_of_source(data, row);
-        if (row->fields.state != from || (!change->is_release && row->fields.id <= change->after))
+        if (row->fields.state != from || (!change->is_unblock && row->fields.id <= change->after))
             continue;
         outbox_row *copy = pawl__row_clone(&data->outbox, row);
         if (copy != NULL)

@@ -214,14 +214,14 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
     return PAWL_OK;
 }
 
-bool pawl__memory_message_behind(const memory_data *data, const pawl_walk *walk,
-                                 const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_message_behind(const memory_data *data, const pawl_scan *walk,
+                                 const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
     const queue_row  probe = {.fields.seq = after->number};
     const queue_row *found = pawl__tree_above(&data->queue.trees[BY_SEQ], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.number     = found->fields.seq,
+        *row = (pawl_scan_row){.number     = found->fields.seq,
                                .belongs_to = found->queue,
                                .message    = found->fields.message};
     return found != NULL;
@@ -378,7 +378,7 @@ pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_
         if (line == NULL)
             return PAWL_ENOMEM;
         if (row->fields.due > now) {
-            line->future++;
+            line->scheduled++;
             count_retried(line, &row->fields);
             continue;
         }
@@ -400,7 +400,7 @@ static pawl_code retry(memory_commit *commit, queue_row *row, const pawl_queue_s
     copy->holder               = 0;
     copy->fields.due           = change->due;
     copy->fields.attempts      = change->attempts;
-    copy->fields.deaths        = change->deaths;
+    copy->fields.crashes       = change->crashes;
     copy->fields.waiting_since = change->waiting_since;
     copy->error                = change->error;
     copy->fields.history       = change->history;

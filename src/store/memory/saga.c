@@ -242,15 +242,15 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
     return PAWL_OK;
 }
 
-bool pawl__memory_saga_behind(const memory_data *data, const pawl_walk *walk,
-                              const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_saga_behind(const memory_data *data, const pawl_scan *walk,
+                              const pawl_scan_row *after, pawl_scan_row *row)
 {
     const memory_sagas *sagas = find_table(data, walk->table);
     const saga_row      probe = {.fields.id.uuid = after->id};
     const saga_row     *found =
         sagas != NULL ? pawl__tree_above(&sagas->rows.trees[BY_ID], &probe) : NULL;
     if (found != NULL)
-        *row = (pawl_walk_row){.id                  = found->fields.id.uuid,
+        *row = (pawl_scan_row){.id                  = found->fields.id.uuid,
                                .type_version        = found->fields.type_version,
                                .persistence_version = pawl_text_of(PAWL_VERSION),
                                .message.body        = found->fields.data};

@@ -43,25 +43,26 @@ const memory_table_kind pawl__memory_event_kind = {
     .indexes       = {[BY_STREAM] = {by_stream, NULL}, [BY_SEQ] = {by_seq, NULL}},
 };
 
-typedef struct fold_row {
+typedef struct stream_snapshot_row {
     MEMORY_ROW(1)
-    pawl_fold_row fields;
-    pawl_text     stream;
-} fold_row;
+    pawl_stream_snapshot_row fields;
+    pawl_text                stream;
+} stream_snapshot_row;
 
 static int by_name_of_stream(const void *left, const void *right)
 {
-    const fold_row *a = left, *b = right;
+    const stream_snapshot_row *a = left, *b = right;
     return pawl_text_compare(a->stream, b->stream);
 }
 
 const memory_table_kind pawl__memory_fold_kind = {
-    .row_size      = sizeof(fold_row),
-    .fields_offset = offsetof(fold_row, fields),
-    .fields_size   = sizeof(pawl_fold_row),
-    .fixed         = {offsetof(fold_row, stream)},
-    .loose         = {offsetof(fold_row, fields.state), offsetof(fold_row, fields.dispatches)},
-    .index_count   = MEMORY_INDEX_COUNT(fold_row),
+    .row_size      = sizeof(stream_snapshot_row),
+    .fields_offset = offsetof(stream_snapshot_row, fields),
+    .fields_size   = sizeof(pawl_stream_snapshot_row),
+    .fixed         = {offsetof(stream_snapshot_row, stream)},
+    .loose         = {offsetof(stream_snapshot_row, fields.state),
+                      offsetof(stream_snapshot_row, fields.dispatches)},
+    .index_count   = MEMORY_INDEX_COUNT(stream_snapshot_row),
     .indexes       = {{by_name_of_stream, NULL}},
 };
 
@@ -90,9 +91,9 @@ static const event_row *find_event(const memory_data *data, pawl_text stream, in
     return pawl__tree_find(&data->events.trees[BY_STREAM], &probe);
 }
 
-static fold_row *find_fold(const memory_data *data, pawl_text stream)
+static stream_snapshot_row *find_fold(const memory_data *data, pawl_text stream)
 {
-    const fold_row probe = {.stream = stream};
+    const stream_snapshot_row probe = {.stream = stream};
     return pawl__tree_find(&data->folds.trees[0], &probe);
 }
 
@@ -102,27 +103,27 @@ static checkpoint_row *find_checkpoint(const memory_data *data, pawl_text name)
     return pawl__tree_find(&data->checkpoints.trees[0], &probe);
 }
 
-bool pawl__memory_fold_behind(const memory_data *data, const pawl_walk *walk,
-                              const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_fold_behind(const memory_data *data, const pawl_scan *walk,
+                              const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
-    const fold_row  probe = {.stream = after->belongs_to};
-    const fold_row *found = pawl__tree_above(&data->folds.trees[0], &probe);
+    const stream_snapshot_row  probe = {.stream = after->belongs_to};
+    const stream_snapshot_row *found = pawl__tree_above(&data->folds.trees[0], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.belongs_to   = found->stream,
+        *row = (pawl_scan_row){.belongs_to   = found->stream,
                                .version      = found->fields.type_version,
                                .message.body = found->fields.state};
     return found != NULL;
 }
 
-bool pawl__memory_checkpoint_behind(const memory_data *data, const pawl_walk *walk,
-                                    const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_checkpoint_behind(const memory_data *data, const pawl_scan *walk,
+                                    const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
     const checkpoint_row  probe = {.name = after->belongs_to};
     const checkpoint_row *found = pawl__tree_above(&data->checkpoints.trees[0], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.belongs_to = found->name, .number = found->position};
+        *row = (pawl_scan_row){.belongs_to = found->name, .number = found->position};
     return found != NULL;
 }
 
@@ -184,22 +185,23 @@ static int64_t last_version(const memory_data *data, pawl_text stream)
     return row != NULL ? row->fields.version : 0;
 }
 
-static bool is_of_use(const fold_row *fold, const pawl_stream_read *read)
+static bool is_of_use(const stream_snapshot_row *snapshot, const pawl_stream_read *read)
 {
-    return fold != NULL && fold->fields.type_version <= read->fold_version_max &&
-           fold->fields.version > read->after;
+    return snapshot != NULL && snapshot->fields.type_version <= read->snapshot_version_max &&
+           snapshot->fields.version > read->after;
 }
 
 static bool load(const memory_data *data, const pawl_stream_read *read, pawl_arena *arena,
                  pawl_stream *stream)
 {
-    *stream              = (pawl_stream){.version = last_version(data, read->stream)};
-    const fold_row *fold = find_fold(data, read->stream);
-    if (is_of_use(fold, read) && !pawl__row_show(&data->folds, fold, arena, &stream->fold))
+    *stream = (pawl_stream){.version = last_version(data, read->stream)};
+    const stream_snapshot_row *snapshot = find_fold(data, read->stream);
+    if (is_of_use(snapshot, read) &&
+        !pawl__row_show(&data->folds, snapshot, arena, &stream->snapshot))
         return false;
-    bool                   is_folded = stream->fold.version > read->after;
+    bool                   is_stream = stream->snapshot.version > read->after;
     const pawl_event_query query     = {.stream = read->stream,
-                                        .after  = is_folded ? stream->fold.version : read->after};
+                                        .after  = is_stream ? stream->snapshot.version : read->after};
     memory_list            list      = {0};
     void                  *events    = NULL;
     if (!list_events(data, &query, arena, &list) ||
@@ -335,19 +337,19 @@ pawl_code pawl__memory_apply_event_append(memory_commit *commit, const void *ite
                                 pawl__row_create(&data->events, &model));
 }
 
-pawl_code pawl__memory_apply_fold_set(memory_commit *commit, const void *item)
+pawl_code pawl__memory_apply_stream_snapshot_set(memory_commit *commit, const void *item)
 {
-    const pawl_fold_set *change = item;
-    memory_data         *data   = commit->data;
-    fold_row            *row    = find_fold(data, change->stream);
+    const pawl_stream_snapshot_set *change = item;
+    memory_data                    *data   = commit->data;
+    stream_snapshot_row            *row    = find_fold(data, change->stream);
     if (row != NULL && row->fields.version >= change->version)
         return PAWL_OK;
-    const fold_row model = {.stream = change->stream,
-                            .fields = {.version      = change->version,
-                                       .type_version = change->type_version,
-                                       .state        = change->state,
-                                       .dispatches   = change->dispatches,
-                                       .at           = change->at}};
+    const stream_snapshot_row model = {.stream = change->stream,
+                                       .fields = {.version      = change->version,
+                                                  .type_version = change->type_version,
+                                                  .state        = change->state,
+                                                  .dispatches   = change->dispatches,
+                                                  .at           = change->at}};
     return pawl__journal_replace(&data->journal, &data->folds, row,
                                  pawl__row_create(&data->folds, &model));
 }

@@ -212,14 +212,14 @@ pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim
 
 /* ---- Reads -------------------------------------------------------------- */
 
-bool pawl__memory_timeout_behind(const memory_data *data, const pawl_walk *walk,
-                                 const pawl_walk_row *after, pawl_walk_row *row)
+bool pawl__memory_timeout_behind(const memory_data *data, const pawl_scan *walk,
+                                 const pawl_scan_row *after, pawl_scan_row *row)
 {
     (void)walk;
     const timeout_row  probe = {.fields.id.uuid = after->id};
     const timeout_row *found = pawl__tree_above(&data->timeouts.trees[BY_ID], &probe);
     if (found != NULL)
-        *row = (pawl_walk_row){.id           = found->fields.id.uuid,
+        *row = (pawl_scan_row){.id           = found->fields.id.uuid,
                                .belongs_to   = found->fields.destination,
                                .name         = found->fields.name,
                                .message.type = found->fields.saga_type};

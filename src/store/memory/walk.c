@@ -4,19 +4,19 @@
  */
 #include "store/memory/memory.h"
 
-static memory_walk_fn *const kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_SAGAS]       = pawl__memory_saga_behind,
-    [PAWL_WALK_QUEUE]       = pawl__memory_message_behind,
-    [PAWL_WALK_TIMEOUTS]    = pawl__memory_timeout_behind,
-    [PAWL_WALK_FOLDS]       = pawl__memory_fold_behind,
-    [PAWL_WALK_AGGREGATORS] = pawl__memory_aggregator_behind,
-    [PAWL_WALK_DEAD]        = pawl__memory_letter_behind,
-    [PAWL_WALK_CHECKPOINTS] = pawl__memory_checkpoint_behind,
-    [PAWL_WALK_PARTITIONS]  = pawl__memory_partition_behind,
+static memory_walk_fn *const kinds[PAWL_SCAN_KINDS] = {
+    [PAWL_SCAN_SAGAS]            = pawl__memory_saga_behind,
+    [PAWL_SCAN_QUEUE]            = pawl__memory_message_behind,
+    [PAWL_SCAN_TIMEOUTS]         = pawl__memory_timeout_behind,
+    [PAWL_SCAN_STREAM_SNAPSHOTS] = pawl__memory_fold_behind,
+    [PAWL_SCAN_AGGREGATORS]      = pawl__memory_aggregator_behind,
+    [PAWL_SCAN_DEAD]             = pawl__memory_letter_behind,
+    [PAWL_SCAN_CHECKPOINTS]      = pawl__memory_checkpoint_behind,
+    [PAWL_SCAN_PARTITIONS]       = pawl__memory_partition_behind,
 };
 
 /* Gives the row texts of its own. */
-static bool keep_texts(pawl_walk_row *row, pawl_arena *arena)
+static bool keep_texts(pawl_scan_row *row, pawl_arena *arena)
 {
     pawl_text *texts[] = {&row->belongs_to,
                           &row->name,
@@ -38,16 +38,16 @@ static bool keep_texts(pawl_walk_row *row, pawl_arena *arena)
     return true;
 }
 
-pawl_code pawl__memory_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                            pawl_walk_rows *rows, pawl_error *error)
+pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                            pawl_scan_rows *rows, pawl_error *error)
 {
     memory_data  *data     = pawl__memory_enter(store);
     size_t        capacity = 0;
     bool          is_ok    = true;
-    pawl_walk_row row      = walk->after != NULL ? *walk->after : (pawl_walk_row){.number = 0};
+    pawl_scan_row row      = walk->after != NULL ? *walk->after : (pawl_scan_row){.number = 0};
     while (is_ok && (walk->count_max == 0 || rows->count < walk->count_max) &&
            kinds[walk->kind](data, walk, &row, &row)) {
-        pawl_walk_row *grown =
+        pawl_scan_row *grown =
             pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
         is_ok = grown != NULL && keep_texts(&row, arena);
         if (is_ok) {

@@ -174,8 +174,8 @@ pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_wo
     return list_workers(store, true, arena, items, count, error);
 }
 
-pawl_code pawl__memory_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error)
+pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
+                                      pawl_worker_info **items, size_t *count, pawl_error *error)
 {
     return list_workers(store, false, arena, items, count, error);
 }

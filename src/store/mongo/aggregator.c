@@ -26,8 +26,8 @@ static const pawl__mongo_table flushes =
 
 /* Rows never change but for their lease: those that were found are those that are leased, unless others
  * were faster. */
-static pawl_code claim_rows(pawl_store *store, const pawl_snapshot_claim *claim, pawl_arena *arena,
-                            pawl_snapshot *found, pawl_error *error)
+static pawl_code claim_rows(pawl_store *store, const pawl_leased_batch_claim *claim,
+                            pawl_arena *arena, pawl_leased_batch *found, pawl_error *error)
 {
     int64_t   leased  = 0;
     pawl_code code    = PAWL_OK;
@@ -56,21 +56,22 @@ static pawl_code claim_rows(pawl_store *store, const pawl_snapshot_claim *claim,
     return code;
 }
 
-pawl_code pawl__mongo_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                     pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__mongo_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                         pawl_arena *arena, pawl_leased_batch *leased,
+                                         pawl_error *error)
 {
-    *snapshot      = (pawl_snapshot){.count = 0};
-    pawl_code code = pawl__mongo_count(store, "aggregator", &snapshot->unresolved, error, FREE,
+    *leased        = (pawl_leased_batch){.count = 0};
+    pawl_code code = pawl__mongo_count(store, "aggregator", &leased->unresolved, error, FREE,
                                        FREE_ARGUMENTS(claim, "$nin"));
-    return code == PAWL_OK ? claim_rows(store, claim, arena, snapshot, error) : code;
+    return code == PAWL_OK ? claim_rows(store, claim, arena, leased, error) : code;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
 
 pawl_code pawl__mongo_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                     pawl_snapshot *rows, pawl_error *error)
+                                     pawl_leased_batch *rows, pawl_error *error)
 {
-    *rows = (pawl_snapshot){.count = 0};
+    *rows = (pawl_leased_batch){.count = 0};
     return pawl__mongo_read(store, &collected, arena, &rows->items, &rows->count, error,
                             "filter: {partition: %t}, " IN_ORDER, partition);
 }
@@ -136,7 +137,7 @@ const pawl__mongo_way pawl__mongo_aggregator_add_way = {
     .writes   = {"insert _id: @number, @*, lease_expires: 0"},
     .before   = &period};
 
-const pawl__mongo_way pawl__mongo_snapshot_release_way = {
+const pawl__mongo_way pawl__mongo_leased_batch_release_way = {
     .collection = "aggregator",
     .writes     = {"maybe updates q: {partition: @partition, session: @session}, u: {$set: "
                        "{lease_expires: 0}, $unset: {session: 1, worker: 1}}"}};
@@ -162,15 +163,16 @@ const pawl__mongo_way pawl__mongo_flush_set_way = {
                    "maybe remove q: {_id: @partition}"}};
 
 /* The first id that is not there under the session's lease refuses. */
-static pawl_code look_at_removal(const pawl__mongo_run *run, const pawl_snapshot_remove *removal)
+static pawl_code look_at_removal(const pawl__mongo_run          *run,
+                                 const pawl_leased_batch_remove *removal)
 {
-    pawl_snapshot found = {.count = 0};
-    pawl_code     code  = pawl__mongo_read(
-             run->writer->store, &collected, run->writer->arena, &found.items, &found.count,
-             run->writer->error,
-             "filter: {_id: {$in: %l}, partition: %t, session: %u}, projection: {_id: 1}",
-             PAWL__MONGO_VALUES(removal->ids, removal->id_count, INT), removal->partition,
-             removal->session.uuid);
+    pawl_leased_batch found = {.count = 0};
+    pawl_code         code  = pawl__mongo_read(
+                 run->writer->store, &collected, run->writer->arena, &found.items, &found.count,
+                 run->writer->error,
+                 "filter: {_id: {$in: %l}, partition: %t, session: %u}, projection: {_id: 1}",
+                 PAWL__MONGO_VALUES(removal->ids, removal->id_count, INT), removal->partition,
+                 removal->session.uuid);
     for (size_t i = 0; code == PAWL_OK && i < removal->id_count; i++) {
         pawl_error why = PAWL_ERROR_INIT;
         size_t     at  = 0;
@@ -184,12 +186,12 @@ static pawl_code look_at_removal(const pawl__mongo_run *run, const pawl_snapshot
     return code;
 }
 
-static pawl_code apply_snapshot_remove(pawl__mongo_run *run)
+static pawl_code apply_leased_batch_remove(pawl__mongo_run *run)
 {
-    const pawl_snapshot_remove *removal   = run->items[0];
-    bool                        is_leased = !pawl_uuid_is_zero(removal->session.uuid);
-    int64_t                     done      = 0;
-    pawl_code                   code      = PAWL_OK;
+    const pawl_leased_batch_remove *removal   = run->items[0];
+    bool                            is_leased = !pawl_uuid_is_zero(removal->session.uuid);
+    int64_t                         done      = 0;
+    pawl_code                       code      = PAWL_OK;
     if (is_leased && run->writer->is_careful)
         code = look_at_removal(run, removal);
     if (code != PAWL_OK || run->is_out[0] || removal->id_count == 0)
@@ -203,8 +205,8 @@ static pawl_code apply_snapshot_remove(pawl__mongo_run *run)
                : code;
 }
 
-const pawl__mongo_way pawl__mongo_snapshot_remove_way = {
-    .collection = "aggregator", .keys = "", .apply = apply_snapshot_remove};
+const pawl__mongo_way pawl__mongo_leased_batch_remove_way = {
+    .collection = "aggregator", .keys = "", .apply = apply_leased_batch_remove};
 
 /* The oldest of that correlation id, or all of the partition. */
 static pawl_code apply_remove(pawl__mongo_run *run)

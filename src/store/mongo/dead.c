@@ -69,7 +69,7 @@ static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const
 static const pawl__mongo_way unmark = {
     .collection = "inbox",
     .writes     = {
-            "when is_remove !keeps_mark: maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
+            "when is_remove !keeps_record: maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
 
 #define THIS "endpoint: @endpoint, message_id: @message_id"
 const pawl__mongo_way pawl__mongo_dead_set_way = {

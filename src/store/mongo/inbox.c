@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#define MARK(member) PAWL__MONGO_AS(pawl_inbox_mark, member, "_id." #member, TEXT)
+#define MARK(member) PAWL__MONGO_AS(pawl_inbox_entry, member, "_id." #member, TEXT)
 static const pawl__field_list  mark_fields = PAWL__FIELDS(MARK(endpoint), MARK(message_id));
 static const pawl__mongo_table marks =
-    PAWL__MONGO_TABLE("inbox", NULL, mark_fields, pawl_inbox_mark);
+    PAWL__MONGO_TABLE("inbox", NULL, mark_fields, pawl_inbox_entry);
 
 pawl_code pawl__mongo_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                   size_t count, bool *known, pawl_error *error)
@@ -70,7 +70,7 @@ pawl_code pawl__mongo_history_find(pawl_store *store, const pawl_history_query *
 
 /* ---- Changes ------------------------------------------------------------- */
 
-const pawl__mongo_way pawl__mongo_inbox_mark_way = {
+const pawl__mongo_way pawl__mongo_inbox_entry_way = {
     .collection = "inbox",
     .keys       = "endpoint,message_id",
     .table      = &marks,

@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-typedef struct fold_row {
-    pawl_text     stream;
-    pawl_fold_row fold;
-} fold_row;
+typedef struct stream_snapshot_row {
+    pawl_text                stream;
+    pawl_stream_snapshot_row snapshot;
+} stream_snapshot_row;
 
 typedef struct checkpoint_row {
     pawl_text name;
@@ -23,11 +23,12 @@ typedef struct checkpoint_row {
 static const pawl__mongo_table events =
     PAWL__MONGO_TABLE("events", "seq", pawl__event_row_fields, pawl_event_row);
 
-#define FOLD(member, as) PAWL__MONGO_AS(fold_row, fold.member, #member, as)
-static const pawl__field_list fold_fields =
-    PAWL__FIELDS(PAWL__AS_OF(fold_row, stream, TEXT), FOLD(version, INT), FOLD(type_version, INT32),
-                 FOLD(state, TEXT), FOLD(dispatches, TEXT), FOLD(at, TIME));
-static const pawl__mongo_table folds = PAWL__MONGO_TABLE("folds", "stream", fold_fields, fold_row);
+#define FOLD(member, as) PAWL__MONGO_AS(stream_snapshot_row, snapshot.member, #member, as)
+static const pawl__field_list fold_fields = PAWL__FIELDS(
+    PAWL__AS_OF(stream_snapshot_row, stream, TEXT), FOLD(version, INT), FOLD(type_version, INT32),
+    FOLD(state, TEXT), FOLD(dispatches, TEXT), FOLD(at, TIME));
+static const pawl__mongo_table folds =
+    PAWL__MONGO_TABLE("folds", "stream", fold_fields, stream_snapshot_row);
 
 static const pawl__field_list checkpoint_fields = PAWL__FIELDS(
     PAWL__AS_OF(checkpoint_row, name, TEXT), PAWL__AS_OF(checkpoint_row, position, INT));
@@ -58,13 +59,13 @@ pawl_code pawl__mongo_event_list(pawl_store *store, const pawl_event_query *quer
 static pawl_code load_folds(pawl_store *store, const pawl_stream_read *reads, size_t count,
                             pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    bson_t    names      = BSON_INITIALIZER;
-    uint32_t  name_count = 0;
-    fold_row *found      = NULL;
-    size_t    fold_count = 0;
-    pawl_code code       = PAWL_OK;
+    bson_t               names      = BSON_INITIALIZER;
+    uint32_t             name_count = 0;
+    stream_snapshot_row *found      = NULL;
+    size_t               fold_count = 0;
+    pawl_code            code       = PAWL_OK;
     for (size_t i = 0; i < count; i++)
-        if (reads[i].fold_version_max != 0)
+        if (reads[i].snapshot_version_max != 0)
             (void)pawl__mongo_push(&names, &name_count, "%t", reads[i].stream);
     if (name_count != 0)
         code = pawl__mongo_read(store, &folds, arena, &found, &fold_count, error,
@@ -73,15 +74,15 @@ static pawl_code load_folds(pawl_store *store, const pawl_stream_read *reads, si
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         for (size_t at = 0; at < fold_count; at++)
             if (pawl_text_equal(found[at].stream, reads[i].stream) &&
-                found[at].fold.type_version <= reads[i].fold_version_max &&
-                found[at].fold.version > reads[i].after)
-                streams[i].fold = found[at].fold;
+                found[at].snapshot.type_version <= reads[i].snapshot_version_max &&
+                found[at].snapshot.version > reads[i].after)
+                streams[i].snapshot = found[at].snapshot;
     return code;
 }
 
 static int64_t begin_of(const pawl_stream_read *read, const pawl_stream *stream)
 {
-    return stream->fold.version > read->after ? stream->fold.version : read->after;
+    return stream->snapshot.version > read->after ? stream->snapshot.version : read->after;
 }
 
 /* The events stand together by stream, in the order of versions. Two reads of one stream may begin at
@@ -100,7 +101,7 @@ static void show_events(const pawl_event_rows *found, const pawl_stream_read *re
             stream->events = event;
     }
     stream->version =
-        stream->count != 0 ? stream->events[stream->count - 1].version : stream->fold.version;
+        stream->count != 0 ? stream->events[stream->count - 1].version : stream->snapshot.version;
 }
 
 static pawl_code load_events(pawl_store *store, const pawl_stream_read *reads, size_t count,
@@ -143,7 +144,7 @@ pawl_code pawl__mongo_stream_load(pawl_store *store, const pawl_stream_read *rea
         code = load_events(store, reads, count, arena, streams, error);
     /* A stream that ends before its fold has the version of its events, which says so. */
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (streams[i].count == 0 && (streams[i].fold.version != 0 || reads[i].after > 0))
+        if (streams[i].count == 0 && (streams[i].snapshot.version != 0 || reads[i].after > 0))
             code = last_version(store, reads[i].stream, &streams[i].version, error);
     return code;
 }
@@ -251,7 +252,7 @@ const pawl__mongo_way pawl__mongo_event_append_way = {
     .writes       = {"insert _id: @number, unnumbered: @same, @*"}};
 
 /* A stored fold of the same or a later version stays. */
-const pawl__mongo_way pawl__mongo_fold_set_way = {
+const pawl__mongo_way pawl__mongo_stream_snapshot_set_way = {
     .collection = "folds",
     .keys       = "stream",
     .table      = &folds,

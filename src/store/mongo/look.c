@@ -49,7 +49,7 @@ static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_t
         pawl__mongo_begin(store, &messages, NULL, error,
                           "filter: {queue: %t, due: {$gt: %i}}, sort: {due: 1, _id: 1}, "
                           "projection: {attempts: 1, placed: 1}, limit: %i",
-                          line->queue, now, (int64_t)PAWL_RETRIED_LOOK_MAX);
+                          line->queue, now, (int64_t)PAWL_RETRIED_SCAN_MAX);
     while (pawl__mongo_next(&r)) {
         int64_t attempts = 0, placed = 0;
         (void)pawl__mongo_get_int(r.document, "attempts", &attempts);
@@ -67,13 +67,13 @@ static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena
         store, &lines, arena, &stats->queues, &stats->queue_count, error,
         "pipeline: [{$group: {_id: '$queue', oldest: {$min: '$due'}, "
         "ready: {$sum: {$cond: [{$lte: ['$due', %i]}, 1, 0]}}, "
-        "future: {$sum: {$cond: [{$gt: ['$due', %i]}, 1, 0]}}}}, {$sort: {_id: 1}}]",
+        "scheduled: {$sum: {$cond: [{$gt: ['$due', %i]}, 1, 0]}}}}, {$sort: {_id: 1}}]",
         now, now);
     for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
         pawl_queue_stats *line = &stats->queues[i];
         if (line->ready == 0)
             line->oldest = 0;
-        if (line->future != 0)
+        if (line->scheduled != 0)
             code = count_retried(store, line, now, error);
     }
     return code;
@@ -94,7 +94,7 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
         {"dead", "", &stats->dead},
         {"inbox", "", &stats->inbox},
         {"outbox", "state: 'pending'", &stats->outbox_pending},
-        {"outbox", "state: 'held'", &stats->outbox_held},
+        {"outbox", "state: 'held'", &stats->outbox_blocked},
         {"outbox", "state: 'dead'", &stats->outbox_dead},
     };
     pawl_code code = queue_stats(store, now, arena, stats, error);

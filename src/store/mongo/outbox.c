@@ -192,9 +192,9 @@ const pawl__mongo_way pawl__mongo_outbox_add_way = {
     .writes   = {"insert _id: @number, @*, state: 'pending', attempts: 0, next_attempt: 0, "
                    "attempts_before: 0"}};
 
-const pawl__mongo_way pawl__mongo_outbox_hold_way = {
+const pawl__mongo_way pawl__mongo_outbox_block_way = {
     .collection = "outbox",
-    .writes     = {"when source !is_release: maybe updates q: {source: @source, state: 'pending', "
+    .writes     = {"when source !is_unblock: maybe updates q: {source: @source, state: 'pending', "
                        "_id: {$gt: @after}}, u: {$set: {state: 'held'}}",
                    "when source: maybe updates q: {source: @source, state: 'held'}, "
                        "u: {$set: {state: 'pending'}}"}};

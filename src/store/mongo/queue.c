@@ -205,7 +205,7 @@ pawl_code pawl__mongo_queue_retried(pawl_store *store, const pawl_retried_query 
         store, &as_rows, arena, &rows->items, &rows->count, error,
         "filter: {queue: %t, due: {$gt: %i}, attempts: {$gt: 0}, type: %t}, sort: {due: 1, _id: 1}, "
         "limit?: %i",
-        query->queue, query->due_after, query->type, (int64_t)query->look_max);
+        query->queue, query->due_after, query->type, (int64_t)query->scan_max);
     if (code != PAWL_OK)
         return code;
     if (rows->count > 1)

@@ -225,8 +225,9 @@ static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_sag
     bool is_same =
         known == NULL || (pawl_text_equal(known->main, table->main.property) &&
                           pawl_text_equal(known->transitional, table->transitional.property));
-    return is_same || store->mode == PAWL_OPEN_LOOK ? PAWL_OK
-                                                    : pawl__mongo_check_reach(store, table, error);
+    return is_same || store->mode == PAWL_OPEN_EXISTING
+               ? PAWL_OK
+               : pawl__mongo_check_reach(store, table, error);
 }
 
 static pawl_code ensure_saga(const builder *b, const found_marks *marks,

@@ -26,7 +26,7 @@ static const collection_spec collections[] = {
       {"queue,due,_id", false, false},
       {"queue,placed,_id", false, false},
       {"claimed_by", false, true}}},
-    {"inbox", pawl_change_inbox_mark, {{"at", false, false}}},
+    {"inbox", pawl_change_inbox_entry, {{"at", false, false}}},
     {"dead", pawl_change_dead_set, {{"endpoint,message_id", true, false}, {"at", false, false}}},
     {"outbox",
      pawl_change_outbox_add,
@@ -42,7 +42,7 @@ static const collection_spec collections[] = {
       {"message_id", false, true},
       {"correlation_id", false, true}}},
     {"bodies", NO_KIND, {{0}}},
-    {"folds", pawl_change_fold_set, {{0}}},
+    {"folds", pawl_change_stream_snapshot_set, {{0}}},
     {"checkpoints", NO_KIND, {{0}}},
     {"timeouts",
      pawl_change_timeout_set,
@@ -68,8 +68,9 @@ _Static_assert(sizeof collections / sizeof collections[0] == PAWL__MONGO_SHAPES,
 /* The store's own, whatever the program. */
 static void shape_own(pawl__mongo_shape *shape, const pawl_store *store, size_t number)
 {
-    const collection_spec *spec = &collections[number];
-    bool is_keyed = spec->kind == pawl_change_inbox_mark || spec->kind == pawl_change_fold_set ||
+    const collection_spec *spec     = &collections[number];
+    bool                   is_keyed = spec->kind == pawl_change_inbox_entry ||
+                    spec->kind == pawl_change_stream_snapshot_set ||
                     spec->kind == pawl_change_flush_set;
     pawl__mongo_name(store, spec->name, shape->name);
     (void)snprintf(shape->id, sizeof shape->id, "version");

@@ -4,13 +4,13 @@
  */
 #include "store/mongo/mongo.h"
 
-#define ROW(member, key, as) PAWL__MONGO_AS(pawl_walk_row, member, key, as)
+#define ROW(member, key, as) PAWL__MONGO_AS(pawl_scan_row, member, key, as)
 
 static const pawl__field_list saga_fields = PAWL__FIELDS(
     ROW(id, "_id", UUID), ROW(type_version, "type_version", TEXT),
     ROW(persistence_version, "persistence_version", TEXT), ROW(message.body, "data", JSON));
 static const pawl__field_list queue_fields = PAWL__FIELDS(
-    ROW(number, "_id", INT), ROW(belongs_to, "queue", TEXT), PAWL__AS_MESSAGE(walk_row));
+    ROW(number, "_id", INT), ROW(belongs_to, "queue", TEXT), PAWL__AS_MESSAGE(scan_row));
 static const pawl__field_list timeout_fields =
     PAWL__FIELDS(ROW(id, "_id", UUID), ROW(belongs_to, "destination", TEXT),
                  ROW(name, "name", TEXT), ROW(message.type, "saga_type", TEXT));
@@ -18,32 +18,32 @@ static const pawl__field_list fold_fields =
     PAWL__FIELDS(ROW(belongs_to, "_id", TEXT), ROW(version, "type_version", INT32),
                  ROW(message.body, "state", TEXT));
 static const pawl__field_list aggregator_fields = PAWL__FIELDS(
-    ROW(number, "_id", INT), ROW(belongs_to, "name", TEXT), PAWL__AS_MESSAGE(walk_row));
+    ROW(number, "_id", INT), ROW(belongs_to, "name", TEXT), PAWL__AS_MESSAGE(scan_row));
 static const pawl__field_list dead_fields =
     PAWL__FIELDS(ROW(belongs_to, "endpoint", TEXT), ROW(name, "queue", TEXT),
-                 ROW(code, "code", TEXT), PAWL__AS_MESSAGE(walk_row));
+                 ROW(code, "code", TEXT), PAWL__AS_MESSAGE(scan_row));
 static const pawl__field_list checkpoint_fields =
     PAWL__FIELDS(ROW(belongs_to, "_id", TEXT), ROW(number, "position", INT));
 static const pawl__field_list partition_fields = PAWL__FIELDS(
     ROW(belongs_to, "_id", TEXT), ROW(name, "name", TEXT), ROW(due, "due", INT),
     ROW(attempts, "attempts", INT32), ROW(is_dead, "is_dead", BOOL), ROW(error, "error", TEXT));
 
-#define KIND(name, fields) PAWL__MONGO_TABLE(name, NULL, fields, pawl_walk_row)
-static const pawl__mongo_table kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_SAGAS]       = KIND(NULL, saga_fields),
-    [PAWL_WALK_QUEUE]       = KIND("queue", queue_fields),
-    [PAWL_WALK_TIMEOUTS]    = KIND("timeouts", timeout_fields),
-    [PAWL_WALK_FOLDS]       = KIND("folds", fold_fields),
-    [PAWL_WALK_AGGREGATORS] = KIND("aggregator", aggregator_fields),
-    [PAWL_WALK_DEAD]        = KIND("dead", dead_fields),
-    [PAWL_WALK_CHECKPOINTS] = KIND("checkpoints", checkpoint_fields),
-    [PAWL_WALK_PARTITIONS]  = KIND("aggregator_flush", partition_fields),
+#define KIND(name, fields) PAWL__MONGO_TABLE(name, NULL, fields, pawl_scan_row)
+static const pawl__mongo_table kinds[PAWL_SCAN_KINDS] = {
+    [PAWL_SCAN_SAGAS]            = KIND(NULL, saga_fields),
+    [PAWL_SCAN_QUEUE]            = KIND("queue", queue_fields),
+    [PAWL_SCAN_TIMEOUTS]         = KIND("timeouts", timeout_fields),
+    [PAWL_SCAN_STREAM_SNAPSHOTS] = KIND("folds", fold_fields),
+    [PAWL_SCAN_AGGREGATORS]      = KIND("aggregator", aggregator_fields),
+    [PAWL_SCAN_DEAD]             = KIND("dead", dead_fields),
+    [PAWL_SCAN_CHECKPOINTS]      = KIND("checkpoints", checkpoint_fields),
+    [PAWL_SCAN_PARTITIONS]       = KIND("aggregator_flush", partition_fields),
 };
 
 static const pawl__field_list oldest = PAWL__FIELDS(ROW(oldest, "at", INT));
 
 /* The number of the partition's rows, and the oldest of them. */
-static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_error *error)
+static pawl_code count_partition(pawl_store *store, pawl_scan_row *row, pawl_error *error)
 {
     static const pawl__mongo_table table = {.name = "aggregator", .fields = &oldest};
     pawl_code code = pawl__mongo_count(store, "aggregator", &row->count, error, "partition: %t",
@@ -56,14 +56,14 @@ static pawl_code count_partition(pawl_store *store, pawl_walk_row *row, pawl_err
 }
 
 /* Letters have no key but two texts. A condition on the id stands in "$and", behind the one that goes on. */
-pawl_code pawl__mongo_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                           pawl_walk_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                           pawl_scan_rows *rows, pawl_error *error)
 {
-    bool is_dead = walk->kind == PAWL_WALK_DEAD, is_parts = walk->kind == PAWL_WALK_PARTITIONS;
+    bool is_dead = walk->kind == PAWL_SCAN_DEAD, is_parts = walk->kind == PAWL_SCAN_PARTITIONS;
     pawl__mongo_table       table  = kinds[walk->kind];
     const pawl__mongo_scope after  = {.fields = table.fields, .change = walk->after};
     bson_t                  filter = BSON_INITIALIZER;
-    if (walk->kind == PAWL_WALK_SAGAS)
+    if (walk->kind == PAWL_SCAN_SAGAS)
         table.saga = walk->table->name;
     if (walk->after != NULL)
         (void)pawl__mongo_put_scope(&filter,

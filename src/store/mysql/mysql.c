@@ -89,11 +89,11 @@ static void *native(pawl_store *base)
 }
 
 /* Without a lock, behind a pooler and in a cluster, a missed heartbeat alone tells of no death. */
-static pawl_code worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                             size_t *count, pawl_error *error)
+static pawl_code worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error)
 {
     if (!pawl__sql_remote_of(base)->server.beats)
-        return pawl__sql_worker_died(base, arena, items, count, error);
+        return pawl__sql_worker_crashed(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "%s: workers that live by heartbeats: nothing tells that one crashed",
                           base->ops->scheme);
@@ -115,20 +115,20 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
-    .ops_size    = sizeof(pawl_store_ops),
-    .scheme      = "mysql",
-    .store_size  = sizeof(pawl__mysql),
-    .open        = pawl__mysql_open,
-    .close       = pawl__mysql_close,
-    .schema      = pawl__sql_family_schema,
-    .interrupt   = pawl__sql_interrupt,
-    .native      = native,
-    .native_type = "MYSQL",
-    .enlist      = pawl__mysql_enlist,
-    .ready       = pawl__mysql_ready,
-    .diagnose    = diagnose,
-    .worker_died = worker_died,
-    .worker_beat = pawl__sql_worker_beat,
+    .ops_size       = sizeof(pawl_store_ops),
+    .scheme         = "mysql",
+    .store_size     = sizeof(pawl__mysql),
+    .open           = pawl__mysql_open,
+    .close          = pawl__mysql_close,
+    .schema         = pawl__sql_family_schema,
+    .interrupt      = pawl__sql_interrupt,
+    .native         = native,
+    .native_type    = "MYSQL",
+    .enlist         = pawl__mysql_enlist,
+    .ready          = pawl__mysql_ready,
+    .diagnose       = diagnose,
+    .worker_crashed = worker_crashed,
+    .worker_beat    = pawl__sql_worker_beat,
     PAWL__SQL_REMOTE_OPERATIONS,
     PAWL__SQL_OPERATIONS,
 };

@@ -15,14 +15,14 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_rows(pawl__pg_request *request, pawl_snapshot *rows)
+static void read_rows(pawl__pg_request *request, pawl_leased_batch *rows)
 {
     rows->items = pawl__pg_take_rows(request, sizeof *rows->items);
     while (pawl__pg_next(request))
         pawl__pg_get_fields(request, &pawl__aggregator_row_fields, &rows->items[rows->count++]);
 }
 
-static void put_free(pawl__pg_request *request, const pawl_snapshot_claim *claim)
+static void put_free(pawl__pg_request *request, const pawl_leased_batch_claim *claim)
 {
     pawl__pg_put_text(request, claim->partition);
     pawl__pg_put_time(request, claim->now);
@@ -31,8 +31,8 @@ static void put_free(pawl__pg_request *request, const pawl_snapshot_claim *claim
 }
 
 static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
-                       const pawl_snapshot_claim *claim, pawl_arena *arena, pawl_snapshot *snapshot,
-                       pawl_error *error)
+                       const pawl_leased_batch_claim *claim, pawl_arena *arena,
+                       pawl_leased_batch *leased, pawl_error *error)
 {
     pawl__pg_request rows, rest;
     pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_CLAIM, error);
@@ -45,25 +45,26 @@ static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
     pawl__pg_send(&rows);
     pawl__pg_begin(&rest, connection, PAWL__PG_AGGREGATOR_UNRESOLVED, error);
     put_free(&rest, claim);
-    pawl_code code = pawl__pg_one_int(&rest, &snapshot->unresolved);
+    pawl_code code = pawl__pg_one_int(&rest, &leased->unresolved);
     if (code == PAWL_OK)
-        read_rows(&rows, snapshot);
+        read_rows(&rows, leased);
     pawl__pg_end(&rows);
     return code != PAWL_OK ? code : rows.code;
 }
 
-pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
-                                  pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__pg_leased_batch_claim(pawl_store *base, const pawl_leased_batch_claim *claim,
+                                      pawl_arena *arena, pawl_leased_batch *leased,
+                                      pawl_error *error)
 {
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    code = lease(store, connection, claim, arena, snapshot, error);
+    code = lease(store, connection, claim, arena, leased, error);
     code = pawl__pg_stamp_end(connection, code, error);
     if (code != PAWL_OK)
-        *snapshot = (pawl_snapshot){0};
+        *leased = (pawl_leased_batch){0};
     return code;
 }
 
@@ -146,12 +147,12 @@ pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 
 /* A row of a removal. */
 typedef struct piece {
-    const pawl_snapshot_remove *removal;
-    size_t                      index; /* among the removal's ids */
-    int64_t                     id;
-    pawl_session_id             session;
-    pawl_text                   partition;
-    bool                        is_gone;
+    const pawl_leased_batch_remove *removal;
+    size_t                          index; /* among the removal's ids */
+    int64_t                         id;
+    pawl_session_id                 session;
+    pawl_text                       partition;
+    bool                            is_gone;
 } piece;
 
 static const pawl__field piece_fields[] = {
@@ -169,10 +170,10 @@ static int by_id(const void *left, const void *right)
 
 static pawl_code refuse_removal(pawl__pg_writer *writer, const piece *missing)
 {
-    const pawl_snapshot_remove *removal = missing->removal;
-    pawl_error                  why     = PAWL_ERROR_INIT;
+    const pawl_leased_batch_remove *removal = missing->removal;
+    pawl_error                      why     = PAWL_ERROR_INIT;
     (void)pawl__why_not_removed(removal, missing->index, &why);
-    return pawl__pg_refuse(writer, pawl_change_snapshot_remove, removal, &why);
+    return pawl__pg_refuse(writer, pawl_change_leased_batch_remove, removal, &why);
 }
 
 static int by_removal(const void *left, const void *right)
@@ -184,10 +185,10 @@ static int by_removal(const void *left, const void *right)
 /* A removal that lacks a row is refused once, for the first that it lacks. */
 static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    const pawl_snapshot_remove *refused = NULL;
-    const void                **missing = write->items;
-    size_t                      count   = 0;
-    pawl_code                   code    = PAWL_OK;
+    const pawl_leased_batch_remove *refused = NULL;
+    const void                    **missing = write->items;
+    size_t                          count   = 0;
+    pawl_code                       code    = PAWL_OK;
     if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
     bool *is_removed = pawl__pg_applied(writer, write);
@@ -214,11 +215,11 @@ static piece *list_pieces(pawl__pg_writer *writer, const void **removals, size_t
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
-        total += ((const pawl_snapshot_remove *)removals[i])->id_count;
+        total += ((const pawl_leased_batch_remove *)removals[i])->id_count;
     piece *pieces = pawl_arena_take(writer->arena, (total + 1) * sizeof *pieces);
     *piece_count  = 0;
     for (size_t i = 0; pieces != NULL && i < count; i++) {
-        const pawl_snapshot_remove *removal = removals[i];
+        const pawl_leased_batch_remove *removal = removals[i];
         for (size_t index = 0; index < removal->id_count; index++)
             pieces[(*piece_count)++] = (piece){.removal   = removal,
                                                .index     = index,
@@ -239,18 +240,18 @@ static pawl_code lock_pieces(pawl__pg_writer *writer, const void **items, size_t
     if (!is_any)
         return PAWL_OK;
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_AGGREGATOR_LOCK_ID,
-                                               pawl_change_snapshot_remove, items, count, NULL);
+                                               pawl_change_leased_batch_remove, items, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, piece_fields, 1);
     return pawl__pg_write_send(write);
 }
 
-pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_leased_batch_remove(pawl__pg_writer *writer)
 {
     size_t       count, piece_count;
     const void **removals =
-        pawl__pg_select(writer, pawl_change_snapshot_remove, NULL, NULL, &count);
+        pawl__pg_select(writer, pawl_change_leased_batch_remove, NULL, NULL, &count);
     if (removals == NULL)
         return PAWL_ENOMEM;
     piece       *pieces = list_pieces(writer, removals, count, &piece_count);
@@ -266,8 +267,8 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
     if (code != PAWL_OK)
         return code;
     pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_AGGREGATOR_DELETE, pawl_change_snapshot_remove, items,
-                           piece_count, check_removed);
+        pawl__pg_write_add(writer, PAWL__PG_AGGREGATOR_DELETE, pawl_change_leased_batch_remove,
+                           items, piece_count, check_removed);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, piece_fields, COUNT(piece_fields));
@@ -275,13 +276,13 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
 }
 
 static const pawl__field release_fields[] = {
-    PAWL__AS(snapshot_release, partition, TEXT),
-    PAWL__AS(snapshot_release, session.uuid, UUID),
+    PAWL__AS(leased_batch_release, partition, TEXT),
+    PAWL__AS(leased_batch_release, session.uuid, UUID),
 };
 
-pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_leased_batch_release(pawl__pg_writer *writer)
 {
-    return pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_RELEASE, pawl_change_snapshot_release,
+    return pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_RELEASE, pawl_change_leased_batch_release,
                               NULL, NULL, release_fields, COUNT(release_fields), NULL);
 }
 

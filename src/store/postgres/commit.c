@@ -337,7 +337,7 @@ static pawl_code commit_held(committing *c)
     if (!is_done) {
         if (code == PAWL_OK)
             code = refuse_all(c);
-        pawl__pg_hold_end(&store->sql.base);
+        pawl__pg_handler_transaction_end(&store->sql.base);
         return code;
     }
     (void)pawl__pg_hold_leave(store, NULL); /* a lost connection shows at the next operation */
@@ -374,8 +374,8 @@ static pawl_code commit_on(committing *c)
         return code;
     if (c->store->in_hold)
         return commit_held(c);
-    bool is_release = c->changes->queue_settle.count != 0 && pawl__changes_only_release(c->changes);
-    return is_release ? release_rows(c) : commit_rounds(c);
+    bool is_unblock = c->changes->queue_settle.count != 0 && pawl__changes_only_release(c->changes);
+    return is_unblock ? release_rows(c) : commit_rounds(c);
 }
 
 /* Back ends that this commit may have waited for are ended. */
@@ -406,7 +406,7 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
         end_claims(&c);
         code = keep_claims(&c);
     } else {
-        pawl__pg_hold_end(base);
+        pawl__pg_handler_transaction_end(base);
         if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
             end_blockers(&c);
     }

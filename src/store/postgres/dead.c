@@ -41,7 +41,7 @@ static int compare_letters(const void *left, const void *right)
 
 static int way_of(const pawl_dead_set *letter)
 {
-    return letter->is_remove ? 1 + letter->is_checked + 2 * letter->keeps_mark : 0;
+    return letter->is_remove ? 1 + letter->is_checked + 2 * letter->keeps_record : 0;
 }
 
 static int by_letter_way(const void *left, const void *right)
@@ -63,7 +63,7 @@ static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_
         PAWL__AS(dead_set, code, TEXT),
         PAWL__AS(dead_set, error, ERROR_TEXT),
         PAWL__AS(dead_set, attempts, INT32),
-        PAWL__AS(dead_set, deaths, INT32),
+        PAWL__AS(dead_set, crashes, INT32),
         PAWL__AS(dead_set, history, ERROR_TEXT),
         PAWL__AS(dead_set, at, TIME),
         PAWL__AS_MESSAGE(dead_set),
@@ -81,7 +81,7 @@ static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_
         return send_items(writer, &put, pawl_change_dead_set, items, count);
     pawl_code code =
         send_items(writer, &takes[first->is_checked], pawl_change_dead_set, items, count);
-    return code == PAWL_OK && !first->keeps_mark
+    return code == PAWL_OK && !first->keeps_record
                ? send_items(writer, &unmark, pawl_change_dead_set, items, count)
                : code;
 }

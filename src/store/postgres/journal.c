@@ -81,11 +81,11 @@ static void read_fold(loading *l, pawl_stream *stream)
     stream->version = row.position;
     if (row.version == 0)
         return;
-    stream->fold.version      = row.version;
-    stream->fold.type_version = row.event.type_version;
-    stream->fold.at           = row.event.at;
-    stream->fold.state        = pawl__pg_get_text(&l->request);
-    stream->fold.dispatches   = pawl__pg_get_text(&l->request);
+    stream->snapshot.version      = row.version;
+    stream->snapshot.type_version = row.event.type_version;
+    stream->snapshot.at           = row.event.at;
+    stream->snapshot.state        = pawl__pg_get_text(&l->request);
+    stream->snapshot.dispatches   = pawl__pg_get_text(&l->request);
 }
 
 static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
@@ -131,7 +131,7 @@ static void put_reads(loading *l)
     pawl__pg_array_end(request);
     pawl__pg_array_begin(request, PAWL__WIRE_INT32, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_INT32, &l->reads[i].fold_version_max);
+        pawl__pg_array_put(request, PAWL__WIRE_INT32, &l->reads[i].snapshot_version_max);
     pawl__pg_array_end(request);
 }
 
@@ -255,29 +255,32 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
 /* ---- Folds -------------------------------------------------------------- */
 
 static const pawl__field fold_fields[] = {
-    PAWL__AS(fold_set, stream, TEXT),        PAWL__AS(fold_set, version, INT),
-    PAWL__AS(fold_set, type_version, INT32), PAWL__AS(fold_set, at, TIME),
-    PAWL__AS(fold_set, state, TEXT),         PAWL__AS(fold_set, dispatches, TEXT),
+    PAWL__AS(stream_snapshot_set, stream, TEXT),
+    PAWL__AS(stream_snapshot_set, version, INT),
+    PAWL__AS(stream_snapshot_set, type_version, INT32),
+    PAWL__AS(stream_snapshot_set, at, TIME),
+    PAWL__AS(stream_snapshot_set, state, TEXT),
+    PAWL__AS(stream_snapshot_set, dispatches, TEXT),
 };
 
 /* Orders folds so that the last version of a stream, which stays, comes first. */
 static int by_fold(const void *left, const void *right)
 {
-    const pawl_fold_set *l = left, *r = right;
-    int                  order = pawl_text_compare(l->stream, r->stream);
+    const pawl_stream_snapshot_set *l = left, *r = right;
+    int                             order = pawl_text_compare(l->stream, r->stream);
     return order != 0 ? order : (l->version < r->version) - (l->version > r->version);
 }
 
 static int compare_streams(const void *left, const void *right)
 {
-    const pawl_fold_set *l = left, *r = right;
+    const pawl_stream_snapshot_set *l = left, *r = right;
     return pawl_text_compare(l->stream, r->stream);
 }
 
-pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_stream_snapshot_set(pawl__pg_writer *writer)
 {
     size_t       all;
-    const void **items = pawl__pg_select(writer, pawl_change_fold_set, NULL, NULL, &all);
+    const void **items = pawl__pg_select(writer, pawl_change_stream_snapshot_set, NULL, NULL, &all);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (all == 0)
@@ -287,8 +290,8 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
         return pawl__pg_no_memory(writer->error);
     pawl__sort_changes(items, all, by_fold);
     size_t          count = all - pawl__take_firsts(items, all, firsts, compare_streams);
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_FOLD_SET, pawl_change_fold_set, firsts, count, NULL);
+    pawl__pg_write *write = pawl__pg_write_add(
+        writer, PAWL__PG_FOLD_SET, pawl_change_stream_snapshot_set, firsts, count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, fold_fields, COUNT(fold_fields));

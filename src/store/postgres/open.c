@@ -4,7 +4,7 @@
  * plan that was made while a table was nearly empty would be a sequential scan, kept long after
  * the table has grown: so the session allows index scans alone, and plans are made once. Sorts
  * are off, too, where an index has the order: a claim would read all that is due to sort it. A
- * handler's own SQL runs without these settings (hold_begin).
+ * handler's own SQL runs without these settings (handler_transaction_begin).
  *
  * Behind a pooler a session is shared: no settings, no named statements, no session locks, no
  * LISTEN. Every statement is planned for its parameters there.

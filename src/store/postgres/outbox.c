@@ -83,11 +83,11 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
 
 #define BIT(state) (1u << (state))
 /* States that most rows leave have a partial index each. */
-#define FEW (BIT(PAWL_OUTBOX_PENDING) | BIT(PAWL_OUTBOX_HELD) | BIT(PAWL_OUTBOX_DEAD))
+#define FEW (BIT(PAWL_OUTBOX_PENDING) | BIT(PAWL_OUTBOX_BLOCKED) | BIT(PAWL_OUTBOX_DEAD))
 
 static const int find_statements[] = {
     [PAWL_OUTBOX_PENDING] = PAWL__PG_OUTBOX_FIND_PENDING,
-    [PAWL_OUTBOX_HELD]    = PAWL__PG_OUTBOX_FIND_HELD,
+    [PAWL_OUTBOX_BLOCKED] = PAWL__PG_OUTBOX_FIND_HELD,
     [PAWL_OUTBOX_DEAD]    = PAWL__PG_OUTBOX_FIND_DEAD,
 };
 

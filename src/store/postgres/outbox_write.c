@@ -221,7 +221,7 @@ static void put_enabled(pawl__pg_write *write)
     pawl__pg_array_begin(&write->request, PAWL__WIRE_BOOL, PAWL_VALUE_NONE, write->count);
     for (size_t i = 0; i < write->count; i++) {
         const pawl_outbox_reset *reset      = write->items[i];
-        bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
+        bool                     is_enabled = reset->action == PAWL_OUTBOX_RETRY;
         pawl__pg_array_put(&write->request, PAWL__WIRE_BOOL, &is_enabled);
     }
     pawl__pg_array_end(&write->request);
@@ -260,22 +260,22 @@ typedef struct sum {
 
 static int by_source(const void *left, const void *right)
 {
-    const pawl_outbox_hold *l = left, *r = right;
+    const pawl_outbox_block *l = left, *r = right;
     return pawl_text_compare(l->source, r->source);
 }
 
 /* Rows without a source have no order, so nothing is held behind them. */
 static bool has_source(const void *change, const void *context)
 {
-    const pawl_outbox_hold *hold = change;
+    const pawl_outbox_block *hold = change;
     (void)context;
     return hold->source.size != 0;
 }
 
 /* A release undoes the holds before it in the set, whatever they held. */
-static void add_hold(sum *all, const pawl_outbox_hold *hold)
+static void add_hold(sum *all, const pawl_outbox_block *hold)
 {
-    if (hold->is_release) {
+    if (hold->is_unblock) {
         all->is_released = true;
         all->is_held     = false;
     } else if (!all->is_held || hold->after < all->after) {
@@ -288,7 +288,7 @@ static size_t add_holds(const void **items, size_t count, sum *sums)
 {
     size_t sum_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const pawl_outbox_hold *hold = items[i];
+        const pawl_outbox_block *hold = items[i];
         if (sum_count == 0 || !pawl_text_equal(sums[sum_count - 1].source, hold->source))
             sums[sum_count++] = (sum){.source = hold->source};
         add_hold(&sums[sum_count - 1], hold);
@@ -307,8 +307,8 @@ static pawl_code send_releases(pawl__pg_writer *writer, const sum *sums, size_t 
             sources[source_count++] = sums[i].source;
     if (source_count == 0)
         return PAWL_OK;
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RELEASE, pawl_change_outbox_hold, NULL, 0, NULL);
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RELEASE,
+                                               pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_put_texts(&write->request, sources, source_count);
@@ -335,7 +335,7 @@ static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t cou
     if (source_count == 0)
         return PAWL_OK;
     pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_hold, NULL, 0, NULL);
+        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_put_int(&write->request, after);
@@ -344,10 +344,11 @@ static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t cou
     return pawl__pg_write_send(write);
 }
 
-pawl_code pawl__pg_send_outbox_hold(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_outbox_block(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items = pawl__pg_select(writer, pawl_change_outbox_hold, has_source, NULL, &count);
+    const void **items =
+        pawl__pg_select(writer, pawl_change_outbox_block, has_source, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);

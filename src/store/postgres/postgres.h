@@ -183,9 +183,9 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
  * await for all of them is the outcome. */
 void      pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error);
 pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code awaited);
-pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error);
-void      pawl__pg_hold_end(pawl_store *base);
-/* Whether the transaction of the hold is still the one that hold_begin left. */
+pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error);
+void      pawl__pg_handler_transaction_end(pawl_store *base);
+/* Whether the transaction of the hold is still the one that handler_transaction_begin left. */
 pawl_code pawl__pg_hold_check(pawl__pg *store, pawl_error *error);
 /* Ends the hold once its transaction has ended. */
 pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error);
@@ -233,8 +233,8 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
 pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
 pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, size_t count,
                                pawl_time now, pawl_error *error);
-pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                               size_t *count, pawl_error *error);
+pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                  size_t *count, pawl_error *error);
 pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                            pawl_error *error);
 /* Ends the back end that is inside a commit of this worker, which behind a pooler may be any

@@ -215,7 +215,7 @@ static const pawl__field done_fields[] = {
 static const pawl__field retry_fields[] = {
     PAWL__AS(queue_settle, seq, INT),          PAWL__AS(queue_settle, queue, TEXT),
     PAWL__AS(queue_settle, due, TIME),         PAWL__AS(queue_settle, attempts, INT32),
-    PAWL__AS(queue_settle, deaths, INT32),     PAWL__AS(queue_settle, waiting_since, TIME),
+    PAWL__AS(queue_settle, crashes, INT32),    PAWL__AS(queue_settle, waiting_since, TIME),
     PAWL__AS(queue_settle, error, ERROR_TEXT), PAWL__AS(queue_settle, history, ERROR_TEXT),
 };
 

@@ -74,7 +74,7 @@ static pawl_code read_elsewhere(const loading *l, pawl__pg_request *request, paw
     while (request->code == PAWL_OK && pawl__pg_next(request)) {
         size_t at = read_number(request, l->count);
         if (at != SIZE_MAX && rows[at].presence == PAWL_SAGA_MISSING)
-            rows[at].presence = PAWL_SAGA_ELSEWHERE;
+            rows[at].presence = PAWL_SAGA_LOCKED_BY_ANOTHER;
     }
     pawl__pg_end(request);
     return request->code;

@@ -148,7 +148,7 @@ static pawl_code send_run(run *r)
 
 /* Folds the later set's values into the earlier one, which keeps its id: when the id is refused,
  * the earlier set is. */
-static void fold(entry *earlier, entry *later)
+static void snapshot(entry *earlier, entry *later)
 {
     arming          *kept   = earlier->arming;
     pawl_timeout_set folded = *later->set;
@@ -167,7 +167,7 @@ static pawl_code add(run *r, entry *e, arming *room)
     bool      fits   = wanted == r->way;
     pawl_code code   = PAWL_OK;
     if (fits && same >= r->first && same != 0) {
-        fold(&r->entries[same - 1], e);
+        snapshot(&r->entries[same - 1], e);
         return PAWL_OK;
     }
     bool is_met = e->same_id >= r->first || e->same_name >= r->first;

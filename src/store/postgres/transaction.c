@@ -137,7 +137,7 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 
 /* Plan settings: a handler's own SQL is planned as the server sees fit; pawl's statements inside a
  * hold are planned for their parameters. Such a handler may take twice as long. */
-pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
+pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     if (store->in_hold)
@@ -187,7 +187,7 @@ pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
     return pawl__pg_set_pipeline(&store->main, true, error);
 }
 
-void pawl__pg_hold_end(pawl_store *base)
+void pawl__pg_handler_transaction_end(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
     if (!store->in_hold)

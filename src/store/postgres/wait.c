@@ -92,7 +92,7 @@ static void add_topic(topics *list, pawl_text queue)
 /* Whether a lease is given back, or a row of the handle's own queues is due at another time. */
 static bool gives_back(const pawl_changes *changes)
 {
-    bool is_given = changes->snapshot_release.count != 0;
+    bool is_given = changes->leased_batch_release.count != 0;
     for (size_t i = 0; i < changes->timeout_settle.count; i++)
         is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
     for (size_t i = 0; i < changes->flush_set.count; i++)
@@ -113,7 +113,7 @@ static void add_own_topics(const pawl__pg *store, topics *list)
 
 static bool find_topics(const pawl__pg *store, const pawl_changes *changes, topics *list)
 {
-    *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_hold.count +
+    *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_block.count +
                                        changes->outbox_reset.count !=
                                    0};
     for (size_t i = 0; i < changes->queue_send.count && !list->is_all; i++)

@@ -209,7 +209,7 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     (void)now;
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl__pg_hold_end(base);
+    pawl__pg_handler_transaction_end(base);
     pawl__pg_rollback_transaction(&store->main);
     store->claim_count    = 0;
     store->has_worker_tid = false;
@@ -226,11 +226,11 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
 }
 
 /* Behind a pooler workers have no session locks: a missed heartbeat alone tells of no death. */
-pawl_code pawl__pg_worker_died(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                               size_t *count, pawl_error *error)
+pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                  size_t *count, pawl_error *error)
 {
     if (!pawl__pg_of(base)->is_pooled)
-        return pawl__sql_worker_died(base, arena, items, count, error);
+        return pawl__sql_worker_crashed(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "postgres: behind a pooler nothing tells that a worker crashed");
 }
@@ -351,7 +351,7 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
     pawl__pg *store = pawl__pg_of(base);
     int64_t   epoch = 0;
     pawl_uuid last  = {{0}};
-    pawl__pg_hold_end(base);
+    pawl__pg_handler_transaction_end(base);
     store->until_ms         = pawl__clock_ms() + base->deadline_ms;
     pawl_code code          = raise_until(store, &epoch, &last, error);
     store->until_ms         = 0;

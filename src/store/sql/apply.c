@@ -22,17 +22,17 @@ pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, p
 
 /* A row of a snapshot that is removed. */
 typedef struct removed_row {
-    int64_t                     id;
-    pawl_text                   partition;
-    pawl_session_id             session;
-    const pawl_snapshot_remove *snapshot;
-    size_t                      index; /* there */
+    int64_t                         id;
+    pawl_text                       partition;
+    pawl_session_id                 session;
+    const pawl_leased_batch_remove *leased;
+    size_t                          index; /* there */
 } removed_row;
 
 static pawl_code why_not_removed(const void *item, pawl_error *why)
 {
     const removed_row *row = item;
-    return pawl__why_not_removed(row->snapshot, row->index, why);
+    return pawl__why_not_removed(row->leased, row->index, why);
 }
 
 static const pawl__field removed_fields[] = {
@@ -62,17 +62,17 @@ static pawl_code remove_some(const pawl__sql_writer *writer, const removed_row *
     return code;
 }
 
-pawl_code pawl__sql_apply_snapshot_remove(pawl__sql_writer *writer, const void *change,
-                                          pawl_error *why)
+pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const void *change,
+                                              pawl_error *why)
 {
-    const pawl_snapshot_remove *snapshot = change;
-    removed_row                 rows[REMOVED_MAX];
-    pawl_code                   code  = PAWL_OK;
-    size_t                      count = 0;
-    for (size_t i = 0; code == PAWL_OK && i < snapshot->id_count; i++) {
+    const pawl_leased_batch_remove *leased = change;
+    removed_row                     rows[REMOVED_MAX];
+    pawl_code                       code  = PAWL_OK;
+    size_t                          count = 0;
+    for (size_t i = 0; code == PAWL_OK && i < leased->id_count; i++) {
         rows[count++] =
-            (removed_row){snapshot->ids[i], snapshot->partition, snapshot->session, snapshot, i};
-        if (count < REMOVED_MAX && i + 1 < snapshot->id_count)
+            (removed_row){leased->ids[i], leased->partition, leased->session, leased, i};
+        if (count < REMOVED_MAX && i + 1 < leased->id_count)
             continue;
         code  = remove_some(writer, rows, count, why);
         count = 0;
@@ -84,30 +84,30 @@ pawl_code pawl__sql_apply_snapshot_remove(pawl__sql_writer *writer, const void *
 
 static int by_hold_source(const void *left, const void *right)
 {
-    return pawl_text_compare((*(const pawl_outbox_hold *const *)left)->source,
-                             (*(const pawl_outbox_hold *const *)right)->source);
+    return pawl_text_compare((*(const pawl_outbox_block *const *)left)->source,
+                             (*(const pawl_outbox_block *const *)right)->source);
 }
 
-static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_hold *hold)
+static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_block *hold)
 {
-    return !hold->is_release && hold->source.size != 0 && !writer->is_dropped[hold->group];
+    return !hold->is_unblock && hold->source.size != 0 && !writer->is_dropped[hold->group];
 }
 
 /* The holds of the set, sorted by source; their number. */
-static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_hold **sorted)
+static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_block **sorted)
 {
     size_t count = 0;
-    for (size_t i = 0; i < writer->changes->outbox_hold.count; i++)
-        if (is_wanted(writer, &writer->changes->outbox_hold.items[i]))
-            sorted[count++] = &writer->changes->outbox_hold.items[i];
-    qsort(sorted, count, sizeof(pawl_outbox_hold *), by_hold_source);
+    for (size_t i = 0; i < writer->changes->outbox_block.count; i++)
+        if (is_wanted(writer, &writer->changes->outbox_block.items[i]))
+            sorted[count++] = &writer->changes->outbox_block.items[i];
+    qsort(sorted, count, sizeof(pawl_outbox_block *), by_hold_source);
     return count;
 }
 
 static int find_source(const void *source, const void *hold)
 {
     return pawl_text_compare(*(const pawl_text *)source,
-                             (*(const pawl_outbox_hold *const *)hold)->source);
+                             (*(const pawl_outbox_block *const *)hold)->source);
 }
 
 typedef struct pending {
@@ -125,7 +125,7 @@ static const pawl__sql_write  hold_row          = {
 };
 
 /* Pending rows are walked by their id once for all holds: there is no index on their source. */
-static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *holds, size_t count,
+static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
                            pawl_arena *arena, pawl__sql_rows *held, pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
@@ -140,7 +140,7 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *hol
     pawl_code             code  = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &pending_row, &row);
-        const pawl_outbox_hold *const *found =
+        const pawl_outbox_block *const *found =
             bsearch(&row.source, holds, count, sizeof *holds, find_source);
         if (found == NULL || row.id <= (*found)->after)
             continue;
@@ -156,7 +156,7 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *hol
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code hold_rows(pawl_store *store, const pawl_outbox_hold *const *holds, size_t count,
+static pawl_code hold_rows(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
                            pawl_error *error)
 {
     pawl__sql_rows held  = {0};
@@ -175,9 +175,9 @@ static pawl_code hold_rows(pawl_store *store, const pawl_outbox_hold *const *hol
  * batch. */
 static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
 {
-    const pawl__sql_ops     *ops = pawl__sql_ops_of(writer->store);
-    const pawl_outbox_hold **sorted =
-        pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
+    const pawl__sql_ops      *ops = pawl__sql_ops_of(writer->store);
+    const pawl_outbox_block **sorted =
+        pawl_allocate(writer->changes->outbox_block.count * sizeof *sorted);
     if (sorted == NULL)
         return pawl__sql_no_memory(writer->store, "rows", error);
     size_t    count = sort_holds(writer, sorted);
@@ -188,10 +188,11 @@ static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__sql_apply_outbox_hold(pawl__sql_writer *writer, const void *change, pawl_error *why)
+pawl_code pawl__sql_apply_outbox_block(pawl__sql_writer *writer, const void *change,
+                                       pawl_error *why)
 {
-    const pawl_outbox_hold *hold = change;
-    if (writer->has_held || hold->is_release || hold->source.size == 0)
+    const pawl_outbox_block *hold = change;
+    if (writer->has_held || hold->is_unblock || hold->source.size == 0)
         return PAWL_OK;
     writer->has_held = true;
     return hold_back(writer, why);

@@ -53,7 +53,7 @@ static const pawl__sql_write queue_settles[] = {
                           .then       = {MISSED_WHY(gone)}},
     [PAWL_QUEUE_RETRY] = {.statement = PAWL__SQL_QUEUE_RETRY,
                           .parameters =
-                              FIELDS(OF(due, TIME), OF(attempts, INT32), OF(deaths, INT32),
+                              FIELDS(OF(due, TIME), OF(attempts, INT32), OF(crashes, INT32),
                                      OF(waiting_since, TIME), OF(error, ERROR_TEXT),
                                      OF(history, TEXT), OF(seq, INT), OF(queue, TEXT)),
                           .then = {MISSED_WHY(gone)}},
@@ -85,9 +85,9 @@ static const pawl__sql_write *choose_queue_send(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__AS(inbox_mark, member, as)
+#define OF(member, as) PAWL__AS(inbox_entry, member, as)
 
-static const pawl__sql_write inbox_mark = {
+static const pawl__sql_write inbox_entry = {
     .statement = PAWL__SQL_INBOX_MARK,
     .parameters =
         FIELDS(OF(endpoint, TEXT), OF(message_id, TEXT), OF(outcome, INBOX), OF(at, TIME)),
@@ -183,7 +183,7 @@ static const pawl__sql_write event_append = {
 };
 
 #undef OF
-#define OF(member, as) PAWL__AS(fold_set, member, as)
+#define OF(member, as) PAWL__AS(stream_snapshot_set, member, as)
 
 #define FOLD                                                                             \
     FIELDS(OF(stream, TEXT), OF(version, INT), OF(type_version, INT32), OF(state, TEXT), \
@@ -192,7 +192,7 @@ static const pawl__sql_write event_append = {
 /* Where the row is not there, or where it is newer and stays. */
 static const pawl__sql_write fold_add = {.statement = PAWL__SQL_FOLD_ADD, .parameters = FOLD};
 
-static const pawl__sql_write fold_set = {
+static const pawl__sql_write stream_snapshot_set = {
     .statement  = PAWL__SQL_FOLD_SET,
     .parameters = FOLD,
     .then       = {[PAWL__SQL_MISSED] = {.next = &fold_add}},
@@ -374,7 +374,7 @@ static const pawl__sql_write reset_attempt = {
     .parameters = FIELDS(OF(id, INT), OF(action, RESET), OF(at, TIME), ZERO, OF(note, ERROR_TEXT)),
 };
 static const pawl__sql_write outbox_resets[] = {
-    [PAWL_OUTBOX_ENABLE]  = {.statement  = PAWL__SQL_OUTBOX_ENABLE,
+    [PAWL_OUTBOX_RETRY]   = {.statement  = PAWL__SQL_OUTBOX_ENABLE,
                              .parameters = FIELDS(OF(at, TIME), OF(id, INT)),
                              .then       = {APPLIED_NEXT(reset_attempt), MISSED_WHY(not_dead)}},
     [PAWL_OUTBOX_DISCARD] = {.statement  = PAWL__SQL_OUTBOX_DISCARD,
@@ -389,17 +389,17 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__AS(outbox_hold, member, as)
+#define OF(member, as) PAWL__AS(outbox_block, member, as)
 
 static const pawl__sql_write outbox_free = {
     .statement  = PAWL__SQL_OUTBOX_RELEASE,
     .parameters = FIELDS(OF(source, TEXT)),
 };
 
-static const pawl__sql_write *choose_outbox_hold(const void *change)
+static const pawl__sql_write *choose_outbox_block(const void *change)
 {
-    const pawl_outbox_hold *hold = change;
-    return hold->is_release && hold->source.size != 0 ? &outbox_free : NULL;
+    const pawl_outbox_block *hold = change;
+    return hold->is_unblock && hold->source.size != 0 ? &outbox_free : NULL;
 }
 
 /* ---- Aggregators -------------------------------------------------------- */
@@ -442,9 +442,9 @@ static const pawl__sql_write *choose_aggregator_remove(const void *change)
 }
 
 #undef OF
-#define OF(member, as) PAWL__AS(snapshot_release, member, as)
+#define OF(member, as) PAWL__AS(leased_batch_release, member, as)
 
-static const pawl__sql_write snapshot_release = {
+static const pawl__sql_write leased_batch_release = {
     .statement  = PAWL__SQL_AGGREGATOR_RELEASE,
     .parameters = FIELDS(OF(partition, TEXT), OF(session, UUID)),
 };
@@ -478,7 +478,7 @@ static const pawl__sql_write *choose_flush_set(const void *change)
 static const pawl__sql_write dead_insert = {
     .statement  = PAWL__SQL_DEAD_ADD,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
-                         OF(attempts, INT32), OF(deaths, INT32), OF(history, TEXT), OF(at, TIME),
+                         OF(attempts, INT32), OF(crashes, INT32), OF(history, TEXT), OF(at, TIME),
                          PAWL__AS_MESSAGE(dead_set)),
 };
 static const pawl__sql_write mark_delete = {
@@ -500,7 +500,7 @@ static const pawl__sql_write dead_deletes[][2] = {
 static const pawl__sql_write *choose_dead_set(const void *change)
 {
     const pawl_dead_set *dead = change;
-    return dead->is_remove ? &dead_deletes[dead->is_checked][dead->keeps_mark] : &dead_insert;
+    return dead->is_remove ? &dead_deletes[dead->is_checked][dead->keeps_record] : &dead_insert;
 }
 
 #undef OF
@@ -536,7 +536,7 @@ static const pawl__sql_write history_add = {
 
 const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_queue_settle]   = {.choose = choose_queue_settle, .apply = pawl__sql_check_settle},
-    [pawl_change_inbox_mark]     = {.write = &inbox_mark},
+    [pawl_change_inbox_entry]    = {.write = &inbox_entry},
     [pawl_change_saga_delete]    = {.write = &saga_delete},
     [pawl_change_saga_insert]    = {.choose = choose_saga_insert},
     [pawl_change_saga_update]    = {.choose = choose_saga_update},
@@ -545,19 +545,19 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_timeout_settle] = {.choose = choose_timeout_settle},
     [pawl_change_outbox_settle]  = {.choose = choose_outbox_settle},
     [pawl_change_outbox_reset]   = {.choose = choose_outbox_reset},
-    [pawl_change_snapshot_remove]   = {.apply = pawl__sql_apply_snapshot_remove},
-    [pawl_change_timeout_cancel]    = {.choose = choose_timeout_cancel},
-    [pawl_change_timeout_set]       = {.choose = choose_timeout_set, .keys = keys_of_timeout},
-    [pawl_change_outbox_add]        = {.write = &outbox_add},
-    [pawl_change_outbox_hold]       = {.choose = choose_outbox_hold,
-                                       .apply  = pawl__sql_apply_outbox_hold},
-    [pawl_change_fold_set]          = {.write = &fold_set},
-    [pawl_change_queue_send]        = {.choose = choose_queue_send},
-    [pawl_change_aggregator_add]    = {.write = &aggregator_add},
-    [pawl_change_aggregator_remove] = {.choose = choose_aggregator_remove},
-    [pawl_change_snapshot_release]  = {.write = &snapshot_release},
-    [pawl_change_flush_set]         = {.choose = choose_flush_set},
-    [pawl_change_dead_set]          = {.choose = choose_dead_set},
-    [pawl_change_subscription_set]  = {.choose = choose_subscription_set},
-    [pawl_change_history_add]       = {.write = &history_add},
+    [pawl_change_leased_batch_remove]  = {.apply = pawl__sql_apply_leased_batch_remove},
+    [pawl_change_timeout_cancel]       = {.choose = choose_timeout_cancel},
+    [pawl_change_timeout_set]          = {.choose = choose_timeout_set, .keys = keys_of_timeout},
+    [pawl_change_outbox_add]           = {.write = &outbox_add},
+    [pawl_change_outbox_block]         = {.choose = choose_outbox_block,
+                                          .apply  = pawl__sql_apply_outbox_block},
+    [pawl_change_stream_snapshot_set]  = {.write = &stream_snapshot_set},
+    [pawl_change_queue_send]           = {.choose = choose_queue_send},
+    [pawl_change_aggregator_add]       = {.write = &aggregator_add},
+    [pawl_change_aggregator_remove]    = {.choose = choose_aggregator_remove},
+    [pawl_change_leased_batch_release] = {.write = &leased_batch_release},
+    [pawl_change_flush_set]            = {.choose = choose_flush_set},
+    [pawl_change_dead_set]             = {.choose = choose_dead_set},
+    [pawl_change_subscription_set]     = {.choose = choose_subscription_set},
+    [pawl_change_history_add]          = {.write = &history_add},
 };

@@ -161,7 +161,8 @@ static bool is_known(pawl_text type, const pawl_text *types, size_t count)
 }
 
 /* Whether the claim takes the row; rows of types that it does not know are counted. */
-static bool takes(const pawl_snapshot_claim *claim, const row_head *head, pawl_snapshot *rows)
+static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
+                  pawl_leased_batch *rows)
 {
     bool is_free = head->lease_expires == 0 || head->lease_expires <= claim->now;
     if (!is_free || (claim->id_max != 0 && head->id > claim->id_max))
@@ -173,8 +174,8 @@ static bool takes(const pawl_snapshot_claim *claim, const row_head *head, pawl_s
     return claim->count_max == 0 || rows->count < claim->count_max;
 }
 
-static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *claim,
-                                pawl_arena *arena, pawl_snapshot *rows, pawl_error *error)
+static pawl_code read_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                pawl_arena *arena, pawl_leased_batch *rows, pawl_error *error)
 {
     const pawl__sql_ops  *ops      = pawl__sql_ops_of(store);
     size_t                capacity = 0;
@@ -182,7 +183,7 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
     pawl__sql_request    *request  = NULL;
     const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_CLAIM, &pawl__one_text, &claim->partition,
                                    &head_row, 0};
-    *rows                       = (pawl_snapshot){0};
+    *rows                       = (pawl_leased_batch){0};
     pawl_code code              = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
@@ -203,41 +204,42 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code stamp_partition(pawl_store *store, const pawl_snapshot_claim *claim,
-                                 pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code stamp_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                 pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
 {
     stamp      *stamps;
     const stamp row  = {.session = claim->session,
                         .expires = pawl_time_add(claim->now, claim->lease),
                         .worker  = store->worker};
-    pawl_code   code = make_stamps(store, &row, snapshot->count, arena, &stamps, error);
-    for (size_t i = 0; code == PAWL_OK && i < snapshot->count; i++) {
-        snapshot->items[i].session       = row.session;
-        snapshot->items[i].lease_expires = row.expires;
-        stamps[i].row                    = snapshot->items[i].id;
+    pawl_code   code = make_stamps(store, &row, leased->count, arena, &stamps, error);
+    for (size_t i = 0; code == PAWL_OK && i < leased->count; i++) {
+        leased->items[i].session       = row.session;
+        leased->items[i].lease_expires = row.expires;
+        stamps[i].row                  = leased->items[i].id;
     }
     return code != PAWL_OK ? code
                            : pawl__sql_write_rows(store, &stamp_snapshot, stamps, sizeof *stamps,
-                                                  snapshot->count, NULL, error);
+                                                  leased->count, NULL, error);
 }
 
-static pawl_code claim_snapshot(pawl_store *store, const pawl_snapshot_claim *claim,
-                                pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code claim_snapshot(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
 {
     pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = read_partition(store, claim, arena, snapshot, error);
+    code = read_partition(store, claim, arena, leased, error);
     if (code == PAWL_OK)
-        code = stamp_partition(store, claim, arena, snapshot, error);
+        code = stamp_partition(store, claim, arena, leased, error);
     return pawl__sql_stamp_end(store, code, error);
 }
 
-pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__sql_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                       pawl_arena *arena, pawl_leased_batch *leased,
+                                       pawl_error *error)
 {
     pawl_code code;
-    PAWL__SQL_TRY(store, code, claim_snapshot(store, claim, arena, snapshot, error));
+    PAWL__SQL_TRY(store, code, claim_snapshot(store, claim, arena, leased, error));
     return code;
 }
 

@@ -377,7 +377,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
                                    .error      = error};
     writer.is_dropped           = pawl_arena_take(refused->arena, changes->group_count + 1);
     if (writer.is_dropped == NULL) {
-        store->ops->hold_end(store);
+        store->ops->handler_transaction_end(store);
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
     }
     pawl_code code = commit_set(&writer, own->in_hold);

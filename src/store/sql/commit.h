@@ -57,7 +57,7 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
 /* ---- Before the write of a change (apply.c) ------------------------------ */
 
 pawl__sql_apply_fn pawl__sql_check_settle;
-pawl__sql_apply_fn pawl__sql_apply_snapshot_remove;
-pawl__sql_apply_fn pawl__sql_apply_outbox_hold;
+pawl__sql_apply_fn pawl__sql_apply_leased_batch_remove;
+pawl__sql_apply_fn pawl__sql_apply_outbox_block;
 
 #endif

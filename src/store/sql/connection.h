@@ -141,7 +141,7 @@ typedef struct pawl__sql_ops {
                        pawl_code code);
     /* Holds the pending rows behind those of the holds, which are sorted by source. NULL: one walk
      * over the pending rows, all of which are sent. */
-    pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_hold *const *holds,
+    pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_block *const *holds,
                            size_t count, pawl_error *error);
 } pawl__sql_ops;
 

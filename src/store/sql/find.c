@@ -125,7 +125,7 @@ static int find_statement(const pawl_outbox_query *query)
     case 1u << PAWL_OUTBOX_PENDING:
         return query->attempts_min > 0 ? PAWL__SQL_OUTBOX_FIND_TRIED
                                        : PAWL__SQL_OUTBOX_FIND_PENDING;
-    case 1u << PAWL_OUTBOX_HELD: return PAWL__SQL_OUTBOX_FIND_HELD;
+    case 1u << PAWL_OUTBOX_BLOCKED: return PAWL__SQL_OUTBOX_FIND_HELD;
     case 1u << PAWL_OUTBOX_DEAD: return PAWL__SQL_OUTBOX_FIND_DEAD;
     default: return PAWL__SQL_OUTBOX_FIND_ANY;
     }

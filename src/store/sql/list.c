@@ -54,7 +54,7 @@ static const pawl__field_list by_retried = PAWL__FIELDS(
 pawl_code pawl__sql_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    const retried_by      by    = {*query, pawl__sql_limit(query->look_max),
+    const retried_by      by    = {*query, pawl__sql_limit(query->scan_max),
                                    pawl__sql_limit(query->count_max)};
     const pawl__sql_asked asked = {PAWL__SQL_QUEUE_RETRIED, &by_retried, &by,
                                    &pawl__queue_row_fields, sizeof *rows->items};
@@ -96,14 +96,14 @@ pawl_code pawl__sql_timeout_foreign(pawl_store *store, pawl_text own, pawl_time 
 /* ---- Aggregators -------------------------------------------------------- */
 
 pawl_code pawl__sql_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                   pawl_snapshot *rows, pawl_error *error)
+                                   pawl_leased_batch *rows, pawl_error *error)
 {
     const filter          by    = {.text = partition};
     const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &text, &by,
                                    &pawl__aggregator_row_fields, sizeof *rows->items};
     pawl__sql_rows        found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
-    *rows                      = (pawl_snapshot){.items = found.items, .count = found.count};
+    *rows                      = (pawl_leased_batch){.items = found.items, .count = found.count};
     return code;
 }
 
@@ -128,7 +128,7 @@ pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size
 {
     static const pawl__sql_statement statements[] = {
         [PAWL_OUTBOX_PENDING]    = PAWL__SQL_OUTBOX_LIST_PENDING,
-        [PAWL_OUTBOX_HELD]       = PAWL__SQL_OUTBOX_LIST_HELD,
+        [PAWL_OUTBOX_BLOCKED]    = PAWL__SQL_OUTBOX_LIST_HELD,
         [PAWL_OUTBOX_DISPATCHED] = PAWL__SQL_OUTBOX_LIST_DISPATCHED,
         [PAWL_OUTBOX_DEAD]       = PAWL__SQL_OUTBOX_LIST_DEAD,
         [PAWL_OUTBOX_DISCARDED]  = PAWL__SQL_OUTBOX_LIST_DISCARDED,

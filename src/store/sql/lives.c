@@ -80,8 +80,8 @@ pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worke
 }
 
 /* A worker without a lock may live though it was not seen for a while: its row is left alone. */
-pawl_code pawl__sql_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                size_t *count, pawl_error *error)
+pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error)
 {
     return list_workers(store, is_surely_dead, arena, items, count, error);
 }

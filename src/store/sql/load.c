@@ -128,22 +128,22 @@ pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const paw
 
 typedef struct stream_by {
     pawl_text stream;
-    int64_t   fold_version_max;
+    int64_t   snapshot_version_max;
     int64_t   after;
 } stream_by;
 
 static const pawl__field      fold_fields[]   = {PAWL__AS_OF(stream_by, stream, TEXT),
-                                                 PAWL__AS_OF(stream_by, fold_version_max, INT),
+                                                 PAWL__AS_OF(stream_by, snapshot_version_max, INT),
                                                  PAWL__AS_OF(stream_by, after, INT)};
 static const pawl__field_list by_fold         = PAWL__FIELD_ARRAY(fold_fields);
 static const pawl__field      behind_fields[] = {PAWL__AS_OF(stream_by, stream, TEXT),
                                                  PAWL__AS_OF(stream_by, after, INT)};
 static const pawl__field_list by_behind       = PAWL__FIELD_ARRAY(behind_fields);
 static const pawl__field      fold_columns[]  = {
-          PAWL__AS(fold_row, version, INT), PAWL__AS(fold_row, type_version, INT32),
-          PAWL__AS(fold_row, state, TEXT), PAWL__AS(fold_row, dispatches, TEXT),
-          PAWL__AS(fold_row, at, TIME)};
-static const pawl__field_list fold_row = PAWL__FIELD_ARRAY(fold_columns);
+          PAWL__AS(stream_snapshot_row, version, INT), PAWL__AS(stream_snapshot_row, type_version, INT32),
+          PAWL__AS(stream_snapshot_row, state, TEXT), PAWL__AS(stream_snapshot_row, dispatches, TEXT),
+          PAWL__AS(stream_snapshot_row, at, TIME)};
+static const pawl__field_list stream_snapshot_row = PAWL__FIELD_ARRAY(fold_columns);
 
 static pawl_code read_last(pawl_store *store, const stream_by *by, int64_t *version,
                            pawl_error *error)
@@ -170,21 +170,21 @@ static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena 
 static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pawl_arena *arena,
                              pawl_stream *loaded, pawl_error *error)
 {
-    stream_by             by   = {read->stream, read->fold_version_max, read->after};
-    const pawl__sql_asked fold = {PAWL__SQL_FOLD_GET, &by_fold, &by, &fold_row, 0};
-    pawl_code             code = PAWL_OK;
+    stream_by             by       = {read->stream, read->snapshot_version_max, read->after};
+    const pawl__sql_asked snapshot = {PAWL__SQL_FOLD_GET, &by_fold, &by, &stream_snapshot_row, 0};
+    pawl_code             code     = PAWL_OK;
     if (read->after > 0) {
         code = read_last(store, &by, &loaded->version, error);
         if (code != PAWL_OK || loaded->version <= read->after)
             return code;
     }
-    if (read->fold_version_max > 0)
-        code = pawl__sql_read_first(store, &fold, arena, &loaded->fold, error);
-    if (loaded->fold.version != 0)
-        by.after = loaded->fold.version;
+    if (read->snapshot_version_max > 0)
+        code = pawl__sql_read_first(store, &snapshot, arena, &loaded->snapshot, error);
+    if (loaded->snapshot.version != 0)
+        by.after = loaded->snapshot.version;
     if (code == PAWL_OK)
         code = read_behind(store, &by, arena, loaded, error);
-    if (code == PAWL_OK && loaded->count == 0 && loaded->fold.version != 0)
+    if (code == PAWL_OK && loaded->count == 0 && loaded->snapshot.version != 0)
         code = read_last(store, &by, &loaded->version, error);
     /* Where statements see more than those before them, an event may have come since. */
     if (code == PAWL_OK && loaded->count == 0 && loaded->version > by.after)

@@ -138,7 +138,7 @@ pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_
                                 pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    if (schema->store->mode == PAWL_OPEN_LOOK)
+    if (schema->store->mode == PAWL_OPEN_EXISTING)
         return code;
     for (size_t i = 0; code == PAWL_OK && i < saga_count; i++) {
         int64_t count = 0;

@@ -34,8 +34,8 @@ pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *se
 pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64_t *count,
                                       pawl_error *error);
 /* lives.c */
-pawl_code pawl__sql_worker_died(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                size_t *count, pawl_error *error);
+pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error);
 
 /* The part of a driver's table that is the generic store's, where the driver writes by
  * store/sql/commit.h. */
@@ -45,18 +45,20 @@ pawl_code pawl__sql_worker_died(pawl_store *store, pawl_arena *arena, pawl_worke
     .queue_oldest = pawl__sql_queue_oldest, .inbox_known = pawl__sql_inbox_known,                 \
     .saga_load = pawl__sql_saga_load, .saga_count = pawl__sql_saga_count,                         \
     .timeout_claim = pawl__sql_timeout_claim, .timeout_reap = pawl__sql_timeout_reap,             \
-    .snapshot_claim = pawl__sql_snapshot_claim, .aggregator_get = pawl__sql_aggregator_get,       \
-    .aggregator_count = pawl__sql_aggregator_count, .flush_list = pawl__sql_flush_list,           \
-    .outbox_claim = pawl__sql_outbox_claim, .lead = pawl__sql_lead, .unlead = pawl__sql_unlead,   \
-    .subscriptions = pawl__sql_subscriptions, .stats = pawl__sql_stats, .sweep = pawl__sql_sweep, \
-    .queue_retried = pawl__sql_queue_retried, .queue_list = pawl__sql_queue_list,                 \
-    .timeout_list = pawl__sql_timeout_list, .outbox_list = pawl__sql_outbox_list,                 \
-    .outbox_attempts = pawl__sql_outbox_attempts, .dead_list = pawl__sql_dead_list,               \
-    .dead_find = pawl__sql_dead_find, .dead_count = pawl__sql_dead_count,                         \
-    .queue_find = pawl__sql_queue_find, .outbox_find = pawl__sql_outbox_find,                     \
-    .stream_load = pawl__sql_stream_load, .event_list = pawl__sql_event_list,                     \
-    .checkpoint_get = pawl__sql_checkpoint_get, .lead_list = pawl__sql_lead_list,                 \
-    .timeout_foreign = pawl__sql_timeout_foreign, .hold_begin = pawl__sql_hold_begin,             \
-    .hold_end = pawl__sql_hold_end, .walk = pawl__sql_walk, .history_find = pawl__sql_history_find
+    .leased_batch_claim = pawl__sql_leased_batch_claim,                                           \
+    .aggregator_get = pawl__sql_aggregator_get, .aggregator_count = pawl__sql_aggregator_count,   \
+    .flush_list = pawl__sql_flush_list, .outbox_claim = pawl__sql_outbox_claim,                   \
+    .lead = pawl__sql_lead, .unlead = pawl__sql_unlead, .subscriptions = pawl__sql_subscriptions, \
+    .stats = pawl__sql_stats, .sweep = pawl__sql_sweep, .queue_retried = pawl__sql_queue_retried, \
+    .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
+    .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
+    .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
+    .dead_count = pawl__sql_dead_count, .queue_find = pawl__sql_queue_find,                       \
+    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
+    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
+    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
+    .handler_transaction_begin = pawl__sql_handler_transaction_begin,                             \
+    .handler_transaction_end = pawl__sql_handler_transaction_end, .scan = pawl__sql_scan,         \
+    .history_find = pawl__sql_history_find
 
 #endif

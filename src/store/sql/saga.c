@@ -124,7 +124,7 @@ static pawl_code find_elsewhere(pawl_store *store, const pawl_saga_table *table,
             continue;
         code = load_rows(store, table, statement, &values[i], 1, arena, &rows[i], error);
         if (rows[i].presence == PAWL_SAGA_THERE)
-            rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_ELSEWHERE};
+            rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_LOCKED_BY_ANOTHER};
     }
     return code;
 }

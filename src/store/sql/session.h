@@ -259,8 +259,8 @@ bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prep
 /* Around a write that may be refused; unless it is done it is undone. */
 pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error);
-pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
-                                      const pawl_outbox_hold *const *holds, size_t count,
+pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection,
+                                      const pawl_outbox_block *const *holds, size_t count,
                                       pawl_error *error);
 /* A request's statement, prepared and run. */
 pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const pawl__sql_asked *asked,

@@ -122,12 +122,12 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
 
 /* ---- Holding back ------------------------------------------------------- */
 
-pawl_code pawl__sql_session_hold_back(pawl__sql_connection          *connection,
-                                      const pawl_outbox_hold *const *holds, size_t count,
+pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection,
+                                      const pawl_outbox_block *const *holds, size_t count,
                                       pawl_error *error)
 {
-    static const pawl__field fields[] = {PAWL__AS(outbox_hold, source, TEXT),
-                                         PAWL__AS(outbox_hold, after, INT)};
+    static const pawl__field fields[] = {PAWL__AS(outbox_block, source, TEXT),
+                                         PAWL__AS(outbox_block, after, INT)};
     pawl__sql_session       *session  = pawl__sql_session_of(connection);
     const pawl__sql_write    hold     = {.statement  = session->remote->family->hold_back,
                                          .parameters = PAWL__FIELD_ARRAY(fields)};

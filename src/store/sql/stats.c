@@ -19,7 +19,7 @@ static const count_row counts[] = {
      PAWL__FIELDS(PAWL__AS(stats, timeouts_due, INT), PAWL__AS(stats, timeouts_pending, INT))},
     {PAWL__SQL_OUTBOX_PENDING, false,
      PAWL__FIELDS(PAWL__AS(stats, outbox_pending, INT), PAWL__AS(stats, outbox_oldest, TIME))},
-    {PAWL__SQL_OUTBOX_HELD, false, PAWL__FIELDS(PAWL__AS(stats, outbox_held, INT))},
+    {PAWL__SQL_OUTBOX_HELD, false, PAWL__FIELDS(PAWL__AS(stats, outbox_blocked, INT))},
     {PAWL__SQL_OUTBOX_DEAD, false, PAWL__FIELDS(PAWL__AS(stats, outbox_dead, INT))},
     {PAWL__SQL_AGGREGATOR_COUNT, false, PAWL__FIELDS(PAWL__AS(stats, aggregator_rows, INT))},
     {PAWL__SQL_FLUSH_DEAD, false, PAWL__FIELDS(PAWL__AS(stats, flushes_dead, INT))},
@@ -105,7 +105,7 @@ static const pawl__field_list retried_row =
 static pawl_code count_retried(const reading *r, pawl_time now, pawl_queue_stats *queue)
 {
     const pawl__sql_ops  *ops     = pawl__sql_ops_of(r->store);
-    const retried_by      by      = {queue->queue, now, PAWL_RETRIED_LOOK_MAX};
+    const retried_by      by      = {queue->queue, now, PAWL_RETRIED_SCAN_MAX};
     const pawl__sql_asked asked   = {PAWL__SQL_QUEUE_COUNT_RETRIED, &by_retried, &by, &retried_row,
                                      0};
     pawl__sql_request    *request = NULL;
@@ -122,7 +122,7 @@ static pawl_code count_all_retried(const reading *r, pawl_time now)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < r->stats->queue_count; i++)
-        if (r->stats->queues[i].future > 0)
+        if (r->stats->queues[i].scheduled > 0)
             code = count_retried(r, now, &r->stats->queues[i]);
     return code;
 }

@@ -97,7 +97,7 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 
 /* ---- Holds ---------------------------------------------------------------- */
 
-pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error)
+pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
     if (of(store)->in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
@@ -109,7 +109,7 @@ pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error)
 }
 
 /* In a child process it is the parent's. */
-void pawl__sql_hold_end(pawl_store *store)
+void pawl__sql_handler_transaction_end(pawl_store *store)
 {
     const pawl__sql_server *server = of(store)->server;
     if (!of(store)->in_hold || (server != NULL && !pawl__wait_is_ours(&server->wait)))

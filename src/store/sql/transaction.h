@@ -2,7 +2,7 @@
  * commit whose outcome may not be known.
  *
  *     stamp_begin, stamp_end         inside a hold they are part of its transaction
- *     hold_begin, hold_take or hold_end
+ *     handler_transaction_begin, hold_take or handler_transaction_end
  *     commit                         of what begin or hold_take opened
  *
  * Threads: as the store: one thread at a time.
@@ -30,8 +30,8 @@ pawl_code pawl__sql_stamp_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *error);
 
 /* Operations of store_driver.h. */
-pawl_code pawl__sql_hold_begin(pawl_store *store, pawl_error *error);
-void      pawl__sql_hold_end(pawl_store *store);
+pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error);
+void      pawl__sql_handler_transaction_end(pawl_store *store);
 /* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was ended before. */
 pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error);
 

@@ -12,7 +12,7 @@
 typedef struct behind {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;
-    pawl_walk_row          row;
+    pawl_scan_row          row;
     int64_t                limit;
     pawl_text              partition, aggregator; /* filters */
     bool                   is_dead;
@@ -20,7 +20,7 @@ typedef struct behind {
 
 #define BEHIND(member, as) PAWL__AS_OF(behind, row.member, as)
 #define LIMIT PAWL__AS_OF(behind, limit, INT)
-#define ROW(member, as) PAWL__AS(walk_row, member, as)
+#define ROW(member, as) PAWL__AS(scan_row, member, as)
 
 static const pawl__field by_id[]        = {BEHIND(id, UUID), LIMIT};
 static const pawl__field by_number[]    = {BEHIND(number, INT), LIMIT};
@@ -33,17 +33,17 @@ static const pawl__field by_letter[] = {BEHIND(belongs_to, TEXT), BEHIND(message
 static const pawl__field saga_row[]    = {ROW(id, UUID), ROW(persistence_version, TEXT),
                                           ROW(type_version, TEXT), ROW(message.body, JSON)};
 static const pawl__field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
-                                          PAWL__AS_MESSAGE(walk_row)};
+                                          PAWL__AS_MESSAGE(scan_row)};
 static const pawl__field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),
                                           ROW(message.type, TEXT)};
-static const pawl__field fold_row[]    = {ROW(belongs_to, TEXT), ROW(version, INT32),
-                                          ROW(message.body, TEXT)};
-static const pawl__field checkpoint[]  = {ROW(belongs_to, TEXT), ROW(number, INT)};
-static const pawl__field partition[]   = {ROW(belongs_to, TEXT), ROW(name, TEXT),    ROW(due, TIME),
-                                          ROW(attempts, INT32),  ROW(is_dead, FLAG), ROW(error, TEXT),
-                                          ROW(count, INT),       ROW(oldest, TIME)};
-static const pawl__field letter[]      = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
-                                          PAWL__AS_MESSAGE(walk_row)};
+static const pawl__field stream_snapshot_row[] = {ROW(belongs_to, TEXT), ROW(version, INT32),
+                                                  ROW(message.body, TEXT)};
+static const pawl__field checkpoint[]          = {ROW(belongs_to, TEXT), ROW(number, INT)};
+static const pawl__field partition[] = {ROW(belongs_to, TEXT), ROW(name, TEXT),    ROW(due, TIME),
+                                        ROW(attempts, INT32),  ROW(is_dead, FLAG), ROW(error, TEXT),
+                                        ROW(count, INT),       ROW(oldest, TIME)};
+static const pawl__field letter[]    = {ROW(belongs_to, TEXT), ROW(name, TEXT), ROW(code, TEXT),
+                                        PAWL__AS_MESSAGE(scan_row)};
 
 typedef struct kind_row {
     int              statement;
@@ -56,15 +56,15 @@ typedef struct kind_row {
         PAWL__SQL_##statement, PAWL__FIELD_ARRAY(parameters), PAWL__FIELD_ARRAY(columns) \
     }
 
-static const kind_row kinds[PAWL_WALK_KINDS] = {
-    [PAWL_WALK_SAGAS]       = KIND(ON_SAGA + PAWL__SQL_SAGA_WALK, by_id, saga_row),
-    [PAWL_WALK_QUEUE]       = KIND(QUEUE_WALK, by_number, numbered),
-    [PAWL_WALK_TIMEOUTS]    = KIND(TIMEOUT_WALK, by_id, timeout_row),
-    [PAWL_WALK_FOLDS]       = KIND(FOLD_WALK, by_name, fold_row),
-    [PAWL_WALK_AGGREGATORS] = KIND(AGGREGATOR_WALK, by_number, numbered),
-    [PAWL_WALK_DEAD]        = KIND(DEAD_WALK, by_letter, letter),
-    [PAWL_WALK_CHECKPOINTS] = KIND(CHECKPOINT_WALK, by_name, checkpoint),
-    [PAWL_WALK_PARTITIONS]  = KIND(PARTITION_WALK, by_partition, partition),
+static const kind_row kinds[PAWL_SCAN_KINDS] = {
+    [PAWL_SCAN_SAGAS]            = KIND(ON_SAGA + PAWL__SQL_SAGA_WALK, by_id, saga_row),
+    [PAWL_SCAN_QUEUE]            = KIND(QUEUE_WALK, by_number, numbered),
+    [PAWL_SCAN_TIMEOUTS]         = KIND(TIMEOUT_WALK, by_id, timeout_row),
+    [PAWL_SCAN_STREAM_SNAPSHOTS] = KIND(FOLD_WALK, by_name, stream_snapshot_row),
+    [PAWL_SCAN_AGGREGATORS]      = KIND(AGGREGATOR_WALK, by_number, numbered),
+    [PAWL_SCAN_DEAD]             = KIND(DEAD_WALK, by_letter, letter),
+    [PAWL_SCAN_CHECKPOINTS]      = KIND(CHECKPOINT_WALK, by_name, checkpoint),
+    [PAWL_SCAN_PARTITIONS]       = KIND(PARTITION_WALK, by_partition, partition),
 };
 
 /* Letters of endpoints behind that of `by`, up to its limit, are added to those that were found. */
@@ -74,13 +74,13 @@ static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl
     static const pawl__field      by_endpoint[] = {BEHIND(belongs_to, TEXT), LIMIT};
     static const pawl__field_list parameters    = PAWL__FIELD_ARRAY(by_endpoint);
     const pawl__sql_asked         asked         = {PAWL__SQL_DEAD_WALK_NEXT, &parameters, by,
-                                                   &kinds[PAWL_WALK_DEAD].columns, sizeof(pawl_walk_row)};
+                                                   &kinds[PAWL_SCAN_DEAD].columns, sizeof(pawl_scan_row)};
     pawl__sql_rows                next;
     by->limit -= (int64_t)found->count;
     pawl_code code = by->limit > 0 ? pawl__sql_read(store, &asked, arena, &next, error) : PAWL_OK;
     if (code != PAWL_OK || by->limit <= 0 || next.count == 0)
         return code;
-    pawl_walk_row *all = pawl_arena_take(arena, (found->count + next.count) * sizeof *all);
+    pawl_scan_row *all = pawl_arena_take(arena, (found->count + next.count) * sizeof *all);
     if (all == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a scan");
     if (found->count > 0)
@@ -90,8 +90,8 @@ static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl
     return PAWL_OK;
 }
 
-pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *arena,
-                         pawl_walk_rows *rows, pawl_error *error)
+pawl_code pawl__sql_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+                         pawl_scan_rows *rows, pawl_error *error)
 {
     const kind_row       *kind  = &kinds[walk->kind];
     behind                by    = {.table      = walk->table,
@@ -105,8 +105,8 @@ pawl_code pawl__sql_walk(pawl_store *store, const pawl_walk *walk, pawl_arena *a
     if (walk->after != NULL)
         by.row = *walk->after;
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
-    if (code == PAWL_OK && walk->kind == PAWL_WALK_DEAD)
+    if (code == PAWL_OK && walk->kind == PAWL_SCAN_DEAD)
         code = add_next(store, &by, arena, &found, error);
-    *rows = (pawl_walk_rows){.items = found.items, .count = found.count};
+    *rows = (pawl_scan_rows){.items = found.items, .count = found.count};
     return code;
 }

@@ -231,7 +231,7 @@ static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *erro
     pawl__sql_store     *own  = (pawl__sql_store *)store;
     const ended          self = {.worker = store->worker.uuid};
     (void)now;
-    store->ops->hold_end(store);
+    store->ops->handler_transaction_end(store);
     pawl_code   code   = ops->claims_leave(store, error);
     pawl_error *second = code == PAWL_OK ? error : NULL;
     pawl_code   gone   = pawl__sql_stamp_begin(store, second);
@@ -275,7 +275,7 @@ static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applie
     pawl_code            code   = store->ops->ready(store, error);
     if (code != PAWL_OK)
         return code;
-    store->ops->hold_end(store);
+    store->ops->handler_transaction_end(store);
     code = ops->begin(store, error);
     if (code != PAWL_OK)
         return code;

@@ -399,7 +399,7 @@ pawl_code pawl__sqlite_ready(pawl_store *base, pawl_error *error)
 
 static void say_goodbye(pawl__sqlite *store)
 {
-    pawl__sql_hold_end(&store->sql.base);
+    pawl__sql_handler_transaction_end(&store->sql.base);
     if (store->sql.has_worker && pawl__sqlite_ready(&store->sql.base, NULL) == PAWL_OK)
         (void)pawl__sql_worker_close(&store->sql.base, 0, NULL);
     (void)pawl__sqlite_leave_queues(&store->sql.base, NULL);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 
 #include "store/core/module.h"
 
@@ -13,8 +13,8 @@
 #define INTAKES_MAX 16 /* schemes one program reads from; a fixed table needs no clean-up */
 
 typedef struct entry {
-    const char            *scheme;
-    const pawl_intake_ops *ops;
+    const char             *scheme;
+    const pawl_inbound_ops *ops;
 } entry;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +25,7 @@ static const struct {
     const char *scheme, *module;
 } modules[] = {{"amqp", "rabbitmq"}, {"amqps", "rabbitmq"}};
 
-static const pawl_intake_ops *find(const char *scheme, size_t size)
+static const pawl_inbound_ops *find(const char *scheme, size_t size)
 {
     for (size_t i = 0; i < registered_count; i++)
         if (strlen(registered[i].scheme) == size && memcmp(registered[i].scheme, scheme, size) == 0)
@@ -33,7 +33,7 @@ static const pawl_intake_ops *find(const char *scheme, size_t size)
     return NULL;
 }
 
-static pawl_code check(const pawl_intake_ops *ops, pawl_error *error)
+static pawl_code check(const pawl_inbound_ops *ops, pawl_error *error)
 {
     if (ops == NULL || ops->ops_size < sizeof *ops)
         return pawl_error_set(error, PAWL_ECONFIG,
@@ -42,18 +42,18 @@ static pawl_code check(const pawl_intake_ops *ops, pawl_error *error)
     if (ops->scheme == NULL || ops->scheme[0] == '\0' || strchr(ops->scheme, ':') != NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "inbound transport: it names no scheme of URLs");
     if (ops->open == NULL || ops->close == NULL || ops->take == NULL || ops->settle == NULL ||
-        ops->leave == NULL || ops->intake_size < sizeof(pawl_intake))
+        ops->leave == NULL || ops->inbound_size < sizeof(pawl_inbound))
         return pawl_error_set(
             error, PAWL_ECONFIG,
             "inbound transport '%s': open, close, take, settle, leave and an intake_size of "
             "at least %zu are needed",
-            ops->scheme, sizeof(pawl_intake));
+            ops->scheme, sizeof(pawl_inbound));
     return PAWL_OK;
 }
 
-static pawl_code add(const char *scheme, const pawl_intake_ops *ops, pawl_error *error)
+static pawl_code add(const char *scheme, const pawl_inbound_ops *ops, pawl_error *error)
 {
-    const pawl_intake_ops *other = find(scheme, strlen(scheme));
+    const pawl_inbound_ops *other = find(scheme, strlen(scheme));
     if (other == ops)
         return PAWL_OK;
     if (other != NULL)
@@ -67,7 +67,7 @@ static pawl_code add(const char *scheme, const pawl_intake_ops *ops, pawl_error 
     return PAWL_OK;
 }
 
-pawl_code pawl_intake_register(const pawl_intake_ops *ops, pawl_error *error)
+pawl_code pawl_inbound_register(const pawl_inbound_ops *ops, pawl_error *error)
 {
     pawl_code code = check(ops, error);
     if (code != PAWL_OK)
@@ -78,15 +78,16 @@ pawl_code pawl_intake_register(const pawl_intake_ops *ops, pawl_error *error)
     return code;
 }
 
-static pawl_code load(const char *scheme, size_t size, const pawl_intake_ops **ops,
+static pawl_code load(const char *scheme, size_t size, const pawl_inbound_ops **ops,
                       pawl_error *error)
 {
     const void *table = NULL;
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
         if (strlen(modules[i].scheme) != size || memcmp(modules[i].scheme, scheme, size) != 0)
             continue;
-        pawl_code code = pawl__module_load(modules[i].module, "a broker", PAWL_INTAKE_DRIVER_SYMBOL,
-                                           sizeof(pawl_intake_ops), &table, error);
+        pawl_code code =
+            pawl__module_load(modules[i].module, "a broker", PAWL_INBOUND_DRIVER_SYMBOL,
+                              sizeof(pawl_inbound_ops), &table, error);
         if (code == PAWL_OK)
             code = check(table, error);
         if (code == PAWL_OK)
@@ -101,7 +102,7 @@ static pawl_code load(const char *scheme, size_t size, const pawl_intake_ops **o
         size < 40 ? (int)size : 40, scheme);
 }
 
-pawl_code pawl_intake_find(const char *url, const pawl_intake_ops **ops, pawl_error *error)
+pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops, pawl_error *error)
 {
     const char *colon = strchr(url, ':');
     *ops              = NULL;

@@ -17,12 +17,12 @@
 #define LOOK_TIME PAWL_SECONDS(1) /* between two looks at heartbeats while nothing comes */
 
 typedef struct consumer {
-    pawl_intake         base;
-    pawl__rabbitmq      link; /* the connection, as a sink has it */
-    pawl_intake_options options;
-    pawl__acks          acks;
-    size_t              size; /* bytes that the take has */
-    bool                is_finished;
+    pawl_inbound         base;
+    pawl__rabbitmq       link; /* the connection, as a sink has it */
+    pawl_inbound_options options;
+    pawl__acks           acks;
+    size_t               size; /* bytes that the take has */
+    bool                 is_finished;
 } consumer;
 
 /* ---- The connection ---------------------------------------------------------------------------- */
@@ -197,10 +197,10 @@ static pawl_code take_rest(consumer *self, const pawl_take *by, pawl_arena *aren
     return code;
 }
 
-static pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+static pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
                       pawl_takings *takings, pawl_error *error)
 {
-    consumer *self = (consumer *)intake;
+    consumer *self = (consumer *)inbound;
     *takings =
         (pawl_takings){.items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken))};
     self->size = 0;
@@ -221,10 +221,10 @@ static pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *aren
     return code;
 }
 
-static pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t count,
+static pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, size_t count,
                         pawl_error *error)
 {
-    consumer *self        = (consumer *)intake;
+    consumer *self        = (consumer *)inbound;
     int       status      = AMQP_STATUS_OK;
     uint64_t  tag         = 0;
     bool      is_multiple = false;
@@ -241,9 +241,9 @@ static pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t cou
 }
 
 /* The server's answer comes behind all that it has handed out. */
-static pawl_code finish(pawl_intake *intake, pawl_error *error)
+static pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
-    consumer *self    = (consumer *)intake;
+    consumer *self    = (consumer *)inbound;
     self->is_finished = true;
     if (self->link.connection == NULL)
         return PAWL_OK;
@@ -257,17 +257,17 @@ static pawl_code finish(pawl_intake *intake, pawl_error *error)
     return code;
 }
 
-static void leave(pawl_intake *intake)
+static void leave(pawl_inbound *inbound)
 {
-    consumer *self = (consumer *)intake;
+    consumer *self = (consumer *)inbound;
     give_up(self, true);
     self->is_finished = false;
 }
 
 /* By a connection of its own, which begins and ends here. */
-static pawl_code remove_queue(pawl_intake *intake, pawl_error *error)
+static pawl_code remove_queue(pawl_inbound *inbound, pawl_error *error)
 {
-    consumer *self = (consumer *)intake;
+    consumer *self = (consumer *)inbound;
     give_up(self, true);
     pawl_code code = pawl__rabbitmq_connect(&self->link, error);
     if (code == PAWL_OK)
@@ -276,15 +276,15 @@ static pawl_code remove_queue(pawl_intake *intake, pawl_error *error)
     return code;
 }
 
-static pawl_code open_intake(pawl_intake *intake, const char *url,
-                             const pawl_intake_options *options, pawl_error *error)
+static pawl_code open_intake(pawl_inbound *inbound, const char *url,
+                             const pawl_inbound_options *options, pawl_error *error)
 {
-    consumer *self = (consumer *)intake;
+    consumer *self = (consumer *)inbound;
     size_t    size = strlen(options->queue);
     memcpy(&self->options, options,
            options->options_size < sizeof self->options ? options->options_size
                                                         : sizeof self->options);
-    self->link.name = "pawl intake";
+    self->link.name = "pawl inbound";
     pawl_code code  = pawl__rabbitmq_url_read(&self->link.url, PAWL__RABBITMQ_INTAKE, url, error);
     if (code == PAWL_OK && (size == 0 || size > PAWL__RABBITMQ_NAME_SIZE_MAX))
         code = pawl_error_set(error, PAWL_ECONFIG,
@@ -293,24 +293,24 @@ static pawl_code open_intake(pawl_intake *intake, const char *url,
     return code;
 }
 
-static void close_intake(pawl_intake *intake)
+static void close_intake(pawl_inbound *inbound)
 {
-    consumer *self = (consumer *)intake;
+    consumer *self = (consumer *)inbound;
     give_up(self, true);
     pawl__acks_free(&self->acks);
     pawl__rabbitmq_url_free(&self->link.url);
 }
 
-PAWL_API extern const pawl_intake_ops pawl_intake_driver;
-const pawl_intake_ops                 pawl_intake_driver = {
-                    .ops_size    = sizeof(pawl_intake_ops),
-                    .intake_size = sizeof(consumer),
-                    .scheme      = "amqp",
-                    .open        = open_intake,
-                    .close       = close_intake,
-                    .take        = take,
-                    .settle      = settle,
-                    .leave       = leave,
-                    .remove      = remove_queue,
-                    .finish      = finish,
+PAWL_API extern const pawl_inbound_ops pawl_inbound_driver;
+const pawl_inbound_ops                 pawl_inbound_driver = {
+                    .ops_size     = sizeof(pawl_inbound_ops),
+                    .inbound_size = sizeof(consumer),
+                    .scheme       = "amqp",
+                    .open         = open_intake,
+                    .close        = close_intake,
+                    .take         = take,
+                    .settle       = settle,
+                    .leave        = leave,
+                    .remove       = remove_queue,
+                    .finish       = finish,
 };

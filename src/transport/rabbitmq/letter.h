@@ -8,7 +8,7 @@
 #ifndef PAWL_TRANSPORT_RABBITMQ_LETTER_H
 #define PAWL_TRANSPORT_RABBITMQ_LETTER_H
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 
 #include <amqp.h>
 #include <amqp_framing.h>

@@ -22,7 +22,7 @@
 #ifndef PAWL_TRANSPORT_RABBITMQ_H
 #define PAWL_TRANSPORT_RABBITMQ_H
 
-#include "pawl/intake.h"
+#include "pawl/inbound.h"
 #include "transport/rabbitmq/envelope.h"
 
 #define PAWL__RABBITMQ_PUBLISHING 1 /* the channels */
@@ -97,7 +97,7 @@ pawl_code pawl__rabbitmq_declare(pawl__rabbitmq *self, pawl__posting *posting, p
 void      pawl__rabbitmq_names_forget(pawl__rabbitmq_names *names);
 /* The queue that an endpoint reads, the exchange of its URL or those of the types, and their bindings. PAWL_ECONFIG:
  * refused, and the connection is whole; any other code but PAWL_OK: it is lost. */
-pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
+pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_inbound_options *options,
                                         pawl_error *error);
 
 /* A queue that is not there is removed already. */

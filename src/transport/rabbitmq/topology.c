@@ -205,12 +205,12 @@ static pawl_code subscribe(pawl__rabbitmq *self, const char *queue, amqp_bytes_t
 }
 
 /* As the URL says, else as the endpoint needs it. */
-static bool is_single(const pawl__rabbitmq *self, const pawl_intake_options *options)
+static bool is_single(const pawl__rabbitmq *self, const pawl_inbound_options *options)
 {
     return self->url.is_single < 0 ? options->is_ordered : self->url.is_single == 1;
 }
 
-pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_intake_options *options,
+pawl_code pawl__rabbitmq_declare_intake(pawl__rabbitmq *self, const pawl_inbound_options *options,
                                         pawl_error *error)
 {
     amqp_bytes_t     queue = amqp_cstring_bytes(options->queue);

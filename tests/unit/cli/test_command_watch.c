@@ -19,10 +19,10 @@
 #define NOON INT64_C(1767182400000000) /* 2025-12-31T12:00:00Z */
 
 static pawl_queue_stats queues[] = {
-    {PAWL_TEXT_INIT("mail"), .ready = 0, .future = 7, .oldest = 0},
-    {PAWL_TEXT_INIT("orders"), .ready = 3, .future = 0, .oldest = NOON - PAWL_SECONDS(1)},
-    {PAWL_TEXT_INIT("payments"), .ready = 120000, .future = 0, .oldest = NOON - PAWL_HOURS(2)},
-    {PAWL_TEXT_INIT("biling"), .ready = 1, .future = 0, .oldest = NOON - PAWL_MINUTES(3)},
+    {PAWL_TEXT_INIT("mail"), .ready = 0, .scheduled = 7, .oldest = 0},
+    {PAWL_TEXT_INIT("orders"), .ready = 3, .scheduled = 0, .oldest = NOON - PAWL_SECONDS(1)},
+    {PAWL_TEXT_INIT("payments"), .ready = 120000, .scheduled = 0, .oldest = NOON - PAWL_HOURS(2)},
+    {PAWL_TEXT_INIT("biling"), .ready = 1, .scheduled = 0, .oldest = NOON - PAWL_MINUTES(3)},
 };
 static const pawl_worker_info workers[] = {
     {.endpoint = PAWL_TEXT_INIT("payments")},
@@ -159,8 +159,9 @@ static void the_page_has_the_picture(void **state)
 
 static void a_name_cannot_move_the_cursor(void **state)
 {
-    pawl_queue_stats odd = {PAWL_TEXT_INIT("\033[2J\nx"), .ready = 1, .future = 0, .oldest = NOON};
-    pawl_stats       one = {.stats_size = sizeof one, .queues = &odd, .queue_count = 1};
+    pawl_queue_stats    odd     = {PAWL_TEXT_INIT("\033[2J\nx"), .ready = 1, .scheduled = 0,
+                                   .oldest = NOON};
+    pawl_stats          one     = {.stats_size = sizeof one, .queues = &odd, .queue_count = 1};
     pawl__watch_sample  sample  = {.at = NOON, .figures = {.stats = &one}};
     pawl__watch_picture picture = picture_of(&sample);
     char               *text    = NULL;

@@ -51,8 +51,8 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     return PAWL_OK;
 }
 
-static const pawl_transport_ops sink     = PAWL_SINK(hear);
-static const pawl_route         routes[] = {{.name = "far", .sink = &sink}, {.name = NULL}};
+static const pawl_transport_ops outbound = PAWL_OUTBOUND(hear);
+static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 static const pawl_aggregator    parcels  = {
         .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .size = 3};
 static const pawl_endpoint_spec desk = {
@@ -124,16 +124,16 @@ static pawl_code handle_copy(hook_point point, void *context)
     (void)context;
     if (point != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
         return PAWL_OK;
-    world          *it       = around;
-    pawl_error      error    = PAWL_ERROR_INIT;
-    pawl_inbox_mark mark     = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = PAWL_TEXT("m"),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = WORLD_START};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    around                   = NULL;
-    changes.inbox_mark.items = &mark;
-    changes.inbox_mark.count = 1;
+    world           *it       = around;
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_inbox_entry mark     = {.endpoint   = PAWL_TEXT("desk"),
+                                 .message_id = PAWL_TEXT("m"),
+                                 .outcome    = PAWL_INBOX_HANDLED,
+                                 .at         = WORLD_START};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    around                    = NULL;
+    changes.inbox_entry.items = &mark;
+    changes.inbox_entry.count = 1;
     world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
     return PAWL_OK;
 }

@@ -49,7 +49,7 @@ static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t co
     char    name[60];
     for (size_t i = 0; i < count; i++)
         numbers[i] = messages[i].number;
-    pawl_text partition = pawl_partition_in_hand(ctx);
+    pawl_text partition = pawl_partition_in_flight(ctx);
     snprintf(name, sizeof name, "%.*s:", PAWL_TEXT_ARGS(partition));
     return hand_over(ctx, name, numbers, count);
 }
@@ -405,7 +405,7 @@ static void a_dead_partition_that_is_released_starts_again(const char *url)
              &error);
     assert_true(row.is_dead);
     assert_int_equal(row.count, 2);
-    world_ok(pawl_store_partition_release(it.store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
+    world_ok(pawl_store_partition_run_now(it.store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
                                           PAWL_TEXT(""), world_now(&it), &error),
              &error);
     assert_int_equal(world_stats(&it).flushes_dead, 0);

@@ -31,7 +31,7 @@ static void note(pawl_context *ctx, const reading *messages, size_t count)
 {
     char      text[200] = "";
     size_t    size      = 0;
-    pawl_text partition = pawl_partition_in_hand(ctx);
+    pawl_text partition = pawl_partition_in_flight(ctx);
     for (size_t i = 0; i < count; i++)
         size += (size_t)snprintf(text + size, sizeof text - size, i > 0 ? ",%d" : "%d",
                                  messages[i].value);
@@ -113,9 +113,9 @@ static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
 /* The message's type, and all of its body, is there for a reader of the rows. */
 static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 {
-    world         it;
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_snapshot rows  = {.count = 0};
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_leased_batch rows  = {.count = 0};
     open_world(&it, url);
     post_three(&it);
     world_drain(&it);
@@ -138,7 +138,7 @@ static void a_derived_message_with_full_headers_is_taken(const char *url)
     world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     static char       long_value[PAWL_HEADERS_SIZE_MAX];
-    pawl_snapshot     rows      = {.count = 0};
+    pawl_leased_batch rows      = {.count = 0};
     const pawl_header headers[] = {{"note", long_value}, {"pawl.base", "reading"}, {NULL, NULL}};
     open_world(&it, url);
     memset(long_value, 'x', sizeof long_value - strlen("{'note':'','pawl.base':'reading'}"));

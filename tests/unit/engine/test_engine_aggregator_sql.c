@@ -47,7 +47,7 @@ static pawl_code write_numbers(pawl_context *ctx, const sale *sales, size_t coun
 
 static pawl_code on_sales(pawl_context *ctx, const sale *sales, size_t count)
 {
-    pawl_text partition = pawl_partition_in_hand(ctx);
+    pawl_text partition = pawl_partition_in_flight(ctx);
     pawl_code code      = write_numbers(ctx, sales, count);
     world_note(&seen, "%.*s:%zu", PAWL_TEXT_ARGS(partition), count);
     if (code == PAWL_OK && plan.sends_now)
@@ -166,7 +166,7 @@ static void e24_own_sql_shares_its_transaction_with_no_other_flush(const char *u
         world_drain(&it);
         assert_string_equal(seen.text, i == 1 ? "visitors:1 Sales/a:1 " : "Sales/a:1 visitors:1 ");
         /* None is claimed for a batch that it cannot be in, and given back. */
-        assert_int_equal(fault_counts_now().by_op[fault_op_snapshot_claim], 2);
+        assert_int_equal(fault_counts_now().by_op[fault_op_leased_batch_claim], 2);
     }
     expect_rows(url, "0 1 2");
     world_close(&it);
@@ -332,7 +332,7 @@ static void a12_once_whatever_connection_is_lost(const char *url)
  * refused, and takes what was written with it. */
 static void a12_own_sql_of_messages_that_went_is_rolled_back(const char *url)
 {
-    run_with_faults(url, FAULT_STEAL, fault_op_snapshot_claim, PAWL_OK);
+    run_with_faults(url, FAULT_STEAL, fault_op_leased_batch_claim, PAWL_OK);
 }
 
 /* The second commit is the flush's; no clock moves. */

@@ -25,14 +25,14 @@ static int    failures_left;
 
 static void mark(const char *id)
 {
-    pawl_error      error    = PAWL_ERROR_INIT;
-    pawl_inbox_mark made     = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = pawl_text_of(id),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = world_now(meddler)};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
-    changes.inbox_mark.items = &made;
-    changes.inbox_mark.count = 1;
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_inbox_entry made     = {.endpoint   = PAWL_TEXT("desk"),
+                                 .message_id = pawl_text_of(id),
+                                 .outcome    = PAWL_INBOX_HANDLED,
+                                 .at         = world_now(meddler)};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
+    changes.inbox_entry.items = &made;
+    changes.inbox_entry.count = 1;
     world_ok(pawl_store_commit(meddler->store, &changes, NULL, &error), &error);
 }
 

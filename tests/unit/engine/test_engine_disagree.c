@@ -60,7 +60,7 @@ PAWL_TIMEOUT_HANDLER(on_monthly, account);
 static pawl_code on_begin_meter(pawl_context *ctx, meter *state, const begin_meter *message)
 {
     (void)message;
-    the_meter = pawl_saga_id_in_hand(ctx);
+    the_meter = pawl_saga_id_in_flight(ctx);
     state->number++;
     return PAWL_OK;
 }

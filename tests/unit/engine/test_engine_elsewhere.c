@@ -40,7 +40,7 @@ static void s32_what_others_have_is_put_back_uncounted(const char *url)
         assert_int_equal(rows.items[i].placed, was->placed);
         assert_int_equal(rows.items[i].due, WORLD_START + WAIT);
         assert_int_equal(rows.items[i].attempts, 0);
-        assert_int_equal(rows.items[i].deaths, 0);
+        assert_int_equal(rows.items[i].crashes, 0);
         assert_int_equal(rows.items[i].waiting_since, 0);
     }
     /* Not before its time, and then like any other. */

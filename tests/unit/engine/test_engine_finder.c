@@ -77,7 +77,7 @@ static void move_book(void)
 static pawl_code on_buy(pawl_context *ctx, book_state *book, const buy *message)
 {
     if (pawl_uuid_is_zero(first_book.uuid))
-        first_book = pawl_saga_id_in_hand(ctx);
+        first_book = pawl_saga_id_in_flight(ctx);
     book->title = message->title;
     return PAWL_OK;
 }

@@ -192,16 +192,16 @@ static const pawl_session_id other_session = {{{7}}};
 /* By the clock of another worker the lease is over: it leases one of the rows. */
 static void lease_one_of(world *it, pawl_text partition, pawl_text type)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
-    pawl_snapshot       piece = {.count = 0};
-    pawl_snapshot_claim claim = {.partition  = partition,
-                                 .session    = other_session,
-                                 .types      = &type,
-                                 .type_count = 1,
-                                 .count_max  = 1,
-                                 .now        = world_now(it) + PAWL_HOURS(1),
-                                 .lease      = PAWL_MINUTES(5)};
-    world_ok(pawl_store_snapshot_claim(it->store, &claim, it->arena, &piece, &error), &error);
+    pawl_error              error = PAWL_ERROR_INIT;
+    pawl_leased_batch       piece = {.count = 0};
+    pawl_leased_batch_claim claim = {.partition  = partition,
+                                     .session    = other_session,
+                                     .types      = &type,
+                                     .type_count = 1,
+                                     .count_max  = 1,
+                                     .now        = world_now(it) + PAWL_HOURS(1),
+                                     .lease      = PAWL_MINUTES(5)};
+    world_ok(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, &error), &error);
     assert_int_equal(piece.count, 1);
 }
 

@@ -126,7 +126,7 @@ static void post_plain(world *it, int32_t number)
     world_post(it, NULL, PAWL_MESSAGE(plain, .number = number));
 }
 
-/* "a" of the saga is in a stranger's hands until hold_end. */
+/* "a" of the saga is in a stranger's hands until handler_transaction_end. */
 static void lock_a(world *it, size_t saga)
 {
     pawl_error                    error  = PAWL_ERROR_INIT;
@@ -137,7 +137,7 @@ static void lock_a(world *it, size_t saga)
     pawl_store                   *store  = it->store;
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
              &error);
-    world_ok(pawl_store_hold_begin(store, &error), &error);
+    world_ok(pawl_store_handler_transaction_begin(store, &error), &error);
     world_ok(pawl_store_saga_load(store, tables[saga], PAWL_SAGA_BY_MAIN, &value, 1,
                                   PAWL_SAGA_LOCKED, it->arena, &row, &error),
              &error);
@@ -146,7 +146,7 @@ static void lock_a(world *it, size_t saga)
 
 static void unlock(world *it)
 {
-    pawl_store_hold_end(it->store);
+    pawl_store_handler_transaction_end(it->store);
 }
 
 static int count_of(world *it, const char *saga)

@@ -25,15 +25,15 @@ static const char *marked;   /* this one is marked as handled: its group is refu
 
 static void mark(void)
 {
-    pawl_error      error   = PAWL_ERROR_INIT;
-    pawl_inbox_mark made    = {.endpoint   = PAWL_TEXT("desk"),
-                               .message_id = pawl_text_of(marked),
-                               .outcome    = PAWL_INBOX_HANDLED,
-                               .at         = world_now(present)};
-    pawl_changes    changes = {.group_count = 1,
-                               .unit_count  = 1,
-                               .now         = pawl_clock_now(present->machine),
-                               .inbox_mark  = {&made, 1}};
+    pawl_error       error   = PAWL_ERROR_INIT;
+    pawl_inbox_entry made    = {.endpoint   = PAWL_TEXT("desk"),
+                                .message_id = pawl_text_of(marked),
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = world_now(present)};
+    pawl_changes     changes = {.group_count = 1,
+                                .unit_count  = 1,
+                                .now         = pawl_clock_now(present->machine),
+                                .inbox_entry = {&made, 1}};
     world_ok(pawl_store_commit(present->store, &changes, NULL, &error), &error);
 }
 

@@ -238,7 +238,7 @@ static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
     pause(&it);
     post(&it, "a");
     pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
-    atomic_store(&it.endpoint->deaths.alone, 3);
+    atomic_store(&it.endpoint->crashes.alone, 3);
     assert_true(world_drain(&it).is_idle);
     assert_string_equal(seen.text, "");
     resume(&it);

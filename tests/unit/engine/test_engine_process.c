@@ -16,7 +16,7 @@ static const pawl_entity account_entity = {
     .state                 = PAWL_RECORD_OF(account),
     .on                    = account_on,
     .apply                 = account_apply,
-    .fold_every            = 4,
+    .snapshot_every        = 4,
     .dispatches_remembered = 3,
 };
 
@@ -193,15 +193,15 @@ static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
     open_world(&it, url);
     for (int i = 1; i <= 6; i++)
         redeliver(&it, i);
-    const pawl_stream_read read = {.stream = PAWL_TEXT("Account/a"), .fold_version_max = 1};
+    const pawl_stream_read read = {.stream = PAWL_TEXT("Account/a"), .snapshot_version_max = 1};
     pawl_stream            loaded;
     pawl_error             error = PAWL_ERROR_INIT;
     world_ok(pawl_store_stream_load(it.store, &read, 1, it.arena, &loaded, &error), &error);
-    assert_int_equal(loaded.fold.version, 4);
+    assert_int_equal(loaded.snapshot.version, 4);
     assert_int_equal(loaded.count, 2);
-    assert_true(world_says(loaded.fold.state, "\"cents\":4"));
-    assert_true(world_says(loaded.fold.dispatches, "00000002-"));
-    assert_false(world_says(loaded.fold.dispatches, "00000001-"));
+    assert_true(world_says(loaded.snapshot.state, "\"cents\":4"));
+    assert_true(world_says(loaded.snapshot.dispatches, "00000002-"));
+    assert_false(world_says(loaded.snapshot.dispatches, "00000001-"));
     for (int i = 4; i <= 6; i++)
         redeliver(&it, i);
     assert_int_equal(world_events(&it, "Account/a").count, 6);

@@ -95,7 +95,7 @@ PAWL_RECORD(answered, NOTHING);
 
 static pawl_code start_case(pawl_context *ctx, const begin *message, const char *how)
 {
-    world_note(&seen, "%.*s", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+    world_note(&seen, "%.*s", PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     if (is(message->how, "announce"))
         return pawl_publish(ctx, PAWL_MESSAGE(announced, .number = message->number));
     pawl_emit(ctx, PAWL_MESSAGE(begun, .nothing = message->how));
@@ -122,7 +122,7 @@ PAWL_PROCESS_HANDLER(on_begin_too, case_state, begin);
 static pawl_code hear(pawl_context *ctx, const char *what, const pawl_uuid *id)
 {
     assert_int_equal(id->bytes[6] >> 4, 5);
-    world_note(&seen, "%.*s:%s", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)), what);
+    world_note(&seen, "%.*s:%s", PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)), what);
     return pawl_emit(ctx, PAWL_MESSAGE(answered, .nothing = pawl_text_of(what)));
 }
 

@@ -9,7 +9,7 @@
 #include "support/world.h"
 
 #include "pawl/process.h"
-#include "pawl/store_journal.h"
+#include "pawl/store_event_store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,19 +41,19 @@ static void apply_advanced(meter *state, const advanced *event)
 PAWL_APPLY(apply_advanced, meter, advanced);
 
 /* Programs that differ in how many dispatches they remember. */
-#define PROGRAM(program, folds, remembered)                                                  \
-    static const pawl_entity program##_meter = {                                             \
-        .name       = "Meter",                                                               \
-        .state      = PAWL_RECORD_OF(meter),                                                 \
-        .on         = (const pawl_on[]){{.handle = PAWL_HANDLE(on_reading), .key = "name"},  \
-                                        {.handle = NULL}},                                   \
-        .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_advanced), NULL},       \
-        .fold_every = folds,                                                                 \
-        .dispatches_remembered = remembered};                                                \
-    static const pawl_endpoint_spec program##_endpoint = {                                   \
-        .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}}; \
-    static const pawl_application program = {                                                \
-        PAWL_APPLICATION_HEAD, .name = "meters",                                             \
+#define PROGRAM(program, folds, remembered)                                                     \
+    static const pawl_entity program##_meter = {                                                \
+        .name           = "Meter",                                                              \
+        .state          = PAWL_RECORD_OF(meter),                                                \
+        .on             = (const pawl_on[]){{.handle = PAWL_HANDLE(on_reading), .key = "name"}, \
+                                            {.handle = NULL}},                                  \
+        .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_advanced), NULL},      \
+        .snapshot_every = folds,                                                                \
+        .dispatches_remembered = remembered};                                                   \
+    static const pawl_endpoint_spec program##_endpoint = {                                      \
+        .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}};    \
+    static const pawl_application program = {                                                   \
+        PAWL_APPLICATION_HEAD, .name = "meters",                                                \
         .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
 PROGRAM(three, 2, 3);
 PROGRAM(ten, 2, 10);
@@ -164,15 +164,16 @@ static void o17_what_is_remembered_long_enough_is_not(const char *url)
 /* As after a restore that brought back the events of yesterday and the folds of today. */
 static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
 {
-    world               it;
-    pawl_error          error = PAWL_ERROR_INIT;
-    const pawl_fold_row fold  = {.version      = 7,
-                                 .type_version = 1,
-                                 .state        = PAWL_TEXT("{\"total\":700}"),
-                                 .dispatches   = PAWL_TEXT("[]")};
+    world                          it;
+    pawl_error                     error    = PAWL_ERROR_INIT;
+    const pawl_stream_snapshot_row snapshot = {.version      = 7,
+                                               .type_version = 1,
+                                               .state        = PAWL_TEXT("{\"total\":700}"),
+                                               .dispatches   = PAWL_TEXT("[]")};
     open_program(&it, url, &three);
     post_dispatches(&it, 1, 3);
-    world_ok(pawl_store_fold_save(it.store, PAWL_TEXT("Meter/a"), &fold, world_now(&it), &error),
+    world_ok(pawl_store_stream_snapshot_save(it.store, PAWL_TEXT("Meter/a"), &snapshot,
+                                             world_now(&it), &error),
              &error);
     post_dispatches(&it, 4, 3);
     assert_string_equal(seen.text, "0 1 2 3 4 5 ");
@@ -188,16 +189,17 @@ static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
  * one of them was never handled. */
 static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *url)
 {
-    world               it;
-    pawl_error          error = PAWL_ERROR_INIT;
-    const pawl_fold_row fold  = {
-         .version      = 3,
-         .type_version = 1,
-         .state        = PAWL_TEXT("{\"total\":3}"),
-         .dispatches   = PAWL_TEXT("[\"00000004-7d7e-5c4e-9d5b-0c2f4e6a8b1c\",\"no id\"]")};
+    world                          it;
+    pawl_error                     error    = PAWL_ERROR_INIT;
+    const pawl_stream_snapshot_row snapshot = {
+        .version      = 3,
+        .type_version = 1,
+        .state        = PAWL_TEXT("{\"total\":3}"),
+        .dispatches   = PAWL_TEXT("[\"00000004-7d7e-5c4e-9d5b-0c2f4e6a8b1c\",\"no id\"]")};
     open_program(&it, url, &ten);
     post_dispatches(&it, 1, 3);
-    world_ok(pawl_store_fold_save(it.store, PAWL_TEXT("Meter/a"), &fold, world_now(&it), &error),
+    world_ok(pawl_store_stream_snapshot_save(it.store, PAWL_TEXT("Meter/a"), &snapshot,
+                                             world_now(&it), &error),
              &error);
     post_dispatches(&it, 4, 1);
     assert_string_equal(seen.text, "0 1 2 3 ");
@@ -244,8 +246,8 @@ static const pawl_entity cart_entity = {
     .name  = "Cart",
     .state = PAWL_RECORD_OF(cart),
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "article"}, {.handle = NULL}},
-    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_line), NULL},
-    .fold_every = 4};
+    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_line), NULL},
+    .snapshot_every = 4};
 static const pawl_endpoint_spec carts_endpoint = {
     .name = "carts", .entities = (const pawl_entity *const[]){&cart_entity, NULL}};
 static const pawl_application carts = {

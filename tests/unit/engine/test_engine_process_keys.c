@@ -82,7 +82,7 @@ PAWL_PROCESS_HANDLER(on_watch, thing, watch);
 static pawl_code on_over(pawl_context *ctx, const thing *state)
 {
     (void)state;
-    world_note(&seen, "over(%.*s)", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+    world_note(&seen, "over(%.*s)", PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     return pawl_complete(ctx);
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_over, thing);

@@ -113,8 +113,8 @@ static const pawl_entity double_entity = {
     .state = PAWL_RECORD_OF(double_tally),
     .on =
         (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_double), .key = "name"}, {.handle = NULL}},
-    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_double), NULL},
-    .fold_every = 4};
+    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_double), NULL},
+    .snapshot_every = 4};
 
 /* A state that is in order, but cannot be written. */
 #define RATIO(F)    \
@@ -140,8 +140,8 @@ static const pawl_entity ratio_tally = {
     .name  = "Tally",
     .state = PAWL_RECORD_OF(ratio_state),
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_ratio), .key = "name"}, {.handle = NULL}},
-    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_to_ratio), NULL},
-    .fold_every = 1};
+    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_to_ratio), NULL},
+    .snapshot_every = 1};
 
 static const pawl_on     old_rows[] = {{.handle = PAWL_HANDLE(on_add), .key = "name"},
                                        {.handle = NULL}};
@@ -158,7 +158,7 @@ static const pawl_entity old_tally_with_folds = {
     .on    = old_rows,
     .apply =
         (const pawl_apply *const[]){PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck), NULL},
-    .fold_every = 2};
+    .snapshot_every = 2};
 
 /* ---- The one of today: counts in hundredths, and strikes no more ------------------ */
 
@@ -209,8 +209,8 @@ static const pawl_entity today_tally = {
     .name  = "Tally",
     .state = PAWL_RECORD_OF(new_tally),
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_cents), .key = "name"}, {.handle = NULL}},
-    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_new_added), NULL},
-    .fold_every = 3};
+    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_new_added), NULL},
+    .snapshot_every = 3};
 
 #define PROGRAM(program, entity)                                                       \
     static const pawl_endpoint_spec program##_endpoint = {                             \
@@ -374,16 +374,16 @@ static void an_event_that_cannot_be_decoded_is_named(const char *url)
 static void store_fold(world *it, int64_t version, int32_t type_version, const char *state,
                        const char *dispatches)
 {
-    pawl_error    error    = PAWL_ERROR_INIT;
-    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    pawl_fold_set fold     = {.stream       = PAWL_TEXT("Tally/a"),
-                              .version      = version,
-                              .type_version = type_version,
-                              .state        = pawl_text_of(state),
-                              .dispatches   = pawl_text_of(dispatches),
-                              .at           = WORLD_START};
-    changes.fold_set.items = &fold;
-    changes.fold_set.count = 1;
+    pawl_error               error    = PAWL_ERROR_INIT;
+    pawl_changes             changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_stream_snapshot_set snapshot = {.stream       = PAWL_TEXT("Tally/a"),
+                                         .version      = version,
+                                         .type_version = type_version,
+                                         .state        = pawl_text_of(state),
+                                         .dispatches   = pawl_text_of(dispatches),
+                                         .at           = WORLD_START};
+    changes.stream_snapshot_set.items = &snapshot;
+    changes.stream_snapshot_set.count = 1;
     world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
 }
 
@@ -415,11 +415,11 @@ static void a_fold_that_is_of_no_use_is_passed_over(const char *url)
 
 static int64_t fold_version(world *it)
 {
-    const pawl_stream_read read = {.stream = PAWL_TEXT("Tally/a"), .fold_version_max = 1};
+    const pawl_stream_read read = {.stream = PAWL_TEXT("Tally/a"), .snapshot_version_max = 1};
     pawl_stream            loaded;
     pawl_error             error = PAWL_ERROR_INIT;
     world_ok(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
-    return loaded.fold.version;
+    return loaded.snapshot.version;
 }
 
 /* The same commands, one batch or many: the same states. */

@@ -108,7 +108,7 @@ static pawl_code on_late(pawl_context *ctx, const job *state)
 {
     (void)state;
     world_note(&seen, "late(%.*s,%.*s)", PAWL_TEXT_ARGS(pawl_header_value(ctx, "tenant")),
-               PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+               PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     return pawl_reply(ctx, PAWL_MESSAGE(stepped, .by = 1));
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_late, job);

@@ -329,7 +329,7 @@ static size_t find_notes(play *p, int64_t *found)
 static void release(play *p)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_partition_release(p->it.store, PAWL_TEXT("Collected"), PAWL_TEXT("ann"),
+    world_ok(pawl_store_partition_run_now(p->it.store, PAWL_TEXT("Collected"), PAWL_TEXT("ann"),
                                           PAWL_TEXT(""), world_now(&p->it), &error),
              &error);
     p->releases++;

@@ -36,7 +36,7 @@ static size_t       runs;
 static pawl_code on_open_case(pawl_context *ctx, case_state *the_case, const open_case *message)
 {
     (void)message;
-    the_id = pawl_saga_id_in_hand(ctx);
+    the_id = pawl_saga_id_in_flight(ctx);
     world_note(&seen, "open");
     the_case->count = 0;
     return PAWL_OK;

@@ -203,7 +203,7 @@ static void d31_a_skipped_phase_is_refused_with_the_number_of_rows(const char *u
     world_drain(&it);
     expect_refused(url, &program_b, "1 row has a value of number and none of barcode");
     expect_says(error.text, "number as correlation and barcode as transitional property");
-    assert_int_equal(open_tables(url, &program_b, PAWL_OPEN_LOOK, &error), PAWL_OK);
+    assert_int_equal(open_tables(url, &program_b, PAWL_OPEN_EXISTING, &error), PAWL_OK);
     post_enter(&it, "n3", "b3");
     world_drain(&it);
     world_close(&it);

@@ -292,13 +292,13 @@ static void its_row_is_nothing_that_an_upgrade_loses(const char *url)
 {
     world          it;
     pawl_upgrade  *upgrade = NULL;
-    pawl_walk      walk    = {.kind = PAWL_WALK_TIMEOUTS};
-    pawl_walk_rows rows    = {.count = 0};
+    pawl_scan      walk    = {.kind = PAWL_SCAN_TIMEOUTS};
+    pawl_scan_rows rows    = {.count = 0};
     pawl_error     error   = PAWL_ERROR_INIT;
     int            found   = 0;
     world_open(&it, url, &nightly, NULL, NULL);
     world_ok(pawl_upgrade_create(&none, NULL, &upgrade, &error), &error);
-    world_ok(pawl_store_walk(it.store, &walk, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_scan(it.store, &walk, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     world_ok(
         pawl_upgrade_rows(upgrade, it.store, &walk, &rows, it.arena, count_found, &found, &error),

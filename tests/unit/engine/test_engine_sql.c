@@ -56,7 +56,7 @@ static pawl_code find_book(pawl_context *ctx, const void *message, pawl_saga_id 
 
 static pawl_code on_buy(pawl_context *ctx, book_state *book, const buy *message)
 {
-    found       = pawl_saga_id_in_hand(ctx);
+    found       = pawl_saga_id_in_flight(ctx);
     book->title = message->title;
     return PAWL_OK;
 }
@@ -89,11 +89,11 @@ static void find_meanwhile(const pawl_saga_table *table)
     pawl_arena   *arena = pawl_arena_create(0);
     pawl_value    name  = pawl_value_text(PAWL_TEXT("s"));
     pawl_saga_row row   = {.version = 0};
-    pawl_code     code  = pawl_store_hold_begin(another, &error);
+    pawl_code     code  = pawl_store_handler_transaction_begin(another, &error);
     if (code == PAWL_OK)
         code = pawl_store_saga_load(another, table, PAWL_SAGA_BY_MAIN, &name, 1, PAWL_SAGA_LOCKED,
                                     arena, &row, &error);
-    pawl_store_hold_end(another);
+    pawl_store_handler_transaction_end(another);
     world_note(&seen, "%s%d", pawl_code_retry(code) == PAWL_RETRY_NEVER ? "found" : "waited",
                (int)row.version);
     pawl_arena_destroy(arena);
@@ -253,7 +253,7 @@ static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "insert into {own_rows} values (%d, '%.*s')", message->number,
-             PAWL_TEXT_ARGS(pawl_message_in_hand(ctx)->id));
+             PAWL_TEXT_ARGS(pawl_message_in_flight(ctx)->id));
     world_note(&seen, "write%d", message->number);
     if (pawl_text_equal(message->how, PAWL_TEXT("ask")))
         ask_for_each(ctx);

@@ -361,11 +361,11 @@ static void kill_holders(world *it)
     store->is_attached = true;
     world_ok(pawl_store_queue_claim(store, &claim, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
-    pawl_queue_settle settle   = {.queue  = PAWL_TEXT("street"),
-                                  .seq    = rows.items[0].seq,
-                                  .action = PAWL_QUEUE_RETRY,
-                                  .due    = WORLD_START,
-                                  .deaths = 2};
+    pawl_queue_settle settle   = {.queue   = PAWL_TEXT("street"),
+                                  .seq     = rows.items[0].seq,
+                                  .action  = PAWL_QUEUE_RETRY,
+                                  .due     = WORLD_START,
+                                  .crashes = 2};
     pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
@@ -380,11 +380,11 @@ static void e34_a_message_keeps_its_deaths(const char *url)
     visit_at(&it, 0, 0, -1);
     kill_holders(&it);
     world_drain(&it);
-    assert_int_equal(world_queue(&it, "street").items[0].deaths, 2);
+    assert_int_equal(world_queue(&it, "street").items[0].crashes, 2);
     world_go(&it, PAWL_HOURS(1));
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
-    assert_int_equal(dead.items[0].deaths, 2);
+    assert_int_equal(dead.items[0].crashes, 2);
     world_close(&it);
 }
 

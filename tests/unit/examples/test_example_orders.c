@@ -234,9 +234,9 @@ static void paid_orders(pawl_test *test, int first, int last, const char *wareho
 
 static void ten_orders_of_a_warehouse_leave_together(void **state)
 {
-    pawl_test    *test  = *state;
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_snapshot rows;
+    pawl_test        *test  = *state;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_leased_batch rows;
     paid_orders(test, 1, 9, "north");
     paid_orders(test, 11, 15, "south");
     assert_int_equal(count_sent(test, CARRIER, PAWL_RECORD_OF(shipment)), 0);

@@ -58,10 +58,10 @@ static void o23_deleted_rows_are_counted(const char *url)
     world_drain(&p.it);
     static const char series[] = "pawl_outbox_retention_deleted_total{endpoint=\"left\"}";
     assert_true(exposition_value(observed_metrics(&p), series) == 0);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_inbox_marks") == 3);
+    assert_true(exposition_value(observed_metrics(&p), "pawl_deduplication_records") == 3);
     world_go_both(&p.it, PAWL_DAYS(8)); /* the inbox's marks go as well, and are not counted */
     assert_true(exposition_value(observed_metrics(&p), series) == 3);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_inbox_marks") == 0);
+    assert_true(exposition_value(observed_metrics(&p), "pawl_deduplication_records") == 0);
     observed_close(&p);
 }
 
@@ -103,13 +103,14 @@ static void o23_queues_and_steps_are_shown(const char *url)
     world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 1));
     assert_true(exposition_value(observed_metrics(&p), READY("left")) == 1);
     assert_true(exposition_value(observed_metrics(&p),
-                                 "pawl_queue_messages{queue=\"left\",state=\"delayed\"}") == 0);
+                                 "pawl_queue_messages{queue=\"left\",state=\"scheduled\"}") == 0);
     pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(61));
     assert_true(exposition_value(observed_metrics(&p),
                                  "pawl_queue_oldest_age_seconds{queue=\"left\"}") == 61);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") +
-                    exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_unread\"}") ==
-                1);
+    assert_true(
+        exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") +
+            exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_no_consumer\"}") ==
+        1);
     assert_true(exposition_value(observed_metrics(&p),
                                  "pawl_step_duration_seconds_count{endpoint=\"left\"}") == 0);
     world_drain(&p.it);

@@ -70,8 +70,8 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     }
     return PAWL_OK;
 }
-static const pawl_transport_ops receiver    = PAWL_SINK(receive);
-static const pawl_route         to_a_sink[] = {{.name = "far", .sink = &receiver}, {.name = NULL}};
+static const pawl_transport_ops receiver = PAWL_OUTBOUND(receive);
+static const pawl_route to_a_sink[]      = {{.name = "far", .outbound = &receiver}, {.name = NULL}};
 
 static void open_source(world *it, const char *url, const pawl_endpoint_options *wanted)
 {

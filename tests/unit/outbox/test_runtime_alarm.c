@@ -65,10 +65,10 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     return *is_away ? pawl_error_set(error, PAWL_EUNREACHABLE, "%s", t.why) : PAWL_OK;
 }
 
-static const pawl_transport_ops ear      = PAWL_SINK(hear);
-static const pawl_route         routes[] = {{.name = "a", .sink = &ear, .context = &t.is_away[0]},
-                                            {.name = "b", .sink = &ear, .context = &t.is_away[1]},
-                                            {.name = NULL}};
+static const pawl_transport_ops ear = PAWL_OUTBOUND(hear);
+static const pawl_route routes[]    = {{.name = "a", .outbound = &ear, .context = &t.is_away[0]},
+                                       {.name = "b", .outbound = &ear, .context = &t.is_away[1]},
+                                       {.name = NULL}};
 
 static pawl__service *new_runner(void)
 {

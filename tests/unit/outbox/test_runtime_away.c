@@ -78,14 +78,14 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     return PAWL_OK;
 }
 
-static const pawl_transport_ops plain   = PAWL_SINK(hear);
+static const pawl_transport_ops plain   = PAWL_OUTBOUND(hear);
 static const pawl_transport_ops ordered = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = hear, .promises = PAWL_TRANSPORT_PREFIX};
 
-static const pawl_route routes[] = {{.name = "a", .sink = &plain, .context = &a},
-                                    {.name = "b", .sink = &plain, .context = &b},
-                                    {.name = "c", .sink = &plain, .context = &c},
-                                    {.name = "o", .sink = &ordered, .context = &a},
+static const pawl_route routes[] = {{.name = "a", .outbound = &plain, .context = &a},
+                                    {.name = "b", .outbound = &plain, .context = &b},
+                                    {.name = "c", .outbound = &plain, .context = &c},
+                                    {.name = "o", .outbound = &ordered, .context = &a},
                                     {.name = NULL}};
 
 static void open_world(world *it, const char *url)
@@ -135,7 +135,7 @@ static void assert_untried(world *it, size_t pending)
 {
     pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, pending);
-    assert_int_equal(world_outbox(it, PAWL_OUTBOX_HELD).count, 0);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_BLOCKED).count, 0);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 0);
     for (size_t i = 0; i < rows.count; i++) {
         assert_int_equal(rows.items[i].attempts, 0);
@@ -323,7 +323,7 @@ static void fail_and_go_on(world *it, int32_t number, const char *once, const ch
 {
     b.busy = 1;
     advance_flow(it, "g", number, "bb");
-    assert_int_equal(world_outbox(it, PAWL_OUTBOX_HELD).count, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_BLOCKED).count, 1);
     advance_flow(it, "h", number + 10, "b");
     advance_flow(it, "h", number + 11, "b");
     assert_heard(once);
@@ -347,7 +347,7 @@ static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(con
         world_go_machine(&it, PAWL_SECONDS(20));
     fail_and_go_on(&it, 30, "b40 b41 ", "b30 b31 ");
     fail_and_go_on(&it, 50, "b60 b61 ", "b50 b51 ");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).count, 0);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_BLOCKED).count, 0);
     assert_untried(&it, 6);
     world_close(&it);
 }
@@ -436,8 +436,8 @@ static void nobody_waits_for_a_route_any_more(const char *url)
     assert_int_equal(alarms(&it, ""), 0);
     rows = world_outbox(&it, PAWL_OUTBOX_DEAD);
     assert_int_equal(rows.count, 2);
-    world_ok(pawl_store_outbox_enable(it.store, rows.items[0].id, PAWL_TEXT("ada"),
-                                      pawl_clock_now(it.machine), &error),
+    world_ok(pawl_store_outbox_retry(it.store, rows.items[0].id, PAWL_TEXT("ada"),
+                                     pawl_clock_now(it.machine), &error),
              &error);
     world_go_machine(&it, PAWL_MINUTES(10));
     assert_int_equal(alarms(&it, "not there"), 1);

@@ -97,13 +97,13 @@ static pawl_code hear_any(pawl_transport *transport, pawl_delivery *items, size_
     return PAWL_OK;
 }
 
-static const pawl_transport_ops any         = PAWL_SINK(hear_any);
+static const pawl_transport_ops any         = PAWL_OUTBOUND(hear_any);
 static const pawl_transport_ops any_ordered = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = hear_any, .promises = PAWL_TRANSPORT_PREFIX};
 static const pawl_route any_routes[] = {
-    {.name = "0", .sink = &any, .context = (void *)(uintptr_t)&names[0]},
-    {.name = "1", .sink = &any, .context = (void *)(uintptr_t)&names[1]},
-    {.name = "2", .sink = &any_ordered, .context = (void *)(uintptr_t)&names[2]},
+    {.name = "0", .outbound = &any, .context = (void *)(uintptr_t)&names[0]},
+    {.name = "1", .outbound = &any, .context = (void *)(uintptr_t)&names[1]},
+    {.name = "2", .outbound = &any_ordered, .context = (void *)(uintptr_t)&names[2]},
     {.name = NULL}};
 
 static void add_some(void)
@@ -177,7 +177,7 @@ static void o8_routes_and_leaders_come_and_go_at_random(const char *url)
         for (int i = 0; i < SOURCES; i++)
             assert_int_equal(r.arrived[i], r.made[i]);
         assert_int_equal(world_outbox(&r.it, PAWL_OUTBOX_PENDING).count, 0);
-        assert_int_equal(world_outbox(&r.it, PAWL_OUTBOX_HELD).count, 0);
+        assert_int_equal(world_outbox(&r.it, PAWL_OUTBOX_BLOCKED).count, 0);
         assert_int_equal(world_outbox(&r.it, PAWL_OUTBOX_DEAD).count, 0);
         pawl_endpoint_destroy(r.other);
         world_close(&r.it);

@@ -98,10 +98,10 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops sink     = PAWL_SINK(receive);
-static const pawl_route         routes[] = {{.name = "one", .sink = &sink, .context = &t.calls[0]},
-                                            {.name = "two", .sink = &sink, .context = &t.calls[1]},
-                                            {.name = NULL}};
+static const pawl_transport_ops outbound = PAWL_OUTBOUND(receive);
+static const pawl_route routes[] = {{.name = "one", .outbound = &outbound, .context = &t.calls[0]},
+                                    {.name = "two", .outbound = &outbound, .context = &t.calls[1]},
+                                    {.name = NULL}};
 
 /* A row for each sink, and a runner that has delivered nothing yet. */
 static void open_two(const char *url)

@@ -31,7 +31,7 @@ static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *
 {
     char to[40];
     snprintf(to, sizeof to, "%.*s", PAWL_TEXT_ARGS(message->to));
-    flow_id = pawl_saga_id_in_hand(ctx);
+    flow_id = pawl_saga_id_in_flight(ctx);
     flow->steps++;
     for (int32_t i = 0; i < message->count; i++)
         pawl_send(ctx, to, PAWL_MESSAGE(note, .number = message->number + i));
@@ -297,14 +297,14 @@ static void o14_later_rows_of_the_source_wait(const char *url)
     advance_flow(&both, "g", 50, 1, "near");
     world_drain(&both.it);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 2);
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 2);
     assert_arrived(&both, "others", "50 ");
     /* A row that comes while its source waits is held when it is met. */
     advance_flow(&both, "f", 4, 1, "far");
     world_drain(&both.it);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 3);
-    assert_int_equal(world_stats(&both.it).outbox_held, 3);
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 3);
+    assert_int_equal(world_stats(&both.it).outbox_blocked, 3);
     assert_arrived(&both, "notes", "");
     /* Another source goes on by the same route. */
     advance_flow(&both, "h", 60, 1, "far");
@@ -312,7 +312,7 @@ static void o14_later_rows_of_the_source_wait(const char *url)
     assert_arrived(&both, "notes", "60 ");
     world_go_machine(&both.it, PAWL_MINUTES(1));
     assert_arrived(&both, "notes", "60 1 2 3 4 ");
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 0);
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 0);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 0);
     close_pair(&both);
 }
@@ -324,30 +324,30 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
     pawl_error error = PAWL_ERROR_INIT;
     open_pair(&both, url, (pawl_endpoint_options){0});
     world_drain(&both.it); /* the runner leads from now on */
-    pawl_refusals    refused  = {.arena = both.it.arena};
-    pawl_time        now      = pawl_clock_now(both.it.machine);
-    pawl_outbox_hold hold     = {.source = PAWL_TEXT("Flow/lost")};
-    pawl_outbox_add  row      = {.dispatch_id = {{{7}}},
-                                 .source      = hold.source,
-                                 .version     = 1,
-                                 .endpoint    = PAWL_TEXT("source"),
-                                 .destination = PAWL_TEXT("far"),
-                                 .message     = {.id   = PAWL_TEXT("lost"),
-                                                 .type = PAWL_TEXT("note"),
-                                                 .body = PAWL_TEXT("{\"number\":2}")},
-                                 .due         = world_now(&both.it),
-                                 .at          = now};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = now};
-    changes.outbox_add.items  = &row;
-    changes.outbox_hold.items = &hold;
-    changes.outbox_add.count = changes.outbox_hold.count = 1;
+    pawl_refusals     refused  = {.arena = both.it.arena};
+    pawl_time         now      = pawl_clock_now(both.it.machine);
+    pawl_outbox_block hold     = {.source = PAWL_TEXT("Flow/lost")};
+    pawl_outbox_add   row      = {.dispatch_id = {{{7}}},
+                                  .source      = hold.source,
+                                  .version     = 1,
+                                  .endpoint    = PAWL_TEXT("source"),
+                                  .destination = PAWL_TEXT("far"),
+                                  .message     = {.id   = PAWL_TEXT("lost"),
+                                                  .type = PAWL_TEXT("note"),
+                                                  .body = PAWL_TEXT("{\"number\":2}")},
+                                  .due         = world_now(&both.it),
+                                  .at          = now};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = now};
+    changes.outbox_add.items   = &row;
+    changes.outbox_block.items = &hold;
+    changes.outbox_add.count = changes.outbox_block.count = 1;
     world_ok(pawl_store_commit(both.it.store, &changes, &refused, &error), &error);
     for (int i = 0; i < 14; i++) /* the runner leads all the while */
         world_go_machine(&both.it, PAWL_SECONDS(4));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 1);
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 1);
     for (int i = 0; i < 4; i++)
         world_go_machine(&both.it, PAWL_SECONDS(4));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 0);
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 0);
     assert_arrived(&both, "notes", "2 ");
     close_pair(&both);
 }
@@ -426,7 +426,7 @@ static void o20_one_leads_and_the_next_takes_over(const char *url)
     failing = 1;
     advance_flow(&both, "f", 1, 3, "far");
     world_drain(&both.it); /* one delivery fails: both sources wait, two rows are held */
-    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_HELD).count, 2);
+    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_BLOCKED).count, 2);
     world_go_machine(&second, PAWL_SECONDS(1));
     assert_arrived(&both, "notes", "");
     pawl_endpoint_destroy(both.it.endpoint);
@@ -436,7 +436,7 @@ static void o20_one_leads_and_the_next_takes_over(const char *url)
     advance_flow(&both, "f", 4, 1, "far");
     world_go_machine(&second, PAWL_SECONDS(1));
     assert_arrived(&both, "notes", "");
-    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_HELD).count, 3);
+    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_BLOCKED).count, 3);
     world_go_machine(&second, PAWL_SECONDS(90));
     assert_arrived(&both, "notes", "5 1 2 3 4 ");
     world_close(&second);

@@ -101,7 +101,7 @@ static void pass(int64_t duration)
 static bool is_all_settled(void)
 {
     return world_outbox(&t.it, PAWL_OUTBOX_PENDING).count == 0 &&
-           world_outbox(&t.it, PAWL_OUTBOX_HELD).count == 0;
+           world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count == 0;
 }
 
 /* Retries wait for some seconds each. */
@@ -241,15 +241,15 @@ static pawl_attempt_outcome answer(int which, int number)
 }
 
 /* Which runner's, and whether order is kept: then nothing of a source follows a failure. */
-typedef struct sink {
+typedef struct outbound {
     bool is_first, keeps_order;
-} sink;
+} outbound;
 
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t size,
                          pawl_arena *arena, pawl_error *error)
 {
-    const sink *to                  = transport->context;
-    bool        has_failed[SOURCES] = {false};
+    const outbound *to                  = transport->context;
+    bool            has_failed[SOURCES] = {false};
     (void)arena;
     for (size_t i = 0; i < size; i++) {
         int which, number;
@@ -267,19 +267,19 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops plain   = PAWL_SINK(receive);
+static const pawl_transport_ops plain   = PAWL_OUTBOUND(receive);
 static const pawl_transport_ops ordered = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = receive, .promises = PAWL_TRANSPORT_PREFIX};
-static sink sinks[] = {{true, false}, {true, true}, {false, false}, {false, true}};
+static outbound sinks[] = {{true, false}, {true, true}, {false, false}, {false, true}};
 
 static const pawl_route first_routes[] = {
-    {.name = "plain", .sink = &plain, .context = &sinks[0]},
-    {.name = "ordered", .sink = &ordered, .context = &sinks[1]},
+    {.name = "plain", .outbound = &plain, .context = &sinks[0]},
+    {.name = "ordered", .outbound = &ordered, .context = &sinks[1]},
     {.name = "here", .queue = "notes", .is_outbox = true},
     {.name = NULL}};
 static const pawl_route second_routes[] = {
-    {.name = "plain", .sink = &plain, .context = &sinks[2]},
-    {.name = "ordered", .sink = &ordered, .context = &sinks[3]},
+    {.name = "plain", .outbound = &plain, .context = &sinks[2]},
+    {.name = "ordered", .outbound = &ordered, .context = &sinks[3]},
     {.name = "here", .queue = "notes", .is_outbox = true},
     {.name = NULL}};
 
@@ -437,9 +437,9 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
 /* Each call takes longer than a lease lasts: it is found out once. */
 static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
 {
-    static const pawl_transport_ops slow     = PAWL_SINK(receive_slowly);
-    static const pawl_route         routes[] = {{.name = "plain", .sink = &slow},
-                                                {.name = "ordered", .sink = &slow},
+    static const pawl_transport_ops slow     = PAWL_OUTBOUND(receive_slowly);
+    static const pawl_route         routes[] = {{.name = "plain", .outbound = &slow},
+                                                {.name = "ordered", .outbound = &slow},
                                                 {.name = "here", .queue = "notes", .is_outbox = true},
                                                 {.name = NULL}};
     pawl_endpoint_options           options  = {.routes = routes};

@@ -93,8 +93,8 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     settle_all();
     return t.is_answer ? pawl_error_set(error, PAWL_EBUSY, "busy") : PAWL_OK;
 }
-static const pawl_transport_ops sink     = PAWL_SINK(receive);
-static const pawl_route         routes[] = {{.name = "far", .sink = &sink}, {.name = NULL}};
+static const pawl_transport_ops outbound = PAWL_OUTBOUND(receive);
+static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 
 static void open_source(const char *url, int32_t batch)
 {
@@ -114,7 +114,7 @@ static void rows_behind_one_that_is_gone(const char *url, bool is_old, bool is_a
     for (int number = 1; number <= 3; number++)
         advance_flow("f0", number);
     world_drain(&t.it);
-    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_HELD).count, 2);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 2);
     t.settles   = true;
     t.is_old    = is_old;
     t.is_answer = is_answer;
@@ -164,7 +164,7 @@ static void o14_rows_of_no_source_wait_for_none(const char *url)
             world_post(&t.it, NULL, PAWL_MESSAGE(tell, .number = number));
         t.busy = 1;
         world_drain(&t.it);
-        assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_HELD).count, 0);
+        assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 0);
         assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 4 - batch);
         world_go_machine(&t.it, PAWL_MINUTES(1));
         assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 4);

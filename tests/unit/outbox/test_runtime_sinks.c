@@ -81,13 +81,13 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     return code == PAWL_OK ? code : pawl_error_set(error, code, "the ear is shut");
 }
 
-static const pawl_transport_ops plain   = PAWL_SINK(hear);
+static const pawl_transport_ops plain   = PAWL_OUTBOUND(hear);
 static const pawl_transport_ops ordered = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = hear, .promises = PAWL_TRANSPORT_PREFIX};
 
-static const pawl_route routes[] = {{.name = "a", .sink = &plain, .context = &a},
-                                    {.name = "b", .sink = &plain, .context = &b},
-                                    {.name = "o", .sink = &ordered, .context = &a},
+static const pawl_route routes[] = {{.name = "a", .outbound = &plain, .context = &a},
+                                    {.name = "b", .outbound = &plain, .context = &b},
+                                    {.name = "o", .outbound = &ordered, .context = &a},
                                     {.name = "q", .queue = "notes", .is_outbox = true},
                                     {.name = NULL}};
 
@@ -119,7 +119,7 @@ static void assert_heard(const char *expected)
 static void assert_counts(world *it, size_t pending, size_t held, size_t dispatched, size_t dead)
 {
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, pending);
-    assert_int_equal(world_outbox(it, PAWL_OUTBOX_HELD).count, held);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_BLOCKED).count, held);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, dispatched);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, dead);
 }
@@ -163,7 +163,7 @@ static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
     advance_flow(&it, "f", 6, "ooo");
     assert_heard("a6 a7 a8 |");
     assert_counts(&it, 1, 1, 8, 0);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_HELD).items[0].attempts, 0);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_BLOCKED).items[0].attempts, 0);
     world_go_machine(&it, PAWL_MINUTES(1));
     assert_heard("a7 |a8 |");
     assert_counts(&it, 0, 0, 10, 0);
@@ -537,7 +537,7 @@ static void enable(world *it, int64_t id)
 {
     pawl_error        error    = PAWL_ERROR_INIT;
     pawl_time         now      = pawl_clock_now(it->machine);
-    pawl_outbox_reset reset    = {.id = id, .action = PAWL_OUTBOX_ENABLE, .at = now};
+    pawl_outbox_reset reset    = {.id = id, .action = PAWL_OUTBOX_RETRY, .at = now};
     pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = now};
     changes.outbox_reset.items = &reset;
     changes.outbox_reset.count = 1;
@@ -566,7 +566,7 @@ static void o19_an_enabled_row_has_all_its_attempts(const char *url)
     pawl_attempt_rows attempts =
         world_attempts(&it, world_outbox(&it, PAWL_OUTBOX_DEAD).items[0].id);
     assert_int_equal(attempts.count, 4); /* rejected, enabled, transient, poison */
-    assert_int_equal(attempts.items[1].outcome, PAWL_ATTEMPT_ENABLED);
+    assert_int_equal(attempts.items[1].outcome, PAWL_ATTEMPT_RETRIED);
     assert_int_equal(attempts.items[3].outcome, PAWL_ATTEMPT_POISON);
     world_close(&it);
 }

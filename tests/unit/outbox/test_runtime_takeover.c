@@ -158,8 +158,8 @@ static void o20_a_lease_that_ended_in_the_look_is_taken_anew(const char *url)
  * took: no row is sent meanwhile. */
 static void o14_a_long_look_for_orphans_is_rare(const char *url)
 {
-    world                  it;
-    const pawl_outbox_hold hold = {.source = PAWL_TEXT("Flow/1")};
+    world                   it;
+    const pawl_outbox_block hold = {.source = PAWL_TEXT("Flow/1")};
     open_world(&it, url);
     add_rows(&it, 0, 1);
     fault_plan_set(&(fault_plan){.kind  = FAULT_DELAY,
@@ -171,7 +171,7 @@ static void o14_a_long_look_for_orphans_is_rare(const char *url)
     assert_true(fault_is_met());
     fault_plan_set(NULL);
     add_rows(&it, 1, 1);
-    commit(&it, &(pawl_changes){.outbox_hold = {(pawl_outbox_hold *)&hold, 1}});
+    commit(&it, &(pawl_changes){.outbox_block = {(pawl_outbox_block *)&hold, 1}});
     for (int i = 0; i < 40; i++) /* the runner leads all the while */
         world_go_machine(&it, PAWL_SECONDS(4));
     assert_int_equal(looks(), 0);

@@ -56,7 +56,7 @@ static void await_death(const char *url)
     world_ok(pawl_store_open(url, &options, &store, &error), &error);
     for (int tries = 0; count == 0 && tries < TRIES_MAX; tries++) {
         pawl_arena_reset(arena);
-        world_ok(pawl_store_worker_died(store, arena, &items, &count, &error), &error);
+        world_ok(pawl_store_worker_crashed(store, arena, &items, &count, &error), &error);
         if (count == 0)
             world_ok(pawl_store_wait(store, 1000, -1, &error), &error);
     }
@@ -93,7 +93,7 @@ static inline size_t count_died(world *it)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
     return count;
 }
 

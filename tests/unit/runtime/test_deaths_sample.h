@@ -34,7 +34,7 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
         const pawl_queue_row *row = &rows.items[i];
         if (!world_says(row->message.body, body))
             continue;
-        if (row->deaths > 0 && world_says(row->history, "in flight, isolated"))
+        if (row->crashes > 0 && world_says(row->history, "in flight, isolated"))
             mark = "!";
         if (world_says(row->history, "in flight, among others"))
             mark = "~";
@@ -63,7 +63,8 @@ PAWL_HANDLER(on_docked, ship_state, docked);
 static pawl_code on_late(pawl_context *ctx, ship_state *ship)
 {
     pawl_event_rows        rows  = {.count = 0};
-    const pawl_event_query query = {.type = PAWL_TEXT(PAWL_ALONE_STAMPED), .is_backward = true};
+    const pawl_event_query query = {.type        = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
+                                    .is_backward = true};
     (void)ctx;
     (void)ship;
     if (around != NULL)
@@ -94,10 +95,10 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "doc
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&dock, NULL}};
 
-static void open_world(world *it, const char *url, int32_t deaths_max)
+static void open_world(world *it, const char *url, int32_t crashes_max)
 {
     world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .deaths_max = deaths_max});
+               &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
     around = it;
 }
 
@@ -141,7 +142,7 @@ static inline void stamp_first(pawl_store *store, pawl_arena *arena)
                                   .queue   = DOCK,
                                   .seq     = row.seq,
                                   .due     = row.due,
-                                  .deaths  = row.deaths + 1,
+                                  .crashes = row.crashes + 1,
                                   .history = pawl__stamp_add(arena, row.history, &stamp)};
     pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.queue_settle.items = &settle;

@@ -24,14 +24,14 @@ static world     *meddler; /* the mark of message 77 is written while its handle
 
 static inline void mark_77(void)
 {
-    pawl_error      error    = PAWL_ERROR_INIT;
-    pawl_inbox_mark mark     = {.endpoint   = PAWL_TEXT("reader"),
-                                .message_id = PAWL_TEXT("m-77"),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = world_now(meddler)};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
-    changes.inbox_mark.items = &mark;
-    changes.inbox_mark.count = 1;
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_inbox_entry mark     = {.endpoint   = PAWL_TEXT("reader"),
+                                 .message_id = PAWL_TEXT("m-77"),
+                                 .outcome    = PAWL_INBOX_HANDLED,
+                                 .at         = world_now(meddler)};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
+    changes.inbox_entry.items = &mark;
+    changes.inbox_entry.count = 1;
     world_ok(pawl_store_commit(meddler->store, &changes, NULL, &error), &error);
 }
 
@@ -103,18 +103,18 @@ static inline void open_direct(reading *r, const char *url, const pawl_endpoint_
     failures_left               = 0;
     atomic_store(&runs, 0);
     world_forget(&happened);
-    world_ok(pawl_intake_register(&list, &error), &error);
+    world_ok(pawl_inbound_register(&list, &error), &error);
     with.transport = "list://here/";
     world_open(&r->it, url, &direct_application, "reader", &with);
-    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->inbound, &error), &error);
     /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
     begin_direct(r);
 }
 
 static inline void close_direct(reading *r)
 {
-    int fd = r->intake->wake_fd;
-    pawl__intake_end_direct(r->intake);
+    int fd = r->inbound->wake_fd;
+    pawl__intake_end_direct(r->inbound);
     close_reading(r);
     close(fd);
 }

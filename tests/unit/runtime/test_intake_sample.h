@@ -67,10 +67,10 @@ static struct broker {
 
 static atomic_int gone; /* messages that were settled, for a test in another thread */
 
-static inline pawl_code open_list(pawl_intake *intake, const char *url,
-                                  const pawl_intake_options *options, pawl_error *error)
+static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
+                                  const pawl_inbound_options *options, pawl_error *error)
 {
-    (void)intake;
+    (void)inbound;
     if (strcmp(url, "list://here/") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "list: '%s' is not here", url);
     snprintf(broker.queue, sizeof broker.queue, "%s", options->queue);
@@ -80,9 +80,9 @@ static inline pawl_code open_list(pawl_intake *intake, const char *url,
     return PAWL_OK;
 }
 
-static inline void close_list(pawl_intake *intake)
+static inline void close_list(pawl_inbound *inbound)
 {
-    (void)intake;
+    (void)inbound;
     broker.closes++;
 }
 
@@ -102,10 +102,10 @@ static inline size_t count_out(void)
     return count;
 }
 
-static inline pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
                              pawl_takings *takings, pawl_error *error)
 {
-    (void)intake;
+    (void)inbound;
     takings->items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken));
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
@@ -125,19 +125,19 @@ static inline pawl_code take(pawl_intake *intake, const pawl_take *by, pawl_aren
     return PAWL_OK;
 }
 
-static inline void leave(pawl_intake *intake)
+static inline void leave(pawl_inbound *inbound)
 {
-    (void)intake;
+    (void)inbound;
     broker.leaves++;
     broker.channel++;
     for (size_t i = 0; i < broker.count; i++)
         broker.letters[i].is_out = false;
 }
 
-static inline pawl_code settle(pawl_intake *intake, const pawl_taken *items, size_t count,
+static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, size_t count,
                                pawl_error *error)
 {
-    (void)intake;
+    (void)inbound;
     if (broker.settles_to_fail > 0) {
         broker.settles_to_fail--;
         return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
@@ -151,9 +151,9 @@ static inline pawl_code settle(pawl_intake *intake, const pawl_taken *items, siz
     return PAWL_OK;
 }
 
-static inline pawl_code finish(pawl_intake *intake, pawl_error *error)
+static inline pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
-    (void)intake;
+    (void)inbound;
     (void)error;
     broker.finishes++;
     if (broker.at_finish != NULL)
@@ -161,15 +161,15 @@ static inline pawl_code finish(pawl_intake *intake, pawl_error *error)
     return PAWL_OK;
 }
 
-static const pawl_intake_ops list = {.ops_size    = sizeof list,
-                                     .intake_size = sizeof(pawl_intake),
-                                     .scheme      = "list",
-                                     .open        = open_list,
-                                     .close       = close_list,
-                                     .take        = take,
-                                     .settle      = settle,
-                                     .leave       = leave,
-                                     .finish      = finish};
+static const pawl_inbound_ops list = {.ops_size     = sizeof list,
+                                      .inbound_size = sizeof(pawl_inbound),
+                                      .scheme       = "list",
+                                      .open         = open_list,
+                                      .close        = close_list,
+                                      .take         = take,
+                                      .settle       = settle,
+                                      .leave        = leave,
+                                      .finish       = finish};
 
 static inline pawl_taken *put(const char *id, const char *type, const char *body)
 {
@@ -189,7 +189,7 @@ static inline pawl_taken *put(const char *id, const char *type, const char *body
 
 typedef struct reading {
     world         it;
-    pawl__intake *intake;
+    pawl__intake *inbound;
 } reading;
 
 static inline void open_reading(reading *r, const char *url, const pawl_endpoint_options *options)
@@ -200,37 +200,37 @@ static inline void open_reading(reading *r, const char *url, const pawl_endpoint
     atomic_store(&gone, 0);
     failures_left = 0;
     world_forget(&happened);
-    world_ok(pawl_intake_register(&list, &error), &error);
+    world_ok(pawl_inbound_register(&list, &error), &error);
     if (with.transport == NULL)
         with.transport = "list://here/";
     world_open(&r->it, url, &application, "reader", &with);
-    world_ok(pawl__intake_create(r->it.endpoint, &r->intake, &error), &error);
+    world_ok(pawl__intake_create(r->it.endpoint, &r->inbound, &error), &error);
 }
 
 /* From now on messages are for workers first. */
 static inline void begin_direct(reading *r)
 {
-    r->intake->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pawl__handover_begin(&r->it.endpoint->handover, r->intake->wake_fd);
+    r->inbound->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl__handover_begin(&r->it.endpoint->handover, r->inbound->wake_fd);
 }
 
 static inline void end_direct(reading *r)
 {
-    pawl__intake_end_direct(r->intake);
-    close(r->intake->wake_fd);
+    pawl__intake_end_direct(r->inbound);
+    close(r->inbound->wake_fd);
 }
 
 static inline void close_reading(reading *r)
 {
-    pawl__intake_leave(r->intake);
-    pawl__intake_destroy(r->intake);
+    pawl__intake_leave(r->inbound);
+    pawl__intake_destroy(r->inbound);
     world_close(&r->it);
 }
 
 static inline pawl_code step(reading *r, size_t *count)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    return pawl__intake_step(r->intake, 0, -1, count, &error);
+    return pawl__intake_step(r->inbound, 0, -1, count, &error);
 }
 
 static inline void takes_in(reading *r, size_t expected)

@@ -144,15 +144,15 @@ static void figures_are_no_longer_than_the_programs(void **state)
     pawl_health_figures wrong = {.figures_size = 1};
     pawl_arena         *arena = pawl_arena_create(0);
     (void)state;
-    OLDER(pawl_health_figures, unread);
+    OLDER(pawl_health_figures, version_awaited);
     assert_int_equal(
-        pawl_health_look(pawl_test_store(test), PAWL_TEST_START, arena, &older.as, &error),
+        pawl_health_query(pawl_test_store(test), PAWL_TEST_START, arena, &older.as, &error),
         PAWL_OK);
     assert_true(older.as.stats->workers > 0);
     CHECK_END();
     pawl_health_judge(&older.as, NULL, PAWL_TEST_START, &health);
     assert_int_equal(health.state, PAWL_HEALTHY);
-    check_refused(pawl_health_look(pawl_test_store(test), PAWL_TEST_START, arena, &wrong, &error),
+    check_refused(pawl_health_query(pawl_test_store(test), PAWL_TEST_START, arena, &wrong, &error),
                   &error, "begin with PAWL_HEALTH_FIGURES_INIT");
     pawl_health_judge(&wrong, NULL, PAWL_TEST_START, &health);
     assert_int_equal(health.state, PAWL_UNHEALTHY);

@@ -28,7 +28,7 @@ static world_log seen;
 
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
 {
-    const pawl_event_row *row = pawl_event_in_hand(ctx);
+    const pawl_event_row *row = pawl_event_in_flight(ctx);
     (void)event;
     world_note(&seen, "%.*s.%d", PAWL_TEXT_ARGS(row->stream), (int)row->version);
     return PAWL_OK;
@@ -40,7 +40,7 @@ static atomic_int tries;
 
 static pawl_code on_counted(pawl_context *ctx, const noted *event)
 {
-    const pawl_event_row *row = pawl_event_in_hand(ctx);
+    const pawl_event_row *row = pawl_event_in_flight(ctx);
     char                  sql[300];
     snprintf(sql, sizeof sql,
              "insert into \"%s\".counted (stream, version, number, position) "

@@ -70,7 +70,7 @@ static inline void write_row(pawl_context *ctx, int number)
 
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
 {
-    const pawl_event_row *row = pawl_event_in_hand(ctx);
+    const pawl_event_row *row = pawl_event_in_flight(ctx);
     assert_non_null(row);
     assert_true(row->position > 0);
     if (plan.writes)
@@ -99,7 +99,7 @@ PAWL_MESSAGE_HANDLER(on_renamed, renamed);
 
 static pawl_code on_notice(pawl_context *ctx, const notice *message)
 {
-    assert_null(pawl_event_in_hand(ctx));
+    assert_null(pawl_event_in_flight(ctx));
     world_note(&seen, "heard(%d)", (int)message->number);
     return PAWL_OK;
 }

@@ -53,8 +53,8 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "m-1");
-    assert_string_equal(dead.items[0].code.data, "EDIED");
-    assert_int_equal(dead.items[0].deaths, 1);
+    assert_string_equal(dead.items[0].code.data, "ECRASHED");
+    assert_int_equal(dead.items[0].crashes, 1);
     assert_true(world_says(dead.items[0].error, "its process crashed 1 time while"));
     assert_true(world_says(dead.items[0].history,
                            "crashed while it ran this message in isolation (worker "));
@@ -69,7 +69,7 @@ static pawl_worker_info died_of(world *it)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
     assert_int_equal(count, 1);
     return items[0];
 }
@@ -79,12 +79,12 @@ static void e26_a_noted_signal_is_in_the_history(const char *url)
     world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     int64_t           count = 0;
-    pawl_worker_death death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
+    pawl_worker_crash death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
     pawl_store       *kept  = prepare(url);
     die(url, stamp_first);
     open_world(&it, url, 1);
     death.pid = died_of(&it).pid;
-    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &count, &error), &error);
+    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, &error), &error);
     assert_int_equal(count, 1);
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(2));
@@ -153,7 +153,7 @@ static void e26_a_note_ends_the_wait(const char *url)
     world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     int64_t           count = 0;
-    pawl_worker_death death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
+    pawl_worker_crash death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
     pawl_store       *kept  = prepare(url);
     die(url, stamp_first_supervised);
     open_world(&it, url, 1);
@@ -161,7 +161,7 @@ static void e26_a_note_ends_the_wait(const char *url)
     world_go_both(&it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
     death.pid = died_of(&it).pid;
-    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &count, &error), &error);
+    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, &error), &error);
     world_drain(&it);
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
@@ -194,13 +194,13 @@ static void e26_fewer_deaths_run_again(const char *url)
     assert_string_equal(seen.text, "1! 2~ 3~ ");
     pawl_queue_rows rows = world_queue(&it, "dock");
     assert_int_equal(rows.count, 3);
-    assert_int_equal(rows.items[0].deaths, 1);
+    assert_int_equal(rows.items[0].crashes, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     assert_true(world_says(rows.items[0].history,
                            "crashed while it ran this message in isolation (worker "));
     assert_true(world_says(rows.items[0].history, "\"attempt\":2"));
     assert_false(world_says(rows.items[0].history, "in flight"));
-    assert_int_equal(rows.items[1].deaths, 0);
+    assert_int_equal(rows.items[1].crashes, 0);
     assert_false(world_says(rows.items[1].history, "in flight"));
     world_forget(&seen);
     answer = PAWL_OK;
@@ -240,7 +240,7 @@ static void e26_who_ended_in_order_did_not_die(const char *url)
     answer = PAWL_RETRY;
     world_drain(&it);
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    assert_int_equal(world_queue(&it, "dock").items[0].deaths, 0);
+    assert_int_equal(world_queue(&it, "dock").items[0].crashes, 0);
     assert_int_equal(world_dead(&it).count, 0);
     finish(&it, kept);
 }
@@ -256,7 +256,7 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
     stamp_first(other, it.arena);
     world_drain(&it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_queue(&it, "dock").items[0].deaths, 1);
+    assert_int_equal(world_queue(&it, "dock").items[0].crashes, 1);
     world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
     pawl_store_close(other);
     world_drain(&it);
@@ -292,10 +292,11 @@ static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t am
     world_ok(pawl_store_timeout_list(store, any, 0, arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_uuid_format(rows.items[0].id.uuid, id);
-    pawl_event_append append  = {.stream  = pawl_arena_printf(arena, PAWL_ALONE_STREAMS "/%s/1", id),
-                                 .version = 1,
+    pawl_event_append append  = {.stream =
+                                     pawl_arena_printf(arena, PAWL_ISOLATED_STREAMS "/%s/1", id),
+                                 .version  = 1,
                                  .is_first = true,
-                                 .event    = {.type         = PAWL_TEXT(PAWL_ALONE_STAMPED),
+                                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
                                               .type_version = 1,
                                               .headers      = PAWL_TEXT("{}"),
                                               .body = pawl__stamp_add(arena, PAWL_TEXT(""), &stamp),
@@ -338,16 +339,16 @@ static void e26_a_timeout_after_a_death_is_named(const char *url)
 }
 
 /* A ship's timeout, and a message behind it; a worker died of the timeout alone. */
-static void open_after_timeout(world *it, const char *url, int32_t deaths_max)
+static void open_after_timeout(world *it, const char *url, int32_t crashes_max)
 {
-    open_world(it, url, deaths_max);
+    open_world(it, url, crashes_max);
     assert_int_equal(world_drain(it).handled, 3);
     world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
     world_drain(it);
     world_close(it);
     die(url, stamp_timeout);
     world_forget(&seen);
-    open_world(it, url, deaths_max);
+    open_world(it, url, crashes_max);
     around = it;
     world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(20), PAWL_MESSAGE(load, .number = 6));
     world_go_both(it, PAWL_SECONDS(30));
@@ -366,8 +367,8 @@ static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.type.data, "late");
-    assert_string_equal(dead.items[0].code.data, "EDIED");
-    assert_int_equal(dead.items[0].deaths, 1);
+    assert_string_equal(dead.items[0].code.data, "ECRASHED");
+    assert_int_equal(dead.items[0].crashes, 1);
     assert_true(world_says(dead.items[0].history,
                            "crashed while it ran this timeout in isolation (worker "));
     assert_false(world_says(dead.items[0].history, "in flight"));

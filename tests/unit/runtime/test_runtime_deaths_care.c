@@ -299,7 +299,7 @@ static void e26_what_another_process_ended_is_owed_no_more(void **state)
     (void)state;
     open_after_four(&it, url);
     world_step(&it);
-    world_ok(pawl_store_worker_died(it.store, it.arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(it.store, it.arena, &items, &count, &error), &error);
     pawl_store *aside = world_hold(url);
     for (size_t i = 0; i < count; i++) {
         pawl_store_worker_set(aside, items[i].id);
@@ -308,7 +308,7 @@ static void e26_what_another_process_ended_is_owed_no_more(void **state)
     pawl_store_close(aside);
     for (int i = 0; i < 4; i++)
         world_step(&it);
-    assert_int_equal(atomic_load(&it.endpoint->deaths.with_care), 0);
+    assert_int_equal(atomic_load(&it.endpoint->crashes.with_care), 0);
     world_drain(&it);
     assert_non_null(strstr(seen.text, " 20 "));
     finish(&it, kept);

@@ -1,5 +1,5 @@
 /* test_runtime_deaths_crash.c - processes that die in the middle of batches, again and again (E26): a message or a timeout
- * that kills each time is a dead letter after deaths_max deaths alone, its neighbours are handled once, and kills from
+ * that kills each time is a dead letter after crashes_max deaths alone, its neighbours are handled once, and kills from
  * outside make no letter.
  *
  * Each life is a child that drains the store until it dies or all is done; what it commits is all that is left of it.
@@ -86,7 +86,7 @@ typedef struct course {
     int32_t     batch; /* batch_messages */
     int         loads, ships;
     blow        blows[8];
-    int         letters, deaths_max; /* lives that may end early */
+    int         letters, crashes_max; /* lives that may end early */
     bool        is_ordered;
 } course;
 
@@ -148,7 +148,7 @@ static size_t count_died(const char *url)
         patience_wait(&left, "a death is not noticed");
         pawl_arena_reset(arena);
         world_ok(pawl_store_worker_list(store, arena, &items, &living, &error), &error);
-        world_ok(pawl_store_worker_died(store, arena, &items, &dead, &error), &error);
+        world_ok(pawl_store_worker_crashed(store, arena, &items, &dead, &error), &error);
     }
     pawl_store_close(store);
     pawl_arena_destroy(arena);
@@ -181,26 +181,26 @@ static void check_finished(world *it, const course *of)
 static void run_course(const char *url, const course *of)
 {
     world it;
-    int   deaths = 0, code = DIED;
+    int   crashes = 0, code = DIED;
     post_all(url, of);
     blows = of->blows;
     for (life = 0; code != 0 && life < LIVES_MAX; life++) {
         code = live(url, of);
-        deaths += code == DIED;
+        crashes += code == DIED;
         if (code != 0)
             assert_int_not_equal(count_died(url), 0);
     }
-    if (code != 0 || deaths > of->deaths_max)
-        fail_msg("%s: %d lives ended early, of at most %d; the last by %d", of->name, deaths,
-                 of->deaths_max, code);
+    if (code != 0 || crashes > of->crashes_max)
+        fail_msg("%s: %d lives ended early, of at most %d; the last by %d", of->name, crashes,
+                 of->crashes_max, code);
     assert_int_equal(count_died(url), 0);
     open_course(&it, url, of);
     check_finished(&it, of);
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, of->letters);
     for (size_t i = 0; i < dead.count; i++) {
-        assert_string_equal(dead.items[i].code.data, "EDIED");
-        assert_int_equal(dead.items[i].deaths, 3);
+        assert_string_equal(dead.items[i].code.data, "ECRASHED");
+        assert_int_equal(dead.items[i].crashes, 3);
     }
     assert_int_equal(world_queue(&it, "dock").count, 0);
     assert_int_equal(world_timeouts(&it).count, 0);

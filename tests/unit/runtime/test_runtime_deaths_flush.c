@@ -26,7 +26,7 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
     pawl_text       name = messages[0].colour;
     char            stream[60];
     (void)ctx;
-    snprintf(stream, sizeof stream, PAWL_ALONE_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name));
+    snprintf(stream, sizeof stream, PAWL_ISOLATED_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name));
     if (around != NULL)
         rows = world_events(around, stream);
     bool is_stamped =
@@ -68,10 +68,10 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
-static void open_world(world *it, const char *url, int32_t deaths_max)
+static void open_world(world *it, const char *url, int32_t crashes_max)
 {
     world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .deaths_max = deaths_max});
+               &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
     around = it;
 }
 
@@ -119,16 +119,16 @@ static void fill_both(pawl_store *store)
 
 static void lease_red(pawl_store *store, pawl_arena *arena)
 {
-    pawl_error                error = PAWL_ERROR_INIT;
-    pawl_snapshot             found = {.count = 0};
-    const pawl_snapshot_claim claim = {.partition  = PAWL_TEXT("crates/red"),
-                                       .session    = {{{9}}},
-                                       .types      = &CRATE_TYPE,
-                                       .type_count = 1,
-                                       .count_max  = 9,
-                                       .now        = WORLD_START,
-                                       .lease      = PAWL_MINUTES(5)};
-    world_ok(pawl_store_snapshot_claim(store, &claim, arena, &found, &error), &error);
+    pawl_error                    error = PAWL_ERROR_INIT;
+    pawl_leased_batch             found = {.count = 0};
+    const pawl_leased_batch_claim claim = {.partition  = PAWL_TEXT("crates/red"),
+                                           .session    = {{{9}}},
+                                           .types      = &CRATE_TYPE,
+                                           .type_count = 1,
+                                           .count_max  = 9,
+                                           .now        = WORLD_START,
+                                           .lease      = PAWL_MINUTES(5)};
+    world_ok(pawl_store_leased_batch_claim(store, &claim, arena, &found, &error), &error);
     assert_int_equal(found.count, 3);
 }
 
@@ -137,10 +137,10 @@ static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
     pawl_error        error = PAWL_ERROR_INIT;
     const pawl__stamp made  = {
          pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
-    pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ALONE_STREAMS "/crates/red"),
+    pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
                                  .version  = 1,
                                  .is_first = true,
-                                 .event    = {.type         = PAWL_TEXT(PAWL_ALONE_FLUSH),
+                                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_FLUSH),
                                               .type_version = 1,
                                               .headers      = PAWL_TEXT("{}"),
                                               .body = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
@@ -243,7 +243,7 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     assert_non_null(strstr(lines, "after a crash the flush of crates/blue is in flight, isolated"));
     assert_int_equal(count_died(&it), 0);
     /* Released, it begins anew: a worker that dies now does so the first time. */
-    world_ok(pawl_store_partition_release(it.store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
+    world_ok(pawl_store_partition_run_now(it.store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
                                           PAWL_TEXT("mended"), world_now(&it), &error),
              &error);
     world_close(&it);
@@ -267,7 +267,7 @@ static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
     assert_string_equal(seen.text, "blue3! red3! ");
     assert_false(red_of(&it).is_dead);
     assert_int_equal(red_of(&it).attempts, 1);
-    pawl_event_rows rows = world_events(&it, PAWL_ALONE_STREAMS "/crates/red");
+    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
     pawl_text       last = rows.items[rows.count - 1].event.body;
     assert_true(world_says(last, "crashed while it ran this flush in isolation (worker "));
     assert_false(world_says(last, "in flight"));
@@ -283,10 +283,10 @@ static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! red3! ");
-    pawl_event_rows rows = world_events(&it, PAWL_ALONE_STREAMS "/crates/red");
+    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 3);
     assert_string_equal(rows.items[2].event.body.data, "[]");
-    assert_string_equal(rows.items[2].event.type.data, PAWL_ALONE_FLUSH);
+    assert_string_equal(rows.items[2].event.type.data, PAWL_ISOLATED_FLUSH);
     finish(&it, kept);
 }
 
@@ -316,10 +316,10 @@ static void note_death(world *it)
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     int64_t           noted = 0;
-    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
     assert_int_equal(count, 1);
-    const pawl_worker_death death = {.pid = items[0].pid, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
-    world_ok(pawl_store_worker_note_death(it->store, &death, WORLD_START, &noted, &error), &error);
+    const pawl_worker_crash death = {.pid = items[0].pid, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
+    world_ok(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, &error), &error);
     assert_int_equal(noted, 1);
 }
 
@@ -329,7 +329,7 @@ static void end_died(world *it, const char *url)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_died(it->store, it->arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
     assert_int_equal(count, 1);
     const pawl_worker_id died = items[0].id;
     pawl_store          *by   = open_worker(url);
@@ -366,12 +366,12 @@ static void e26_a_note_under_the_process_needs_no_row(const char *url)
     pawl_error              error = PAWL_ERROR_INIT;
     int64_t                 noted = 0;
     pawl_store             *kept  = prepare(url);
-    const pawl_worker_death death = {
+    const pawl_worker_crash death = {
         .pid = 1, .process = {{7}}, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
     die(url, hold_red_supervised);
     open_world(&it, url, 1);
     end_died(&it, url);
-    world_ok(pawl_store_worker_note_death(it.store, &death, WORLD_START, &noted, &error), &error);
+    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &noted, &error), &error);
     assert_int_equal(noted, 1);
     world_close(&it);
     die(url, lease_red); /* so that care is taken */

@@ -18,14 +18,14 @@ static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const 
         put_note(i);
     takes_in(&r, 3);
     assert_int_equal(count_rows(&r, "reader"), 0);
-    assert_int_equal(r.intake->unsettled, 3);
+    assert_int_equal(r.inbound->unsettled, 3);
     assert_int_equal(world_step(&r.it).handled, 3);
     assert_int_equal(count_rows(&r, "out"), 3);
     assert_true(world_is_marked(&r.it, "m-2"));
     assert_int_equal(count_settled(), 0); /* the reading thread settles */
     takes_in(&r, 0);
     assert_int_equal(count_settled(), 3);
-    assert_int_equal(r.intake->unsettled, 0);
+    assert_int_equal(r.inbound->unsettled, 0);
     assert_int_equal(atomic_load(&runs), 3);
     assert_null(r.it.endpoint->handover.parcels);
     close_direct(&r);
@@ -200,7 +200,7 @@ static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(c
     world_step(&r.it);
     broker.settles_to_fail = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
-    assert_int_equal(r.intake->unsettled, 0);
+    assert_int_equal(r.inbound->unsettled, 0);
     assert_null(r.it.endpoint->handover.parcels);
     takes_in(&r, 2); /* copies: rows, which the marks drop */
     assert_int_equal(count_settled(), 2);
@@ -232,7 +232,7 @@ static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const c
     assert_null(r.it.endpoint->handover.parcels);
     takes_in(&r, 2);
     assert_int_equal(count_settled(), 2);
-    assert_int_equal(r.intake->unsettled, 0);
+    assert_int_equal(r.inbound->unsettled, 0);
     close_direct(&r);
 }
 
@@ -271,7 +271,7 @@ static void at_the_end_what_nobody_took_is_a_row(const char *url)
     put_note(1);
     put_note(2);
     takes_in(&r, 2);
-    pawl__intake_end_direct(r.intake);
+    pawl__intake_end_direct(r.inbound);
     assert_int_equal(count_settled(), 2);
     assert_int_equal(count_rows(&r, "reader"), 2);
     world_drain(&r.it);

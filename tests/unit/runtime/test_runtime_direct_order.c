@@ -41,8 +41,8 @@ static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const
     world_drain(&r.it);
     assert_int_equal(count_rows(&r, "reader"), 1);
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_arena_reset(r.intake->arena);
-    world_ok(pawl__intake_store(r.intake, &(pawl_takings){items, 1}, &error), &error);
+    pawl_arena_reset(r.inbound->arena);
+    world_ok(pawl__intake_store(r.inbound, &(pawl_takings){items, 1}, &error), &error);
     pawl__handover_settled(handover);
     world_go_both(&r.it, PAWL_SECONDS(2));
     assert_string_equal(happened.text, "opening(7) reply(7) ");
@@ -94,7 +94,7 @@ static void e3_at_the_end_what_is_in_hand_is_a_row(const char *url)
     takes_in(&r, 1);
     assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &other));
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
-    pawl__intake_end_direct(r.intake);
+    pawl__intake_end_direct(r.inbound);
     assert_int_equal(count_settled(), 1);
     assert_int_equal(count_rows(&r, "reader"), 2);
     pawl__handover_give(&r.it.endpoint->handover, &other);
@@ -115,7 +115,7 @@ static void e3_at_the_end_what_is_on_its_way_here_is_a_row(const char *url)
     put("m-4", "opening", "{\"number\":8}");
     put("m-5", "reply", "{\"number\":8}");
     takes_in(&r, 2);
-    pawl__intake_end_direct(r.intake);
+    pawl__intake_end_direct(r.inbound);
     assert_int_equal(broker.finishes, 1);
     assert_int_equal(count_settled(), 5);
     assert_int_equal(count_rows(&r, "reader"), 5);
@@ -301,7 +301,7 @@ static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
     pawl_store_close(open_other(url, "reader"));
     for (int i = 0; i < 5; i++)
         world_go_both(&r.it, PAWL_SECONDS(1));
-    world_ok(pawl_store_worker_died(r.it.store, r.it.arena, &items, &count, &error), &error);
+    world_ok(pawl_store_worker_crashed(r.it.store, r.it.arena, &items, &count, &error), &error);
     assert_int_equal(count, 0);
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
     world_drain(&r.it);

@@ -16,7 +16,7 @@ static void e27_in_threads_each_is_handled_once(const char *url)
     broker            = (struct broker){.channel = 1};
     failures_left     = 0;
     atomic_store(&gone, 0);
-    world_ok(pawl_intake_register(&list, &error), &error);
+    world_ok(pawl_inbound_register(&list, &error), &error);
     for (int i = 0; i < LETTERS_MAX; i++)
         put_note(i % 35);
     runner_open(
@@ -69,7 +69,7 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     failures_left     = 0;
     atomic_store(&gone, 0);
     atomic_store(&workers_at_finish, 0);
-    world_ok(pawl_intake_register(&list, &error), &error);
+    world_ok(pawl_inbound_register(&list, &error), &error);
     put_note(1);
     runner_open(
         &it, &direct_application, "reader", url,

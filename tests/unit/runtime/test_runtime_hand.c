@@ -143,8 +143,8 @@ static void o29_a_short_call_is_not_told(void **state)
 /* Nobody looked meanwhile; and it is about no message. */
 static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state)
 {
-    static const pawl__call bare = {.kind = "the critical action for", .name = "retention"};
-    static const pawl__call sink = {.kind = "a sink"};
+    static const pawl__call bare     = {.kind = "the critical action for", .name = "retention"};
+    static const pawl__call outbound = {.kind = "a sink"};
     (void)state;
     begin();
     assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &bare));
@@ -152,7 +152,7 @@ static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state
     assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
     expect_lines("warning: endpoint plain: a thread was in the critical action for retention for "
                  "10 s\n");
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &sink));
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &outbound));
     pass(PAWL_SECONDS(11));
     assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
     expect_lines("warning: endpoint plain: a thread was in a sink for 11 s\n");

@@ -99,7 +99,7 @@ static const pawl_entity box_entity = {
     .state = PAWL_RECORD_OF(box),
     .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
     .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_put), NULL},
-    .fold_every = 50};
+    .snapshot_every = 50};
 static const pawl_process asker_process = {
     .name  = "Asker",
     .state = PAWL_RECORD_OF(asker),
@@ -107,7 +107,7 @@ static const pawl_process asker_process = {
                                {.handle = PAWL_HANDLE(on_accepted)},
                                {.handle = NULL}},
     .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_asked), PAWL_APPLIES(apply_told), NULL},
-    .fold_every = 50};
+    .snapshot_every = 50};
 static const pawl_endpoint_spec shop = {
     .name      = "shop",
     .processes = (const pawl_process *const[]){&asker_process, NULL},

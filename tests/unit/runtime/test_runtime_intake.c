@@ -243,7 +243,7 @@ static void purge_two(reading *r)
     for (int i = 0; i < 2; i++) {
         size_t         taken = 0;
         pawl_queue_row row   = world_queue(&r->it, "reader.in").items[0];
-        take.action          = i == 0 ? PAWL_TAKE_DISCARD : PAWL_TAKE_BURY;
+        take.action          = i == 0 ? PAWL_TAKE_DISCARD : PAWL_TAKE_DEAD_LETTER;
         world_ok(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken,
                                        &error),
                  &error);
@@ -259,7 +259,7 @@ static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_name
         pawl_error error = PAWL_ERROR_INIT;
         broker           = (struct broker){.channel = 1};
         world_forget(&happened);
-        world_ok(pawl_intake_register(&list, &error), &error);
+        world_ok(pawl_inbound_register(&list, &error), &error);
         if (i == 1) { /* another endpoint has read the queue before */
             world before;
             world_open(&before, url, &names[1], "renamed", &(pawl_endpoint_options){.workers = 1});
@@ -267,7 +267,7 @@ static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_name
         }
         world_open(&r.it, url, &names[0], "reader",
                    &(pawl_endpoint_options){.transport = "list://here/"});
-        world_ok(pawl__intake_create(r.it.endpoint, &r.intake, &error), &error);
+        world_ok(pawl__intake_create(r.it.endpoint, &r.inbound, &error), &error);
         put(i == 0 ? "m-1" : "m-3", "note", "{\"number\":1}");
         put(i == 0 ? "m-2" : "m-4", "note", "{\"number\":2}");
         takes_in(&r, 2);
@@ -392,7 +392,7 @@ static void the_pause_grows_with_jitter(const char *url)
     open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int i = 0; i < 40; i++) {
         int64_t whole = i < 9 ? PAWL_MILLISECONDS(100) << i : PAWL_SECONDS(30);
-        int64_t pause = pawl__intake_pause(r.intake, i);
+        int64_t pause = pawl__intake_pause(r.inbound, i);
         whole         = whole > PAWL_SECONDS(30) ? PAWL_SECONDS(30) : whole;
         assert_in_range(pause, whole - whole / 10, whole + whole / 10);
         is_chance = is_chance || (i > 12 && pause != last);
@@ -424,7 +424,7 @@ static void a_transport_that_nobody_knows_is_refused(void **state)
     pawl_error  error = PAWL_ERROR_INIT;
     (void)state;
     memset(long_url, 'u', sizeof long_url - 1);
-    world_ok(pawl_intake_register(&list, &error), &error);
+    world_ok(pawl_inbound_register(&list, &error), &error);
     refuses("letters", "option transport: it is no URL");
     refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
     refuses("list://there/", "option transport: list: 'list://there/' is not here");
@@ -433,22 +433,22 @@ static void a_transport_that_nobody_knows_is_refused(void **state)
 
 static void tables_of_intakes_are_checked(void **state)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_intake_ops other = list;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_inbound_ops other = list;
     (void)state;
-    assert_int_equal(pawl_intake_register(&list, &error), PAWL_OK);
-    assert_int_equal(pawl_intake_register(&list, &error), PAWL_OK);
-    assert_int_equal(pawl_intake_register(&other, &error), PAWL_EDUPLICATE);
+    assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
+    assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
+    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_EDUPLICATE);
     other.scheme   = "other";
     other.ops_size = sizeof other - 1;
-    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
     other.ops_size = sizeof other;
     other.settle   = NULL;
-    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
     other        = list;
     other.scheme = "a:b";
-    assert_int_equal(pawl_intake_register(&other, &error), PAWL_ECONFIG);
-    assert_int_equal(pawl_intake_register(NULL, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(NULL, &error), PAWL_ECONFIG);
 }
 
 int main(void)

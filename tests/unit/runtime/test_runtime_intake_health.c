@@ -31,12 +31,12 @@ static void health_tells_since_when_nothing_is_read(const char *url)
     pawl_clock_set(r.it.machine, WORLD_START + PAWL_SECONDS(3));
     pawl_observe_answer answer = observed_ask(&p, "/readyz");
     assert_int_equal(answer.status, 200);
-    assert_true(world_says(answer.body, "{\"name\":\"intake\",\"status\":\"degraded\",\"reason\":"
+    assert_true(world_says(answer.body, "{\"name\":\"inbound\",\"status\":\"degraded\",\"reason\":"
                                         "\"endpoint reader: nothing has been taken from its broker "
                                         "for 3 s: not connected yet\"}"));
     takes_in(&r, 0);
     answer = observed_ask(&p, "/readyz");
-    assert_true(world_says(answer.body, "{\"name\":\"intake\",\"status\":\"healthy\"}"));
+    assert_true(world_says(answer.body, "{\"name\":\"inbound\",\"status\":\"healthy\"}"));
     put("m-1", "note", "{\"number\":1}");
     broker.settles_to_fail = 2;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
@@ -53,23 +53,23 @@ static void metrics_tell_what_was_read(const char *url)
     observed p;
     size_t   count = 0;
     observe_reading(&p, &r, url);
-    assert_true(metric(&p, "pawl_intake_connected") == 0);
+    assert_true(metric(&p, "pawl_inbound_connected") == 0);
     put("m-1", "note", "{\"number\":1}");
     put("", "note", "{\"number\":2}");
     takes_in(&r, 2);
     begin_direct(&r);
     put("m-3", "note", "{\"number\":3}");
     takes_in(&r, 1); /* for a worker */
-    assert_true(metric(&p, "pawl_intake_connected") == 1);
-    assert_true(metric(&p, "pawl_intake_received_total") == 3);
-    assert_true(metric(&p, "pawl_intake_without_id_total") == 1);
-    assert_true(metric(&p, "pawl_intake_unacknowledged") == 1);
+    assert_true(metric(&p, "pawl_inbound_connected") == 1);
+    assert_true(metric(&p, "pawl_inbound_received_total") == 3);
+    assert_true(metric(&p, "pawl_inbound_without_id_total") == 1);
+    assert_true(metric(&p, "pawl_inbound_unacknowledged") == 1);
     put("m-4", "note", "{\"number\":4}")->is_redelivered = true; /* a row at once */
     broker.settles_to_fail                               = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
-    assert_true(metric(&p, "pawl_intake_connected") == 0);
-    assert_true(metric(&p, "pawl_intake_received_total") == 3);
-    assert_true(metric(&p, "pawl_intake_unacknowledged") == 0); /* of a connection that is gone */
+    assert_true(metric(&p, "pawl_inbound_connected") == 0);
+    assert_true(metric(&p, "pawl_inbound_received_total") == 3);
+    assert_true(metric(&p, "pawl_inbound_unacknowledged") == 0); /* of a connection that is gone */
     end_direct(&r);
     close_reading(&r);
 }
@@ -80,7 +80,7 @@ static void without_a_transport_there_is_no_check(const char *url)
                                                 .port         = PAWL_OBSERVE_PORT_ANY};
     observed                          p      = {.target = ""};
     world_open(&p.it, url, &application, "reader", &(pawl_endpoint_options){.observe = &served});
-    assert_false(world_says(observed_ask(&p, "/readyz").body, "intake"));
+    assert_false(world_says(observed_ask(&p, "/readyz").body, "inbound"));
     world_close(&p.it);
 }
 

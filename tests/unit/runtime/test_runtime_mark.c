@@ -55,7 +55,7 @@ static pawl_queue_row row_with(const ground *p, whose of, int64_t among)
     stamp.among       = among;
     return (pawl_queue_row){
         .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("load")},
-        .deaths  = among == 0 ? 1 : 0,
+        .crashes = among == 0 ? 1 : 0,
         .history = pawl__stamp_add(p->it.arena, PAWL_TEXT(""), &stamp),
     };
 }
@@ -139,7 +139,7 @@ static void e26_what_a_stamp_alone_means(void **state)
     static const struct {
         pawl__mark_way way;
         pawl__mark     found;
-        int32_t        deaths; /* of the row that is taken; the stamp stays while nobody knows */
+        int32_t        crashes; /* of the row that is taken; the stamp stays while nobody knows */
     } means[WHOSE_COUNT] = {
         [OWN]      = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
         [LIVING]   = {PAWL__MARK_LATER, PAWL__MARK_IN_HAND, 1},
@@ -163,7 +163,7 @@ static void e26_what_a_stamp_alone_means(void **state)
         expect("stamp, judged,", of, 0, has_stamp(&p, &row), true);
         world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
         expect("mark", of, 0, found, means[of].found);
-        expect("deaths", of, 0, row.deaths, means[of].deaths);
+        expect("deaths", of, 0, row.crashes, means[of].crashes);
         expect("stamp", of, 0, has_stamp(&p, &row),
                means[of].found == PAWL__MARK_IN_HAND || means[of].found == PAWL__MARK_UNSURE);
         expect("note", of, 0,
@@ -196,7 +196,7 @@ static void e26_what_a_stamp_among_others_means(void **state)
         row = row_with(&p, of, 2);
         world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
         expect("mark", of, 2, found, PAWL__MARK_NONE);
-        expect("deaths", of, 2, row.deaths, 0);
+        expect("deaths", of, 2, row.crashes, 0);
         expect("stamp", of, 2, has_stamp(&p, &row), false);
     }
     close_ground(&p);
@@ -210,16 +210,16 @@ static void e26_a_row_without_a_stamp(void **state)
     pawl__mark     found;
     (void)state;
     open_ground(&p);
-    for (int32_t deaths = 0; deaths < 2; deaths++) {
-        pawl_queue_row row = {.deaths = deaths, .history = PAWL_TEXT("")};
+    for (int32_t crashes = 0; crashes < 2; crashes++) {
+        pawl_queue_row row = {.crashes = crashes, .history = PAWL_TEXT("")};
         judge(&p, &row, &way);
-        assert_int_equal(way, deaths == 0 ? PAWL__MARK_AMONG : PAWL__MARK_ALONE);
+        assert_int_equal(way, crashes == 0 ? PAWL__MARK_AMONG : PAWL__MARK_ALONE);
         world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
         assert_int_equal(found, PAWL__MARK_NONE);
-        assert_int_equal(row.deaths, deaths);
+        assert_int_equal(row.crashes, crashes);
     }
     pawl_queue_row row = row_with(&p, DEAD, 0);
-    row.deaths         = 0; /* no death was counted ahead */
+    row.crashes        = 0; /* no death was counted ahead */
     judge(&p, &row, &way);
     assert_int_equal(way, PAWL__MARK_AMONG);
     world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);

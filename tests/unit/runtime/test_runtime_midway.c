@@ -48,8 +48,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops slow_sink = PAWL_SINK(deliver);
-static const pawl_route         routes[]  = {{.name = "far", .sink = &slow_sink}, {.name = NULL}};
+static const pawl_transport_ops slow_sink = PAWL_OUTBOUND(deliver);
+static const pawl_route routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
 
 /* ---- A ground ------------------------------------------------------------------------ */
 

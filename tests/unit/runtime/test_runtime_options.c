@@ -238,13 +238,13 @@ static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items
 static void a_sink_of_a_shorter_table_is_refused(void **state)
 {
     (void)state;
-    static pawl_transport_ops    sink = {.ops_size = sizeof sink, .deliver = deliver_nothing};
+    static pawl_transport_ops outbound = {.ops_size = sizeof outbound, .deliver = deliver_nothing};
     const pawl_endpoint_options *options =
-        PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .sink = &sink}));
+        PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .outbound = &outbound}));
     pawl_test_destroy(open_test(with(options), NULL));
-    sink.ops_size = offsetof(pawl_transport_ops, deliver);
+    outbound.ops_size = offsetof(pawl_transport_ops, deliver);
     refuse(with(options), "route 'audit': its outbound transport's table has ");
-    sink = (pawl_transport_ops){.ops_size = sizeof sink};
+    outbound = (pawl_transport_ops){.ops_size = sizeof outbound};
     refuse(with(options), "no function deliver");
 }
 

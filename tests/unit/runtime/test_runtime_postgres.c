@@ -137,8 +137,8 @@ static pawl_code take(pawl_transport *transport, pawl_delivery *items, size_t co
     return PAWL_OK;
 }
 
-static const pawl_transport_ops sink     = PAWL_SINK(take);
-static const pawl_route         routes[] = {{.name = "far", .sink = &sink}, {.name = NULL}};
+static const pawl_transport_ops outbound = PAWL_OUTBOUND(take);
+static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 
 /* Leaves a row of the outbox in a table of the test's own. */
 static void keep_row(ground *p)
@@ -188,8 +188,8 @@ static pawl_code refuse(pawl_transport *transport, pawl_delivery *items, size_t 
     return pawl_error_set(error, PAWL_EUNREACHABLE, "nobody is there");
 }
 
-static const pawl_transport_ops nowhere     = PAWL_SINK(refuse);
-static const pawl_route         no_routes[] = {{.name = "far", .sink = &nowhere}, {.name = NULL}};
+static const pawl_transport_ops nowhere = PAWL_OUTBOUND(refuse);
+static const pawl_route no_routes[]     = {{.name = "far", .outbound = &nowhere}, {.name = NULL}};
 
 /* The only alarm, once its worker or that one's epoch is another than that of `last`. */
 static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last)

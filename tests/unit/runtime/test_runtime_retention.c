@@ -40,8 +40,8 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     heard += count;
     return PAWL_OK;
 }
-static const pawl_transport_ops ear      = PAWL_SINK(hear);
-static const pawl_route         routes[] = {{.name = "far", .sink = &ear}, {.name = NULL}};
+static const pawl_transport_ops ear      = PAWL_OUTBOUND(hear);
+static const pawl_route         routes[] = {{.name = "far", .outbound = &ear}, {.name = NULL}};
 
 /* ---- Clean-up that fails -------------------------------------------------------------------- */
 
@@ -231,13 +231,13 @@ static void bad_routes_are_refused(void **state)
     static const pawl_transport_ops deaf = {.ops_size = sizeof deaf};
     static const pawl_transport_ops old  = {.ops_size = 8, .deliver = hear};
     (void)state;
-    pawl_route both[] = {{.name = "x", .url = "memory:x", .sink = &ear}, {.name = NULL}};
+    pawl_route both[] = {{.name = "x", .url = "memory:x", .outbound = &ear}, {.name = NULL}};
     refused((pawl_endpoint_options){.routes = both}, "route 'x' leads more than one way");
     both[0] = (pawl_route){.name = "x", .url = "memory:x", .is_outbox = true};
     refused((pawl_endpoint_options){.routes = both}, "route 'x' leads more than one way");
-    both[0] = (pawl_route){.name = "x", .sink = &deaf};
+    both[0] = (pawl_route){.name = "x", .outbound = &deaf};
     refused((pawl_endpoint_options){.routes = both}, "no function deliver");
-    both[0] = (pawl_route){.name = "x", .sink = &old};
+    both[0] = (pawl_route){.name = "x", .outbound = &old};
     refused((pawl_endpoint_options){.routes = both}, "has 8 bytes");
     both[0] = (pawl_route){.name = "x", .url = "nosuch:place"};
     refused((pawl_endpoint_options){.routes = both}, "route 'x': no driver for 'nosuch:'");

@@ -250,7 +250,7 @@ static void expect_said(const runner *it, const char *part)
 static void wait_until_left(runner *it, int count)
 {
     patience left = patience_of(THREAD_SECONDS);
-    while (pawl_endpoint_given_up(it->endpoint) != count)
+    while (pawl_endpoint_abandoned(it->endpoint) != count)
         patience_wait(&left, "of what was given up not %d are left", count);
 }
 
@@ -273,7 +273,7 @@ static int64_t queued(ground *p, const char *queue)
     pawl_stats stats = stats_of(p);
     for (size_t i = 0; i < stats.queue_count; i++)
         if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
-            return stats.queues[i].ready + stats.queues[i].future;
+            return stats.queues[i].ready + stats.queues[i].scheduled;
     return 0;
 }
 
@@ -469,7 +469,7 @@ static const pawl_transport_ops slow_sink = {.ops_size       = sizeof(pawl_trans
                                              .transport_size = sizeof(pawl_transport),
                                              .deliver        = deliver,
                                              .close          = close_transport};
-static const pawl_route slow_routes[]     = {{.name = "far", .sink = &slow_sink}, {.name = NULL}};
+static const pawl_route slow_routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
 
 /* The row is not settled, and another runner delivers it: once more, if it came through. */
 static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)

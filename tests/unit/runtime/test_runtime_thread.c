@@ -164,7 +164,7 @@ static int64_t queued(looker *it, const char *queue)
     pawl_stats stats = stats_of(it);
     for (size_t i = 0; i < stats.queue_count; i++)
         if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
-            return stats.queues[i].ready + stats.queues[i].future;
+            return stats.queues[i].ready + stats.queues[i].scheduled;
     return 0;
 }
 

@@ -155,13 +155,13 @@ static void apply_was_put(basket *state, const was_put *event)
 PAWL_APPLY(apply_was_put, basket, was_put);
 
 static const pawl_process basket_process = {
-    .name       = "Basket",
-    .state      = PAWL_RECORD_OF(basket),
-    .on         = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "game", .starts = true},
-                                    {.handle = PAWL_HANDLE(on_old), .timeout = "old"},
-                                    {.handle = NULL}},
-    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},
-    .fold_every = 2};
+    .name  = "Basket",
+    .state = PAWL_RECORD_OF(basket),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "game", .starts = true},
+                               {.handle = PAWL_HANDLE(on_old), .timeout = "old"},
+                               {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},
+    .snapshot_every = 2};
 static const pawl_endpoint_spec shop     = {.name  = "shop",
                                             .sagas = (const pawl_saga *const[]){&game_saga, NULL},
                                             .processes =
@@ -481,7 +481,7 @@ static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void **s
     assert_int_equal(timeouts_of(test, &timeouts), 0);
     put_into(test, "rum");
     assert_int_equal(timeouts_of(test, &timeouts), 1);
-    assert_int_equal(pawl_test_timeout_release(test, "Basket", "7", "old", NULL), PAWL_OK);
+    assert_int_equal(pawl_test_timeout_run_now(test, "Basket", "7", "old", NULL), PAWL_OK);
     assert_int_equal(timeouts_of(test, &timeouts), 0); /* the basket is over */
     basket  has;
     int64_t version = 0;

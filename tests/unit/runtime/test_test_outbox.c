@@ -75,11 +75,11 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     }
     return PAWL_OK;
 }
-static const pawl_transport_ops partner = PAWL_SINK(receive);
+static const pawl_transport_ops partner = PAWL_OUTBOUND(receive);
 
 static void open_desk(int failed, int32_t attempts)
 {
-    static const pawl_route routes[] = {{.name = "partner", .sink = &partner}, {.name = NULL}};
+    static const pawl_route routes[] = {{.name = "partner", .outbound = &partner}, {.name = NULL}};
     /* With jitter two of them are less than 5 s. */
     const pawl_endpoint_options options = {.options_size     = sizeof options,
                                            .routes           = routes,

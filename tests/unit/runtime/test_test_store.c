@@ -140,7 +140,7 @@ static void let_rooms(pawl_test *test)
 static bool has_pawl_tables(const char *url)
 {
     pawl_store        *store   = NULL;
-    pawl_store_options options = {.options_size = sizeof options, .mode = PAWL_OPEN_LOOK};
+    pawl_store_options options = {.options_size = sizeof options, .mode = PAWL_OPEN_EXISTING};
     pawl_code          code    = pawl_store_open(url, &options, &store, NULL);
     pawl_store_close(store);
     return code == PAWL_OK;

@@ -16,8 +16,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 
-/* The call: an answer that is spoilt before is empty after a failure, and the driver's own
- * otherwise. */
+/* The call: an answer that is spoilt before is empty after a failure, and the driver's own otherwise. */
 #define CALL(name, declare, call, empty)                              \
     static pawl_code try_##name(pawl_store *store, pawl_error *error) \
     {                                                                 \
@@ -37,7 +36,7 @@ static const pawl_sweep       nothing_old;
 static const pawl_changes     no_changes;
 static const pawl_diagnosis   no_diagnosis;
 static const pawl_queue_query any_message = {.queue = {.data = "orders", .size = 6}};
-static const pawl_walk        any_walk    = {.kind = PAWL_WALK_QUEUE};
+static const pawl_scan        any_walk    = {.kind = PAWL_SCAN_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
 #define LEASE .lease = 1, .now = NOW
@@ -51,14 +50,14 @@ PLAIN_CALL(worker_open, pawl_store_worker_open(store, name, name, NOW, error))
 PLAIN_CALL(worker_close, pawl_store_worker_close(store, NOW, error))
 PLAIN_CALL(worker_beat, pawl_store_worker_beat(store, NULL, 0, NOW, error))
 PLAIN_CALL(unlead, pawl_store_unlead(store, name, error))
-PLAIN_CALL(hold_begin, pawl_store_hold_begin(store, error))
+PLAIN_CALL(handler_transaction_begin, pawl_store_handler_transaction_begin(store, error))
 PLAIN_CALL(wait, pawl_store_wait(store, 0, -1, error))
 PLAIN_CALL(enlist, pawl_store_enlist(store, store, &no_changes, error))
 CALL(worker_list, pawl_worker_info *items = (void *)store;
      size_t count = 9, pawl_store_worker_list(store, NULL, &items, &count, error),
      items == NULL && count == 0)
-CALL(worker_died, pawl_worker_info *items = (void *)store;
-     size_t count = 9, pawl_store_worker_died(store, NULL, &items, &count, error),
+CALL(worker_crashed, pawl_worker_info *items = (void *)store;
+     size_t count = 9, pawl_store_worker_crashed(store, NULL, &items, &count, error),
      items == NULL && count == 0)
 CALL(lead_list, pawl_lead_row *items = (void *)store;
      size_t count = 9, pawl_store_lead_list(store, NOW, NULL, &items, &count, error),
@@ -66,7 +65,7 @@ CALL(lead_list, pawl_lead_row *items = (void *)store;
 /* Of an answer that is a list of rows. */
 #define LIST_CALL(name, type, call) \
     CALL(name, type rows = {.count = 9}, call, rows.items == NULL && rows.count == 0)
-LIST_CALL(walk, pawl_walk_rows, pawl_store_walk(store, &any_walk, NULL, &rows, error))
+LIST_CALL(scan, pawl_scan_rows, pawl_store_scan(store, &any_walk, NULL, &rows, error))
 LIST_CALL(dead_count, pawl_dead_counts, pawl_store_dead_count(store, NULL, &rows, error))
 LIST_CALL(queue_retried, pawl_queue_rows,
           pawl_store_queue_retried(store, &(pawl_retried_query){0}, NULL, &rows, error))
@@ -85,7 +84,7 @@ CALL(queue_oldest, pawl_time placed = 9;
 CALL(inbox_known, bool known[2] = {true}; pawl_text ids[2] = {name COMMA name},
                                           pawl_store_inbox_known(store, name, ids, 2, known, error),
                                           !known[0] && !known[1])
-CALL(saga_load, pawl_saga_row rows[2] = {{.version = 9} COMMA{.presence = PAWL_SAGA_ELSEWHERE}};
+CALL(saga_load, pawl_saga_row rows[2] = {{.version = 9} COMMA{.presence = PAWL_SAGA_THERE}};
      pawl_value values[2] = {value COMMA value},
      pawl_store_saga_load(store, &table, PAWL_SAGA_BY_ID, values, 2, PAWL_SAGA_UNLOCKED, NULL, rows,
                           error),
@@ -97,10 +96,11 @@ CALL(timeout_claim, pawl_timeout_rows rows = {.count = 9};
      rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
 CALL(timeout_reap, int64_t count = 9, pawl_store_timeout_reap(store, NOW, &count, error),
      count == 0)
-CALL(snapshot_claim, pawl_snapshot rows = {.count = 9};
-     pawl_snapshot_claim claim = {.session = us COMMA LEASE},
-     pawl_store_snapshot_claim(store, &claim, NULL, &rows, error), rows.count == 0)
-LIST_CALL(aggregator_get, pawl_snapshot, pawl_store_aggregator_get(store, name, NULL, &rows, error))
+CALL(leased_batch_claim, pawl_leased_batch rows = {.count = 9};
+     pawl_leased_batch_claim claim = {.session = us COMMA LEASE},
+     pawl_store_leased_batch_claim(store, &claim, NULL, &rows, error), rows.count == 0)
+LIST_CALL(aggregator_get, pawl_leased_batch,
+          pawl_store_aggregator_get(store, name, NULL, &rows, error))
 CALL(aggregator_count, pawl_aggregator_counts counts = {.all = 9},
      pawl_store_aggregator_counts(store, name, NULL, 0, NOW, &counts, error), counts.all == 0)
 LIST_CALL(flush_list, pawl_flush_rows,
@@ -223,7 +223,7 @@ static void without_a_connection_no_entry_is_asked(void **state)
     pawl_store_close(store);
 }
 
-/* hold_end, which a driver's commit does by itself, is asked wherever that one is not. */
+/* handler_transaction_end, which a driver's commit does by itself, is asked wherever that one is not. */
 static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static int try_in_child(pawl_store *store)
             return (int)i + 1;
     }
     pawl_store_interrupt(store);
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
     bool has_native = pawl_store_native(store, "fake") != NULL;
     return called.calls != 0 || called.ready_calls != 0 || called.void_calls != 0 || has_native
                ? 100
@@ -309,22 +309,22 @@ static void expect_invalid(pawl_code code, const pawl_error *error, const char *
 static void a_lease_has_a_length_and_an_owner(void **state)
 {
     (void)state;
-    pawl_store         *store    = called_open("called:");
-    pawl_error          error    = PAWL_ERROR_INIT;
-    pawl_timeout_claim  claim    = {.owner = us, .lease = 0, .now = NOW};
-    pawl_snapshot_claim snapshot = {.partition = name, .session = us, .lease = -1, .now = NOW};
-    pawl_timeout_rows   timeouts;
-    pawl_snapshot       rows;
-    bool                is_ours;
+    pawl_store             *store  = called_open("called:");
+    pawl_error              error  = PAWL_ERROR_INIT;
+    pawl_timeout_claim      claim  = {.owner = us, .lease = 0, .now = NOW};
+    pawl_leased_batch_claim leased = {.partition = name, .session = us, .lease = -1, .now = NOW};
+    pawl_timeout_rows       timeouts;
+    pawl_leased_batch       rows;
+    bool                    is_ours;
     expect_invalid(pawl_store_timeout_claim(store, &claim, NULL, &timeouts, &error), &error,
                    "claim of timeouts: the lease is 0 microseconds, at least 1 is needed");
     claim = (pawl_timeout_claim){.lease = 1, .now = NOW};
     expect_invalid(pawl_store_timeout_claim(store, &claim, NULL, &timeouts, &error), &error,
                    "claim of timeouts: the owner is zero");
-    expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
+    expect_invalid(pawl_store_leased_batch_claim(store, &leased, NULL, &rows, &error), &error,
                    "leased batch of 'orders': the lease is -1 microseconds, at least 1 is needed");
-    snapshot = (pawl_snapshot_claim){.partition = name, .lease = 1, .now = NOW};
-    expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
+    leased = (pawl_leased_batch_claim){.partition = name, .lease = 1, .now = NOW};
+    expect_invalid(pawl_store_leased_batch_claim(store, &leased, NULL, &rows, &error), &error,
                    "leased batch of 'orders': the session is zero");
     expect_invalid(pawl_store_lead(store, name, NOW, 0, &is_ours, &error), &error,
                    "lead: the lease is 0 microseconds, at least 1 is needed");
@@ -393,12 +393,12 @@ static void a_walk_is_over_a_kind_of_rows(void **state)
     (void)state;
     pawl_store     *store = called_open("called:");
     pawl_error      error = PAWL_ERROR_INIT;
-    pawl_walk_rows  rows;
-    const pawl_walk unknown = {.kind = (pawl_walk_kind)PAWL_WALK_KINDS};
-    const pawl_walk sagas   = {.kind = PAWL_WALK_SAGAS};
-    expect_invalid(pawl_store_walk(store, &unknown, NULL, &rows, &error), &error,
+    pawl_scan_rows  rows;
+    const pawl_scan unknown = {.kind = (pawl_scan_kind)PAWL_SCAN_KINDS};
+    const pawl_scan sagas   = {.kind = PAWL_SCAN_SAGAS};
+    expect_invalid(pawl_store_scan(store, &unknown, NULL, &rows, &error), &error,
                    "scan: kind 10 is unknown");
-    expect_invalid(pawl_store_walk(store, &sagas, NULL, &rows, &error), &error,
+    expect_invalid(pawl_store_scan(store, &sagas, NULL, &rows, &error), &error,
                    "scan of sagas: give their table");
     pawl_store_close(store);
 }
@@ -501,12 +501,12 @@ static void the_connection_is_given_by_its_type(void **state)
     called_ops.enlist = NULL;
     assert_false(pawl_store_can_enlist(store));
     pawl_store_interrupt(store);
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
     assert_int_equal(called.void_calls, 3);
-    called_ops.interrupt = NULL;
-    called_ops.hold_end  = NULL;
+    called_ops.interrupt               = NULL;
+    called_ops.handler_transaction_end = NULL;
     pawl_store_interrupt(store);
-    pawl_store_hold_end(store);
+    pawl_store_handler_transaction_end(store);
     assert_int_equal(called.void_calls, 3);
     pawl_store_close(store);
 }

@@ -19,18 +19,18 @@ static const pawl_saga_table table = {
 
 /* One good change of every kind the refusals below start from. */
 typedef struct good_set {
-    pawl_changes         changes;
-    pawl_queue_settle    queue_settle;
-    pawl_inbox_mark      inbox_mark;
-    pawl_saga_insert     saga_insert;
-    pawl_outbox_settle   outbox_settle;
-    pawl_snapshot_remove snapshot_remove;
-    pawl_timeout_cancel  timeout_cancel;
-    pawl_timeout_set     timeout_set;
-    pawl_outbox_add      outbox_add;
-    pawl_queue_send      queue_send;
-    pawl_aggregator_add  aggregator_add;
-    pawl_dead_set        dead_set;
+    pawl_changes             changes;
+    pawl_queue_settle        queue_settle;
+    pawl_inbox_entry         inbox_entry;
+    pawl_saga_insert         saga_insert;
+    pawl_outbox_settle       outbox_settle;
+    pawl_leased_batch_remove leased_batch_remove;
+    pawl_timeout_cancel      timeout_cancel;
+    pawl_timeout_set         timeout_set;
+    pawl_outbox_add          outbox_add;
+    pawl_queue_send          queue_send;
+    pawl_aggregator_add      aggregator_add;
+    pawl_dead_set            dead_set;
 } good_set;
 
 static const pawl_uuid    some_id      = {{1}};
@@ -41,42 +41,42 @@ static const pawl_message some_message = {.id   = PAWL_TEXT_INIT("m-1"),
 static void make_good(good_set *set)
 {
     *set = (good_set){
-        .changes         = {.group_count = 2, .unit_count = 3},
-        .queue_settle    = {.queue = PAWL_TEXT("orders"), .seq = 1},
-        .inbox_mark      = {.endpoint = PAWL_TEXT("orders"), .message_id = PAWL_TEXT("m-1")},
-        .saga_insert     = {.table = &table,
-                            .id    = {some_id},
-                            .main  = {PAWL_VALUE_TEXT, {.text = PAWL_TEXT("o-1")}},
-                            .data  = PAWL_TEXT("{}")},
-        .outbox_settle   = {.id = 1, .state = PAWL_OUTBOX_DISPATCHED},
-        .snapshot_remove = {.partition = PAWL_TEXT("totals")},
-        .timeout_cancel  = {.saga_id = {some_id}},
-        .timeout_set     = {.id = {some_id}, .destination = PAWL_TEXT("orders")},
-        .outbox_add      = {.dispatch_id = {some_id},
-                            .source      = PAWL_TEXT("OrderSaga/1"),
-                            .destination = PAWL_TEXT("billing"),
-                            .message     = some_message},
-        .queue_send      = {.queue = PAWL_TEXT("orders"), .message = some_message},
-        .aggregator_add  = {.name      = PAWL_TEXT("totals"),
-                            .partition = PAWL_TEXT("totals"),
-                            .key       = PAWL_TEXT("m-1"),
-                            .message   = some_message},
-        .dead_set        = {.endpoint = PAWL_TEXT("orders"), .message = {.id = PAWL_TEXT("m-1")}},
+        .changes             = {.group_count = 2, .unit_count = 3},
+        .queue_settle        = {.queue = PAWL_TEXT("orders"), .seq = 1},
+        .inbox_entry         = {.endpoint = PAWL_TEXT("orders"), .message_id = PAWL_TEXT("m-1")},
+        .saga_insert         = {.table = &table,
+                                .id    = {some_id},
+                                .main  = {PAWL_VALUE_TEXT, {.text = PAWL_TEXT("o-1")}},
+                                .data  = PAWL_TEXT("{}")},
+        .outbox_settle       = {.id = 1, .state = PAWL_OUTBOX_DISPATCHED},
+        .leased_batch_remove = {.partition = PAWL_TEXT("totals")},
+        .timeout_cancel      = {.saga_id = {some_id}},
+        .timeout_set         = {.id = {some_id}, .destination = PAWL_TEXT("orders")},
+        .outbox_add          = {.dispatch_id = {some_id},
+                                .source      = PAWL_TEXT("OrderSaga/1"),
+                                .destination = PAWL_TEXT("billing"),
+                                .message     = some_message},
+        .queue_send          = {.queue = PAWL_TEXT("orders"), .message = some_message},
+        .aggregator_add      = {.name      = PAWL_TEXT("totals"),
+                                .partition = PAWL_TEXT("totals"),
+                                .key       = PAWL_TEXT("m-1"),
+                                .message   = some_message},
+        .dead_set = {.endpoint = PAWL_TEXT("orders"), .message = {.id = PAWL_TEXT("m-1")}},
     };
-    pawl_changes *changes          = &set->changes;
-    changes->queue_settle.items    = &set->queue_settle;
-    changes->inbox_mark.items      = &set->inbox_mark;
-    changes->saga_insert.items     = &set->saga_insert;
-    changes->outbox_settle.items   = &set->outbox_settle;
-    changes->snapshot_remove.items = &set->snapshot_remove;
-    changes->timeout_cancel.items  = &set->timeout_cancel;
-    changes->timeout_set.items     = &set->timeout_set;
-    changes->outbox_add.items      = &set->outbox_add;
-    changes->queue_send.items      = &set->queue_send;
-    changes->aggregator_add.items  = &set->aggregator_add;
-    changes->dead_set.items        = &set->dead_set;
-    changes->queue_settle.count = changes->inbox_mark.count = changes->saga_insert.count = 1;
-    changes->outbox_settle.count = changes->snapshot_remove.count = 1;
+    pawl_changes *changes              = &set->changes;
+    changes->queue_settle.items        = &set->queue_settle;
+    changes->inbox_entry.items         = &set->inbox_entry;
+    changes->saga_insert.items         = &set->saga_insert;
+    changes->outbox_settle.items       = &set->outbox_settle;
+    changes->leased_batch_remove.items = &set->leased_batch_remove;
+    changes->timeout_cancel.items      = &set->timeout_cancel;
+    changes->timeout_set.items         = &set->timeout_set;
+    changes->outbox_add.items          = &set->outbox_add;
+    changes->queue_send.items          = &set->queue_send;
+    changes->aggregator_add.items      = &set->aggregator_add;
+    changes->dead_set.items            = &set->dead_set;
+    changes->queue_settle.count = changes->inbox_entry.count = changes->saga_insert.count = 1;
+    changes->outbox_settle.count = changes->leased_batch_remove.count = 1;
     changes->timeout_cancel.count = changes->timeout_set.count = changes->outbox_add.count = 1;
     changes->queue_send.count = changes->aggregator_add.count = changes->dead_set.count = 1;
 }
@@ -120,8 +120,8 @@ static void sizes_are_limited(void **state)
     expect(&set, PAWL_ELIMIT, "queue_settle 0: queue: it has 201 bytes, limit 200");
     set.queue_settle.error = of_size(501);
     expect(&set, PAWL_ELIMIT, "queue_settle 0: error: it has 501 bytes, limit 500");
-    set.inbox_mark.message_id = of_size(201);
-    expect(&set, PAWL_ELIMIT, "inbox_mark 0: message_id: it has 201 bytes, limit 200");
+    set.inbox_entry.message_id = of_size(201);
+    expect(&set, PAWL_ELIMIT, "inbox_entry 0: message_id: it has 201 bytes, limit 200");
     set.saga_insert.data = of_size(PAWL_STATE_SIZE_MAX + 1);
     expect(&set, PAWL_ELIMIT, "saga_insert 0: data: it has 16777217 bytes, limit 16777216");
     set.outbox_add.source = of_size(402);
@@ -184,12 +184,12 @@ static void what_is_needed_may_not_be_empty(void **state)
     expect(&set, PAWL_EINVAL, "saga_insert 0: id: it is zero");
     set.saga_insert.table = NULL;
     expect(&set, PAWL_EINVAL, "saga_insert 0: table: it is NULL");
-    set.snapshot_remove.id_count = 2;
-    expect(&set, PAWL_EINVAL, "snapshot_remove 0: ids: 2 ids at NULL");
+    set.leased_batch_remove.id_count = 2;
+    expect(&set, PAWL_EINVAL, "leased_batch_remove 0: ids: 2 ids at NULL");
     set.changes.queue_send.items = NULL;
     expect(&set, PAWL_EINVAL, "queue_send: 1 changes at NULL");
-    set.inbox_mark.message_id = (pawl_text){.data = NULL, .size = 3};
-    expect(&set, PAWL_EINVAL, "inbox_mark 0: message_id: it has 3 bytes at NULL");
+    set.inbox_entry.message_id = (pawl_text){.data = NULL, .size = 3};
+    expect(&set, PAWL_EINVAL, "inbox_entry 0: message_id: it has 3 bytes at NULL");
 }
 
 static void texts_are_utf8_without_nul(void **state)
@@ -222,7 +222,7 @@ static void numbers_are_in_range(void **state)
     expect(&set, PAWL_EINVAL, "dead_set 0: group: it is 2, the set has 2 groups");
     set.queue_settle.action = (pawl_queue_action)3;
     expect(&set, PAWL_EINVAL, "queue_settle 0: action: 3 is unknown");
-    set.outbox_settle.state = PAWL_OUTBOX_HELD;
+    set.outbox_settle.state = PAWL_OUTBOX_BLOCKED;
     expect(&set, PAWL_EINVAL,
            "outbox_settle 0: state: an attempt ends pending, dispatched or dead");
     set.queue_send.due = PAWL_TIME_MAX + 1;

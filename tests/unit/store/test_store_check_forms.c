@@ -103,8 +103,8 @@ static const struct text_field {
     {AT(queue_settle, queue), NAME},
     {AT(queue_settle, error), WORDS},
     {AT(queue_settle, history), BYTES},
-    {AT(inbox_mark, endpoint), NAME},
-    {AT(inbox_mark, message_id), NAME},
+    {AT(inbox_entry, endpoint), NAME},
+    {AT(inbox_entry, message_id), NAME},
     {AT(saga_insert, metadata), STATE},
     {AT(saga_insert, data), STATE},
     {AT(saga_insert, type_version), NAME_OR_NONE},
@@ -122,7 +122,7 @@ static const struct text_field {
     {AT(outbox_settle, source), SOURCE},
     {AT(outbox_settle, error), WORDS},
     {AT(outbox_reset, note), WORDS},
-    {AT(snapshot_remove, partition), NAME},
+    {AT(leased_batch_remove, partition), NAME},
     {AT(timeout_cancel, name), NAME_OR_NONE},
     {AT(timeout_set, saga_type), NAME_OR_NONE},
     {AT(timeout_set, name), NAME_OR_NONE},
@@ -133,10 +133,10 @@ static const struct text_field {
     {AT(outbox_add, endpoint), NAME_OR_NONE},
     {AT(outbox_add, destination), NAME},
     MESSAGE_TEXTS(outbox_add, NAME),
-    {AT(outbox_hold, source), SOURCE},
-    {AT(fold_set, stream), NAME},
-    {AT(fold_set, state), STATE},
-    {AT(fold_set, dispatches), STATE},
+    {AT(outbox_block, source), SOURCE},
+    {AT(stream_snapshot_set, stream), NAME},
+    {AT(stream_snapshot_set, state), STATE},
+    {AT(stream_snapshot_set, dispatches), STATE},
     {AT(queue_send, queue), NAME},
     MESSAGE_TEXTS(queue_send, NAME),
     {AT(aggregator_add, name), NAME},
@@ -145,7 +145,7 @@ static const struct text_field {
     MESSAGE_TEXTS(aggregator_add, NAME),
     {AT(aggregator_remove, partition), NAME},
     {AT(aggregator_remove, correlation_id), NAME_OR_NONE},
-    {AT(snapshot_release, partition), NAME},
+    {AT(leased_batch_release, partition), NAME},
     {AT(flush_set, partition), NAME},
     {AT(flush_set, error), WORDS},
     {AT(dead_set, endpoint), NAME},
@@ -263,15 +263,15 @@ typedef struct member {
 } member;
 
 static const member times[] = {
-    {AT(queue_settle, due)},     {AT(queue_settle, waiting_since)},
-    {AT(inbox_mark, at)},        {AT(event_append, event.at)},
-    {AT(checkpoint_set, at)},    {AT(timeout_settle, due)},
-    {AT(outbox_settle, at)},     {AT(outbox_settle, next_attempt)},
-    {AT(outbox_reset, at)},      {AT(timeout_set, due)},
-    {AT(outbox_add, due)},       {AT(outbox_add, at)},
-    {AT(fold_set, at)},          {AT(queue_send, due)},
-    {AT(aggregator_add, at)},    {AT(aggregator_add, due)},
-    {AT(flush_set, due)},        {AT(dead_set, at)},
+    {AT(queue_settle, due)},       {AT(queue_settle, waiting_since)},
+    {AT(inbox_entry, at)},         {AT(event_append, event.at)},
+    {AT(checkpoint_set, at)},      {AT(timeout_settle, due)},
+    {AT(outbox_settle, at)},       {AT(outbox_settle, next_attempt)},
+    {AT(outbox_reset, at)},        {AT(timeout_set, due)},
+    {AT(outbox_add, due)},         {AT(outbox_add, at)},
+    {AT(stream_snapshot_set, at)}, {AT(queue_send, due)},
+    {AT(aggregator_add, at)},      {AT(aggregator_add, due)},
+    {AT(flush_set, due)},          {AT(dead_set, at)},
     {AT(history_add, entry.at)},
 };
 
@@ -307,8 +307,8 @@ static void every_choice_is_one_of_its_list(void **state)
         int    last;
         int    except; /* has a sentence of its own */
     } choices[] = {
-        {{AT(queue_settle, action)}, 2, -1},   {{AT(inbox_mark, outcome)}, PAWL_INBOX_DEAD, -1},
-        {{AT(timeout_settle, action)}, 2, -1}, {{AT(outbox_settle, state)}, 3, PAWL_OUTBOX_HELD},
+        {{AT(queue_settle, action)}, 2, -1},   {{AT(inbox_entry, outcome)}, PAWL_INBOX_DEAD, -1},
+        {{AT(timeout_settle, action)}, 2, -1}, {{AT(outbox_settle, state)}, 3, PAWL_OUTBOX_BLOCKED},
         {{AT(outbox_settle, outcome)}, 3, -1}, {{AT(outbox_reset, action)}, 1, -1},
     };
     for (size_t i = 0; i < COUNT(choices); i++)
@@ -377,11 +377,11 @@ static void numbers_begin_where_they_begin(void **state)
     set.event_append[1].event.type_version = 0;
     is_refused(pawl_change_event_append, "event.type_version", PAWL_EINVAL,
                "it is 0, the first is 1");
-    set.fold_set[1].version = 0;
-    is_refused(pawl_change_fold_set, "version", PAWL_EINVAL,
+    set.stream_snapshot_set[1].version = 0;
+    is_refused(pawl_change_stream_snapshot_set, "version", PAWL_EINVAL,
                "it is 0 of a state of version 1, both begin at 1");
-    set.fold_set[1].type_version = 0;
-    is_refused(pawl_change_fold_set, "version", PAWL_EINVAL,
+    set.stream_snapshot_set[1].type_version = 0;
+    is_refused(pawl_change_stream_snapshot_set, "version", PAWL_EINVAL,
                "it is 1 of a state of version 0, both begin at 1");
     set.checkpoint_set[1].from = 1;
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 1, which is not behind 1");
@@ -393,12 +393,12 @@ static void numbers_begin_where_they_begin(void **state)
     set.checkpoint_set[1].from = PAWL_CHECKPOINT_START;
     set.checkpoint_set[1].to   = 0;
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 0, which is not behind -1");
-    const int64_t id                = 1;
-    set.snapshot_remove[1].id_count = 1;
-    is_refused(pawl_change_snapshot_remove, "ids", PAWL_EINVAL, "1 ids at NULL");
-    set.snapshot_remove[1].id_count = 1;
-    set.snapshot_remove[1].ids      = &id;
-    passes("snapshot_remove", "ids");
+    const int64_t id                    = 1;
+    set.leased_batch_remove[1].id_count = 1;
+    is_refused(pawl_change_leased_batch_remove, "ids", PAWL_EINVAL, "1 ids at NULL");
+    set.leased_batch_remove[1].id_count = 1;
+    set.leased_batch_remove[1].ids      = &id;
+    passes("leased_batch_remove", "ids");
 }
 
 /* ---- Saga tables and values --------------------------------------------- */

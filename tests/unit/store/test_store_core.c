@@ -439,12 +439,12 @@ static void what_is_given_back_wakes(void **state)
     assert_false(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_REMOVE));
     assert_true(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_RELEASE));
     assert_true(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_RETRY));
-    assert_true(WAKES(store, here, snapshot_release, .partition = name));
+    assert_true(WAKES(store, here, leased_batch_release, .partition = name));
     assert_true(WAKES(store, here, flush_set, .partition = name));
     assert_false(WAKES(store, here, flush_set, .partition = name, .is_done = true));
     assert_false(WAKES(store, here, flush_set, .partition = name, .is_dead = true));
-    assert_true(WAKES(store, here, outbox_hold, .source = name, .is_release = true));
-    assert_false(WAKES(store, here, outbox_hold, .source = name));
+    assert_true(WAKES(store, here, outbox_block, .source = name, .is_unblock = true));
+    assert_false(WAKES(store, here, outbox_block, .source = name));
     pawl__wake_remove(here);
     pawl_store_close(store);
     close(here);
@@ -458,10 +458,10 @@ static void commits_wake_who_waits_on_the_store(void **state)
     assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
     assert_int_equal(pawl__wake_add("fake:other", elsewhere, NULL), PAWL_OK);
 
-    pawl_store     *store    = open_store("fake:");
-    pawl_queue_send send     = {.queue = PAWL_TEXT("orders"), .message = some_message};
-    pawl_inbox_mark mark     = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
-    pawl_changes    changes  = {.unit_count = 1, .group_count = 1};
+    pawl_store      *store   = open_store("fake:");
+    pawl_queue_send  send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
+    pawl_inbox_entry mark    = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
+    pawl_changes     changes = {.unit_count = 1, .group_count = 1};
     changes.queue_send.items = &send;
     changes.queue_send.count = 1;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
@@ -472,10 +472,10 @@ static void commits_wake_who_waits_on_the_store(void **state)
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EBUSY);
     assert_int_equal(wakes_of(here), 0);
 
-    fake.commit_code         = PAWL_OK;
-    changes.queue_send.count = 0;
-    changes.inbox_mark.items = &mark;
-    changes.inbox_mark.count = 1;
+    fake.commit_code          = PAWL_OK;
+    changes.queue_send.count  = 0;
+    changes.inbox_entry.items = &mark;
+    changes.inbox_entry.count = 1;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(here), 0);
 

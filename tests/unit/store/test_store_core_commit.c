@@ -202,8 +202,8 @@ static void o32_what_cannot_be_refused_needs_no_list(void **state)
 {
     (void)state;
     static const pawl_change_kind never[] = {
-        pawl_change_timeout_cancel, pawl_change_outbox_hold,      pawl_change_fold_set,
-        pawl_change_queue_send,     pawl_change_aggregator_add,   pawl_change_snapshot_release,
+        pawl_change_timeout_cancel, pawl_change_outbox_block,     pawl_change_stream_snapshot_set,
+        pawl_change_queue_send,     pawl_change_aggregator_add,   pawl_change_leased_batch_release,
         pawl_change_flush_set,      pawl_change_subscription_set, pawl_change_history_add};
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         fixture      *f       = open_fixture("plain:");
@@ -419,7 +419,7 @@ static void a_commit_wakes_whom_it_concerns(void **state)
     (void)state;
     static const pawl_change_kind work[] = {
         pawl_change_queue_send,   pawl_change_timeout_set,     pawl_change_outbox_add,
-        pawl_change_outbox_reset, pawl_change_aggregator_add,  pawl_change_snapshot_release,
+        pawl_change_outbox_reset, pawl_change_aggregator_add,  pawl_change_leased_batch_release,
         pawl_change_flush_set,    pawl_change_subscription_set};
     fixture *f = open_fixture("knows:");
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {

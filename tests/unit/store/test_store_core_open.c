@@ -165,7 +165,7 @@ static void the_driver_is_handed_what_was_given(void **state)
     char               prefix[] = "shop_";
     pawl_store_options options  = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store    = NULL;
-    options.mode                = PAWL_OPEN_LOOK;
+    options.mode                = PAWL_OPEN_EXISTING;
     options.system_prefix       = prefix;
     options.deadline            = 1233001; /* drivers get it rounded up */
     options.tables              = tables;
@@ -174,11 +174,11 @@ static void the_driver_is_handed_what_was_given(void **state)
     assert_string_equal(fake.url, "kept:x");
     assert_string_equal(fake.prefix, "shop_");
     assert_string_equal(fake.options.system_prefix, "shop_");
-    assert_int_equal(fake.options.mode, PAWL_OPEN_LOOK);
+    assert_int_equal(fake.options.mode, PAWL_OPEN_EXISTING);
     assert_int_equal(fake.options.deadline, 1233001);
     assert_ptr_equal(fake.options.tables, tables);
     assert_int_equal(fake.options.table_count, 2);
-    assert_int_equal(fake.store.mode, PAWL_OPEN_LOOK);
+    assert_int_equal(fake.store.mode, PAWL_OPEN_EXISTING);
     assert_int_equal(fake.store.deadline_ms, 1234);
     assert_ptr_equal(fake.store.ops, &fake_driver);
     assert_false(pawl_uuid_is_zero(fake.store.worker.uuid));

@@ -16,11 +16,11 @@
 
 /* Two streams of events and one of each other change. */
 typedef struct good_set {
-    pawl_changes        changes;
-    pawl_event_append   events[3];
-    pawl_fold_set       fold;
-    pawl_checkpoint_set checkpoint;
-    pawl_outbox_reset   reset;
+    pawl_changes             changes;
+    pawl_event_append        events[3];
+    pawl_stream_snapshot_set snapshot;
+    pawl_checkpoint_set      checkpoint;
+    pawl_outbox_reset        reset;
 } good_set;
 
 static void make_good(good_set *set)
@@ -33,7 +33,7 @@ static void make_good(good_set *set)
             {{.stream = PAWL_TEXT("Account/1"), .version = 4, .is_first = true, .event = event},
              {.stream = PAWL_TEXT("Account/1"), .version = 5, .event = event},
              {.stream = PAWL_TEXT("Account/2"), .version = 1, .is_first = true, .event = event}},
-        .fold       = {.stream       = PAWL_TEXT("Account/1"),
+        .snapshot   = {.stream       = PAWL_TEXT("Account/1"),
                        .version      = 5,
                        .type_version = 1,
                        .state        = PAWL_TEXT("{}"),
@@ -41,13 +41,13 @@ static void make_good(good_set *set)
         .checkpoint = {.name = PAWL_TEXT("totals"), .from = 0, .to = 1},
         .reset      = {.id = 1, .note = PAWL_TEXT("why")},
     };
-    set->changes.event_append.items   = set->events;
-    set->changes.event_append.count   = 3;
-    set->changes.fold_set.items       = &set->fold;
-    set->changes.checkpoint_set.items = &set->checkpoint;
-    set->changes.outbox_reset.items   = &set->reset;
-    set->changes.fold_set.count = set->changes.checkpoint_set.count = 1;
-    set->changes.outbox_reset.count                                 = 1;
+    set->changes.event_append.items        = set->events;
+    set->changes.event_append.count        = 3;
+    set->changes.stream_snapshot_set.items = &set->snapshot;
+    set->changes.checkpoint_set.items      = &set->checkpoint;
+    set->changes.outbox_reset.items        = &set->reset;
+    set->changes.stream_snapshot_set.count = set->changes.checkpoint_set.count = 1;
+    set->changes.outbox_reset.count                                            = 1;
 }
 
 static void expect(good_set *set, pawl_code code, const char *text)
@@ -92,12 +92,13 @@ static void names_and_sizes_are_limited(void **state)
     set.events[1].event.at = PAWL_TIME_MAX + 1;
     expect(&set, PAWL_EINVAL,
            "event_append 1: event.at: time 253402300800000000 is outside the years 1 to 9999");
-    set.fold.stream.size = 0;
-    expect(&set, PAWL_EINVAL, "fold_set 0: stream: it is empty");
-    set.fold.state = of_size(PAWL_STATE_SIZE_MAX + 1);
-    expect(&set, PAWL_ELIMIT, "fold_set 0: state: it has 16777217 bytes, limit 16777216");
-    set.fold.dispatches = PAWL_TEXT("[\0]");
-    expect(&set, PAWL_EINVAL, "fold_set 0: dispatches: byte 1 is NUL");
+    set.snapshot.stream.size = 0;
+    expect(&set, PAWL_EINVAL, "stream_snapshot_set 0: stream: it is empty");
+    set.snapshot.state = of_size(PAWL_STATE_SIZE_MAX + 1);
+    expect(&set, PAWL_ELIMIT,
+           "stream_snapshot_set 0: state: it has 16777217 bytes, limit 16777216");
+    set.snapshot.dispatches = PAWL_TEXT("[\0]");
+    expect(&set, PAWL_EINVAL, "stream_snapshot_set 0: dispatches: byte 1 is NUL");
     set.checkpoint.name = of_size(201);
     expect(&set, PAWL_ELIMIT, "checkpoint_set 0: name: it has 201 bytes, limit 200");
     set.reset.note = of_size(501);
@@ -113,12 +114,12 @@ static void numbers_are_in_range(void **state)
     expect(&set, PAWL_EINVAL, "event_append 2: version: it is 0, the first is 1");
     set.events[2].event.type_version = 0;
     expect(&set, PAWL_EINVAL, "event_append 2: event.type_version: it is 0, the first is 1");
-    set.fold.version = 0;
+    set.snapshot.version = 0;
     expect(&set, PAWL_EINVAL,
-           "fold_set 0: version: it is 0 of a state of version 1, both begin at 1");
-    set.fold.type_version = 0;
+           "stream_snapshot_set 0: version: it is 0 of a state of version 1, both begin at 1");
+    set.snapshot.type_version = 0;
     expect(&set, PAWL_EINVAL,
-           "fold_set 0: version: it is 5 of a state of version 0, both begin at 1");
+           "stream_snapshot_set 0: version: it is 5 of a state of version 0, both begin at 1");
     set.checkpoint.to = 0;
     expect(&set, PAWL_EINVAL, "checkpoint_set 0: to: it is 0, which is not behind 0");
     set.checkpoint.from = -2;

@@ -336,7 +336,7 @@ static void names_of_one_hash_are_apart(void **state)
                 pawl__hash_texts(names[1], PAWL_TEXT("m-1")));
     for (size_t i = 0; i < 2; i++) {
         pawl_error          error   = PAWL_ERROR_INIT;
-        pawl_inbox_mark     mark    = {.endpoint = names[i], .message_id = PAWL_TEXT("m-1")};
+        pawl_inbox_entry    mark    = {.endpoint = names[i], .message_id = PAWL_TEXT("m-1")};
         pawl_queue_send     send    = {.queue = names[i], .message = message_of("m-1")};
         pawl_aggregator_add add     = {.name      = PAWL_TEXT("totals"),
                                        .partition = names[i],
@@ -344,7 +344,7 @@ static void names_of_one_hash_are_apart(void **state)
                                        .message   = message_of("m-1")};
         pawl_changes        changes = {.unit_count     = 1,
                                        .group_count    = 1,
-                                       .inbox_mark     = {&mark, 1},
+                                       .inbox_entry    = {&mark, 1},
                                        .queue_send     = {&send, 1},
                                        .aggregator_add = {&add, 1}};
         if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
@@ -366,7 +366,7 @@ static void names_of_one_hash_are_apart(void **state)
 /* One of each row that a commit can add. */
 static void fill(pawl_store *store)
 {
-    static const pawl_change_kind adds[] = {pawl_change_inbox_mark,  pawl_change_saga_insert,
+    static const pawl_change_kind adds[] = {pawl_change_inbox_entry, pawl_change_saga_insert,
                                             pawl_change_timeout_set, pawl_change_outbox_add,
                                             pawl_change_queue_send,  pawl_change_aggregator_add,
                                             pawl_change_dead_set,    pawl_change_subscription_set};
@@ -455,7 +455,7 @@ static void the_schema_is_said_to_be_none(void **state)
     pawl_stats stats = PAWL_STATS_INIT;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 0);
-    assert_int_equal(pawl_store_hold_begin(store, NULL), PAWL_EUNSUPPORTED);
+    assert_int_equal(pawl_store_handler_transaction_begin(store, NULL), PAWL_EUNSUPPORTED);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
 }

@@ -77,44 +77,44 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
     pawl_timeout_rows  due;
     assert_int_equal(pawl_store_timeout_claim(store, &timeouts, arena, &due, NULL), PAWL_OK);
     assert_int_equal(due.count, 1);
-    const pawl_text     types[] = {PAWL_TEXT("place_order")};
-    pawl_snapshot_claim claim   = {.partition  = PAWL_TEXT("totals"),
-                                   .session    = session,
-                                   .types      = types,
-                                   .type_count = 1,
-                                   .now        = 10,
-                                   .lease      = 1000};
-    pawl_snapshot       snapshot;
-    assert_int_equal(pawl_store_snapshot_claim(store, &claim, arena, &snapshot, NULL), PAWL_OK);
-    assert_int_equal(snapshot.count, 1);
+    const pawl_text         types[] = {PAWL_TEXT("place_order")};
+    pawl_leased_batch_claim claim   = {.partition  = PAWL_TEXT("totals"),
+                                       .session    = session,
+                                       .types      = types,
+                                       .type_count = 1,
+                                       .now        = 10,
+                                       .lease      = 1000};
+    pawl_leased_batch       leased;
+    assert_int_equal(pawl_store_leased_batch_claim(store, &claim, arena, &leased, NULL), PAWL_OK);
+    assert_int_equal(leased.count, 1);
     pawl_outbox_rows rows;
     assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 10, 1,
                                              arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 1);
-    *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id, 0};
+    *ids = (found){messages.items[0].seq, rows.items[0].id, leased.items[0].id, 0};
 }
 
 /* Stream s/1 at version 1 with a fold of it, a checkpoint at 1, a dead outbox row. */
 static int64_t make_journal(pawl_store *store, pawl_arena *arena)
 {
-    pawl_event_append   event = {.stream   = PAWL_TEXT("s/1"),
-                                 .version  = 1,
-                                 .is_first = true,
-                                 .event    = {.type = PAWL_TEXT("Opened"), .type_version = 1}};
-    pawl_fold_set       fold  = {.stream       = PAWL_TEXT("s/1"),
-                                 .version      = 1,
-                                 .type_version = 1,
-                                 .state        = PAWL_TEXT("{\"sum\":0}")};
-    pawl_checkpoint_set point = {.name = PAWL_TEXT("totals"), .to = 1};
-    pawl_outbox_add     out   = {
-              .dispatch_id = {{{9}}}, .destination = PAWL_TEXT("billing"), .message = message_of("m-0")};
-    pawl_changes changes = {.unit_count     = 1,
-                            .group_count    = 1,
-                            .event_append   = {&event, 1},
-                            .checkpoint_set = {&point, 1},
-                            .outbox_add     = {&out, 1},
-                            .fold_set       = {&fold, 1}};
+    pawl_event_append        event    = {.stream   = PAWL_TEXT("s/1"),
+                                         .version  = 1,
+                                         .is_first = true,
+                                         .event    = {.type = PAWL_TEXT("Opened"), .type_version = 1}};
+    pawl_stream_snapshot_set snapshot = {.stream       = PAWL_TEXT("s/1"),
+                                         .version      = 1,
+                                         .type_version = 1,
+                                         .state        = PAWL_TEXT("{\"sum\":0}")};
+    pawl_checkpoint_set      point    = {.name = PAWL_TEXT("totals"), .to = 1};
+    pawl_outbox_add          out      = {
+                      .dispatch_id = {{{9}}}, .destination = PAWL_TEXT("billing"), .message = message_of("m-0")};
+    pawl_changes changes = {.unit_count          = 1,
+                            .group_count         = 1,
+                            .event_append        = {&event, 1},
+                            .checkpoint_set      = {&point, 1},
+                            .outbox_add          = {&out, 1},
+                            .stream_snapshot_set = {&snapshot, 1}};
     must(store, &changes);
     pawl_outbox_rows rows;
     assert_int_equal(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, NULL), 0);
@@ -171,29 +171,29 @@ static void make_ground(pawl_store *store, pawl_arena *arena, found *ids)
 /* One change of every kind; group 1 is refused, because the saga it updates is
  * not at that version. */
 typedef struct rich_set {
-    pawl_queue_settle      settle;
-    pawl_inbox_mark        marks[2];
-    pawl_saga_delete       ended;
-    pawl_saga_insert       begun;
-    pawl_saga_update       updates[2];
-    pawl_event_append      events[2];
-    pawl_checkpoint_set    point;
-    pawl_timeout_settle    fired;
-    pawl_outbox_settle     sent;
-    pawl_outbox_reset      enabled;
-    pawl_snapshot_remove   flushed;
-    pawl_timeout_cancel    cancel;
-    pawl_timeout_set       timeouts[2];
-    pawl_outbox_add        out;
-    pawl_outbox_hold       hold;
-    pawl_fold_set          fold;
-    pawl_queue_send        sends[2];
-    pawl_aggregator_add    add;
-    pawl_aggregator_remove remove;
-    pawl_snapshot_release  release;
-    pawl_flush_set         flush;
-    pawl_dead_set          dead[2];
-    pawl_subscription_set  wish;
+    pawl_queue_settle         settle;
+    pawl_inbox_entry          marks[2];
+    pawl_saga_delete          ended;
+    pawl_saga_insert          begun;
+    pawl_saga_update          updates[2];
+    pawl_event_append         events[2];
+    pawl_checkpoint_set       point;
+    pawl_timeout_settle       fired;
+    pawl_outbox_settle        sent;
+    pawl_outbox_reset         enabled;
+    pawl_leased_batch_remove  flushed;
+    pawl_timeout_cancel       cancel;
+    pawl_timeout_set          timeouts[2];
+    pawl_outbox_add           out;
+    pawl_outbox_block         hold;
+    pawl_stream_snapshot_set  snapshot;
+    pawl_queue_send           sends[2];
+    pawl_aggregator_add       add;
+    pawl_aggregator_remove    remove;
+    pawl_leased_batch_release release;
+    pawl_flush_set            flush;
+    pawl_dead_set             dead[2];
+    pawl_subscription_set     wish;
 } rich_set;
 
 static void fill_refusable(rich_set *set, const found *ids)
@@ -204,8 +204,8 @@ static void fill_refusable(rich_set *set, const found *ids)
                                       .due    = 20,
                                       .error  = PAWL_TEXT("later")};
     set->marks[0] =
-        (pawl_inbox_mark){.endpoint = PAWL_TEXT("orders"), .message_id = PAWL_TEXT("m-1")};
-    set->marks[1] = (pawl_inbox_mark){
+        (pawl_inbox_entry){.endpoint = PAWL_TEXT("orders"), .message_id = PAWL_TEXT("m-1")};
+    set->marks[1] = (pawl_inbox_entry){
         .group = 1, .endpoint = PAWL_TEXT("orders"), .message_id = PAWL_TEXT("m-9")};
     set->ended      = (pawl_saga_delete){.table = &saga_table, .id = old_saga, .version = 1};
     set->begun      = (pawl_saga_insert){.table        = &saga_table,
@@ -229,10 +229,10 @@ static void fill_refusable(rich_set *set, const found *ids)
                                             .state   = PAWL_OUTBOX_PENDING,
                                             .outcome = PAWL_ATTEMPT_TRANSIENT,
                                             .error   = PAWL_TEXT("no line")};
-    set->flushed     = (pawl_snapshot_remove){.partition = PAWL_TEXT("totals"),
-                                              .session   = session,
-                                              .ids       = &ids->aggregator_id,
-                                              .id_count  = 1};
+    set->flushed     = (pawl_leased_batch_remove){.partition = PAWL_TEXT("totals"),
+                                                  .session   = session,
+                                                  .ids       = &ids->aggregator_id,
+                                                  .id_count  = 1};
     set->timeouts[0] = (pawl_timeout_set){.id          = timeout_b,
                                           .saga_id     = kept_saga,
                                           .name        = PAWL_TEXT("payment"),
@@ -257,27 +257,28 @@ static void fill_journal(rich_set *set, const found *ids)
                                 .event    = {.type = PAWL_TEXT("Deposited"), .type_version = 1}};
     set->point   = (pawl_checkpoint_set){.name = PAWL_TEXT("totals"), .from = 1, .to = 3};
     set->enabled = (pawl_outbox_reset){
-        .id = ids->dead_id, .action = PAWL_OUTBOX_ENABLE, .note = PAWL_TEXT("by hand"), .at = 9};
-    set->fold = (pawl_fold_set){.stream       = PAWL_TEXT("s/1"),
-                                .version      = 3,
-                                .type_version = 1,
-                                .state        = PAWL_TEXT("{\"sum\":2}")};
+        .id = ids->dead_id, .action = PAWL_OUTBOX_RETRY, .note = PAWL_TEXT("by hand"), .at = 9};
+    set->snapshot = (pawl_stream_snapshot_set){.stream       = PAWL_TEXT("s/1"),
+                                               .version      = 3,
+                                               .type_version = 1,
+                                               .state        = PAWL_TEXT("{\"sum\":2}")};
 }
 
 static void fill_others(rich_set *set, const found *ids)
 {
     set->cancel   = (pawl_timeout_cancel){.saga_id = old_saga};
-    set->hold     = (pawl_outbox_hold){.source = PAWL_TEXT("s/1"), .after = ids->outbox_id};
+    set->hold     = (pawl_outbox_block){.source = PAWL_TEXT("s/1"), .after = ids->outbox_id};
     set->sends[0] = (pawl_queue_send){.queue = PAWL_TEXT("stock"), .message = message_of("m-6")};
     set->sends[1] =
         (pawl_queue_send){.group = 1, .queue = PAWL_TEXT("stock"), .message = message_of("m-7")};
-    set->add     = (pawl_aggregator_add){.name      = PAWL_TEXT("sums"),
-                                         .partition = PAWL_TEXT("sums"),
-                                         .key       = PAWL_TEXT("m-8"),
-                                         .message   = message_of("m-8"),
-                                         .due       = 60};
-    set->remove  = (pawl_aggregator_remove){.partition = PAWL_TEXT("others"), .is_all = true};
-    set->release = (pawl_snapshot_release){.partition = PAWL_TEXT("totals"), .session = session};
+    set->add    = (pawl_aggregator_add){.name      = PAWL_TEXT("sums"),
+                                        .partition = PAWL_TEXT("sums"),
+                                        .key       = PAWL_TEXT("m-8"),
+                                        .message   = message_of("m-8"),
+                                        .due       = 60};
+    set->remove = (pawl_aggregator_remove){.partition = PAWL_TEXT("others"), .is_all = true};
+    set->release =
+        (pawl_leased_batch_release){.partition = PAWL_TEXT("totals"), .session = session};
     set->flush   = (pawl_flush_set){.partition = PAWL_TEXT("totals"), .is_done = true};
     set->dead[0] = (pawl_dead_set){.endpoint = PAWL_TEXT("orders"), .message = message_of("m-6")};
     set->dead[1] = (pawl_dead_set){
@@ -292,32 +293,32 @@ static pawl_code commit_all(pawl_store *store, const found *ids, pawl_refusals *
     fill_refusable(&set, ids);
     fill_journal(&set, ids);
     fill_others(&set, ids);
-    pawl_changes all = {.unit_count        = 1,
-                        .group_count       = 2,
-                        .counters          = {.messages = 3},
-                        .queue_settle      = {&set.settle, 1},
-                        .inbox_mark        = {set.marks, 2},
-                        .saga_delete       = {&set.ended, 1},
-                        .saga_insert       = {&set.begun, 1},
-                        .saga_update       = {set.updates, 2},
-                        .event_append      = {set.events, 2},
-                        .checkpoint_set    = {&set.point, 1},
-                        .timeout_settle    = {&set.fired, 1},
-                        .outbox_settle     = {&set.sent, 1},
-                        .outbox_reset      = {&set.enabled, 1},
-                        .snapshot_remove   = {&set.flushed, 1},
-                        .timeout_cancel    = {&set.cancel, 1},
-                        .timeout_set       = {set.timeouts, 2},
-                        .outbox_add        = {&set.out, 1},
-                        .outbox_hold       = {&set.hold, 1},
-                        .fold_set          = {&set.fold, 1},
-                        .queue_send        = {set.sends, 2},
-                        .aggregator_add    = {&set.add, 1},
-                        .aggregator_remove = {&set.remove, 1},
-                        .snapshot_release  = {&set.release, 1},
-                        .flush_set         = {&set.flush, 1},
-                        .dead_set          = {set.dead, 2},
-                        .subscription_set  = {&set.wish, 1}};
+    pawl_changes all = {.unit_count           = 1,
+                        .group_count          = 2,
+                        .counters             = {.messages = 3},
+                        .queue_settle         = {&set.settle, 1},
+                        .inbox_entry          = {set.marks, 2},
+                        .saga_delete          = {&set.ended, 1},
+                        .saga_insert          = {&set.begun, 1},
+                        .saga_update          = {set.updates, 2},
+                        .event_append         = {set.events, 2},
+                        .checkpoint_set       = {&set.point, 1},
+                        .timeout_settle       = {&set.fired, 1},
+                        .outbox_settle        = {&set.sent, 1},
+                        .outbox_reset         = {&set.enabled, 1},
+                        .leased_batch_remove  = {&set.flushed, 1},
+                        .timeout_cancel       = {&set.cancel, 1},
+                        .timeout_set          = {set.timeouts, 2},
+                        .outbox_add           = {&set.out, 1},
+                        .outbox_block         = {&set.hold, 1},
+                        .stream_snapshot_set  = {&set.snapshot, 1},
+                        .queue_send           = {set.sends, 2},
+                        .aggregator_add       = {&set.add, 1},
+                        .aggregator_remove    = {&set.remove, 1},
+                        .leased_batch_release = {&set.release, 1},
+                        .flush_set            = {&set.flush, 1},
+                        .dead_set             = {set.dead, 2},
+                        .subscription_set     = {&set.wish, 1}};
     return pawl_store_commit(store, &all, refused, NULL);
 }
 
@@ -334,14 +335,14 @@ static void find_sagas(pawl_store *store, pawl_arena *arena, pawl_saga_row rows[
 static void check_journal(pawl_store *store, pawl_arena *arena, const found *ids, int64_t version,
                           size_t line_count)
 {
-    const pawl_stream_read read     = {.stream = PAWL_TEXT("s/1"), .fold_version_max = 1};
+    const pawl_stream_read read     = {.stream = PAWL_TEXT("s/1"), .snapshot_version_max = 1};
     int64_t                position = -1;
     pawl_stream            stream;
     pawl_attempt_rows      lines;
     assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, version);
-    assert_int_equal(stream.fold.version, version);
-    assert_string_equal(stream.fold.state.data, version == 1 ? "{\"sum\":0}" : "{\"sum\":2}");
+    assert_int_equal(stream.snapshot.version, version);
+    assert_string_equal(stream.snapshot.state.data, version == 1 ? "{\"sum\":0}" : "{\"sum\":2}");
     assert_int_equal(stream.count, 0);
     assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL), 0);
     assert_int_equal(position, version);
@@ -364,7 +365,7 @@ static void check_nothing_happened(pawl_store *store, pawl_arena *arena, const f
     assert_int_equal(stats.timeouts_due, 1);
     assert_int_equal(stats.timeouts_pending, 0);
     assert_int_equal(stats.outbox_pending, 1);
-    assert_int_equal(stats.outbox_held, 0);
+    assert_int_equal(stats.outbox_blocked, 0);
     assert_int_equal(stats.outbox_dead, 1);
     check_journal(store, arena, ids, 1, 1);
     assert_int_equal(stats.aggregator_rows, 1);
@@ -387,12 +388,12 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     pawl_stats stats = PAWL_STATS_INIT;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 2);
-    assert_int_equal(stats.queues[0].future, 1);
+    assert_int_equal(stats.queues[0].scheduled, 1);
     assert_int_equal(stats.queues[1].ready, 1);
     assert_int_equal(stats.inbox, 1);
     assert_int_equal(stats.timeouts_pending, 2);
     assert_int_equal(stats.outbox_pending, 2);
-    assert_int_equal(stats.outbox_held, 1);
+    assert_int_equal(stats.outbox_blocked, 1);
     assert_int_equal(stats.outbox_dead, 0);
     check_journal(store, arena, ids, 3, 2);
     assert_int_equal(stats.aggregator_rows, 1);
@@ -510,15 +511,15 @@ static pawl_code claim_timeout(pawl_store *store, pawl_arena *arena, size_t *cou
 
 static pawl_code claim_snapshot(pawl_store *store, pawl_arena *arena, size_t *count)
 {
-    const pawl_text     types[] = {PAWL_TEXT("place_order")};
-    pawl_snapshot_claim claim   = {.partition  = PAWL_TEXT("totals"),
-                                   .session    = session,
-                                   .types      = types,
-                                   .type_count = 1,
-                                   .lease      = 1000};
-    pawl_snapshot       snapshot;
-    pawl_code           code = pawl_store_snapshot_claim(store, &claim, arena, &snapshot, NULL);
-    *count                   = snapshot.count;
+    const pawl_text         types[] = {PAWL_TEXT("place_order")};
+    pawl_leased_batch_claim claim   = {.partition  = PAWL_TEXT("totals"),
+                                       .session    = session,
+                                       .types      = types,
+                                       .type_count = 1,
+                                       .lease      = 1000};
+    pawl_leased_batch       leased;
+    pawl_code code = pawl_store_leased_batch_claim(store, &claim, arena, &leased, NULL);
+    *count         = leased.count;
     return code;
 }
 

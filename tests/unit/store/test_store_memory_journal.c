@@ -47,24 +47,24 @@ static pawl_code append(pawl_store *store, pawl_event_append *events, size_t cou
  * outbox row. */
 static void make_ground(pawl_store *store)
 {
-    pawl_event_append   events[] = {event_of("a/1", 1, true), event_of("a/1", 2, false),
-                                    event_of("b/1", 1, true)};
-    pawl_fold_set       fold     = {.stream       = PAWL_TEXT("a/1"),
-                                    .version      = 1,
-                                    .type_version = 1,
-                                    .state        = PAWL_TEXT("{\"sum\":1}"),
-                                    .dispatches   = PAWL_TEXT("[]")};
-    pawl_checkpoint_set point    = {.name = PAWL_TEXT("totals"), .to = 2};
-    pawl_outbox_add     out      = {.dispatch_id = {{{7}}},
-                                    .source      = PAWL_TEXT("a/1"),
-                                    .destination = PAWL_TEXT("billing"),
-                                    .message     = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("pay")}};
-    pawl_changes        changes  = {.unit_count     = 1,
-                                    .group_count    = 1,
-                                    .event_append   = {events, COUNT(events)},
-                                    .fold_set       = {&fold, 1},
-                                    .checkpoint_set = {&point, 1},
-                                    .outbox_add     = {&out, 1}};
+    pawl_event_append        events[] = {event_of("a/1", 1, true), event_of("a/1", 2, false),
+                                         event_of("b/1", 1, true)};
+    pawl_stream_snapshot_set snapshot = {.stream       = PAWL_TEXT("a/1"),
+                                         .version      = 1,
+                                         .type_version = 1,
+                                         .state        = PAWL_TEXT("{\"sum\":1}"),
+                                         .dispatches   = PAWL_TEXT("[]")};
+    pawl_checkpoint_set      point    = {.name = PAWL_TEXT("totals"), .to = 2};
+    pawl_outbox_add          out      = {.dispatch_id = {{{7}}},
+                                         .source      = PAWL_TEXT("a/1"),
+                                         .destination = PAWL_TEXT("billing"),
+                                         .message = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("pay")}};
+    pawl_changes             changes  = {.unit_count          = 1,
+                                         .group_count         = 1,
+                                         .event_append        = {events, COUNT(events)},
+                                         .stream_snapshot_set = {&snapshot, 1},
+                                         .checkpoint_set      = {&point, 1},
+                                         .outbox_add          = {&out, 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
 }
 
@@ -133,18 +133,18 @@ static void dropping_the_schema_empties_the_journal(void **state)
     pawl_arena            *arena    = pawl_arena_create(0);
     pawl_store            *store    = open_store("memory:dropped");
     const pawl_schema_spec spec     = {.table_count = 0};
-    const pawl_stream_read read     = {.stream = PAWL_TEXT("a/1"), .fold_version_max = 1};
+    const pawl_stream_read read     = {.stream = PAWL_TEXT("a/1"), .snapshot_version_max = 1};
     int64_t                position = -1;
     pawl_stream            stream;
     make_ground(store);
     assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, 2);
-    assert_int_equal(stream.fold.version, 1);
+    assert_int_equal(stream.snapshot.version, 1);
     assert_int_equal(stream.count, 1);
     assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL), PAWL_OK);
     assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, 0);
-    assert_int_equal(stream.fold.version, 0);
+    assert_int_equal(stream.snapshot.version, 0);
     assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
                      PAWL_OK);
     assert_int_equal(position, 0);
@@ -188,7 +188,7 @@ static pawl_code read_events(pawl_store *store, pawl_arena *arena, size_t *count
 static pawl_code read_streams(pawl_store *store, pawl_arena *arena, size_t *count,
                               pawl_error *error)
 {
-    const pawl_stream_read reads[] = {{.stream = PAWL_TEXT("a/1"), .fold_version_max = 1},
+    const pawl_stream_read reads[] = {{.stream = PAWL_TEXT("a/1"), .snapshot_version_max = 1},
                                       {.stream = PAWL_TEXT("b/1")},
                                       {.stream = PAWL_TEXT("none")}};
     pawl_stream            streams[COUNT(reads)] = {{0}};

@@ -27,7 +27,7 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 {
     (void)store;
     fake.commit_count++;
-    fake.release_count += (unsigned)changes->snapshot_release.count;
+    fake.release_count += (unsigned)changes->leased_batch_release.count;
     if (fake.commit_code == PAWL_ECONFLICT)
         return pawl_refusals_add(refused, pawl_change_aggregator_remove, 0, 0, PAWL_ECONFLICT,
                                  PAWL_TEXT("nothing removed"));
@@ -72,28 +72,29 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
 }
 
 /* One row a call; after `claim_good` calls what the test says. */
-static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                     pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code fake_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                         pawl_arena *arena, pawl_leased_batch *leased,
+                                         pawl_error *error)
 {
     (void)store;
-    *snapshot = (pawl_snapshot){0};
+    *leased = (pawl_leased_batch){0};
     if (fake.claim_count++ >= fake.claim_good)
         return lean_answer(fake.claim_code, error);
-    snapshot->items = pawl_arena_take(arena, sizeof snapshot->items[0]);
-    snapshot->count = claim->count_max;
+    leased->items = pawl_arena_take(arena, sizeof leased->items[0]);
+    leased->count = claim->count_max;
     assert_int_equal(claim->count_max, 1);
     return PAWL_OK;
 }
 
 static const pawl_store_ops fake_driver = {
     LEAN_STORE,
-    .scheme           = "full",
-    .promises         = PAWL_STORE_KNOWS_REFUSED,
-    .commit           = fake_commit,
-    .saga_load        = fake_load,
-    .saga_count       = fake_saga_count,
-    .aggregator_count = fake_aggregator_count,
-    .snapshot_claim   = fake_snapshot_claim,
+    .scheme             = "full",
+    .promises           = PAWL_STORE_KNOWS_REFUSED,
+    .commit             = fake_commit,
+    .saga_load          = fake_load,
+    .saga_count         = fake_saga_count,
+    .aggregator_count   = fake_aggregator_count,
+    .leased_batch_claim = fake_leased_batch_claim,
 };
 
 /* The least that a driver may have. */
@@ -121,25 +122,27 @@ static void expect_text(const fixture *f, const char *part)
 static void an_absent_entry_is_unsupported(void **state)
 {
     (void)state;
-    fixture                         *f = open_fixture("lean:");
-    pawl_saga_row                    saga;
-    pawl_timeout_rows                timeouts;
-    pawl_snapshot                    rows;
-    pawl_aggregator_snapshot         snapshot;
-    int64_t                          count       = -1;
-    pawl_timeout_batch_options       batch       = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
-    pawl_aggregator_snapshot_options snapshot_of = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    const pawl_value                 value       = pawl_value_text(PAWL_TEXT("r"));
-    batch.owner.uuid.bytes[0]                    = 1;
-    const pawl_code answers[]                    = {
-                           pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &saga,
-                                                &f->error),
-                           pawl_store_timeout_batch(f->store, &batch, NOW, f->arena, &timeouts, &f->error),
-                           pawl_store_timeout_reap(f->store, NOW, &count, &f->error),
-                           pawl_store_aggregator_get(f->store, PAWL_TEXT("A"), f->arena, &rows, &f->error),
-                           pawl_store_aggregator_snapshot(f->store, &snapshot_of, NOW, f->arena, &snapshot, &f->error),
-                           pawl_store_aggregator_count_resolved(f->store, PAWL_TEXT("A"), NULL, 0, &count, &f->error),
-                           pawl_store_aggregator_count(f->store, PAWL_TEXT("A"), &count, &f->error),
+    fixture                             *f = open_fixture("lean:");
+    pawl_saga_row                        saga;
+    pawl_timeout_rows                    timeouts;
+    pawl_leased_batch                    rows;
+    pawl_aggregator_leased_batch         leased;
+    int64_t                              count       = -1;
+    pawl_timeout_batch_options           batch       = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
+    pawl_aggregator_leased_batch_options snapshot_of = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    const pawl_value                     value       = pawl_value_text(PAWL_TEXT("r"));
+
+    batch.owner.uuid.bytes[0] = 1;
+    const pawl_code answers[] = {
+        pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &saga,
+                             &f->error),
+        pawl_store_timeout_batch(f->store, &batch, NOW, f->arena, &timeouts, &f->error),
+        pawl_store_timeout_reap(f->store, NOW, &count, &f->error),
+        pawl_store_aggregator_get(f->store, PAWL_TEXT("A"), f->arena, &rows, &f->error),
+        pawl_store_aggregator_leased_batch(f->store, &snapshot_of, NOW, f->arena, &leased,
+                                           &f->error),
+        pawl_store_aggregator_count_resolved(f->store, PAWL_TEXT("A"), NULL, 0, &count, &f->error),
+        pawl_store_aggregator_count(f->store, PAWL_TEXT("A"), &count, &f->error),
     };
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
@@ -247,25 +250,25 @@ static bool decodes_nothing(const pawl_message *message, void *context)
 static void a_snapshot_that_fails_leaves_no_lease(void **state)
 {
     (void)state;
-    fixture                         *f       = open_fixture("full:");
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    pawl_aggregator_snapshot         snapshot;
+    fixture                             *f       = open_fixture("full:");
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    pawl_aggregator_leased_batch         leased;
     options.partition  = PAWL_TEXT("Bills");
     options.size       = 1;
     options.can_decode = decodes_nothing;
     fake.claim_good    = 3;
     fake.claim_code    = PAWL_EBUSY;
     assert_int_equal(
-        pawl_store_aggregator_snapshot(f->store, &options, NOW, f->arena, &snapshot, &f->error),
+        pawl_store_aggregator_leased_batch(f->store, &options, NOW, f->arena, &leased, &f->error),
         PAWL_EBUSY);
     expect_text(f, "page 7 is damaged");
     assert_int_equal(fake.claim_count, 4);
     assert_int_equal(fake.release_count, 1);
-    assert_int_equal(snapshot.count, 0);
+    assert_int_equal(leased.count, 0);
 
-    snapshot          = (pawl_aggregator_snapshot){.partition = PAWL_TEXT("Bills")};
+    leased            = (pawl_aggregator_leased_batch){.partition = PAWL_TEXT("Bills")};
     fake.commit_count = 0; /* A11: nothing to remove asks nothing */
-    assert_int_equal(pawl_store_aggregator_remove_snapshot(f->store, &snapshot, NOW, &f->error),
+    assert_int_equal(pawl_store_aggregator_remove_leased_batch(f->store, &leased, NOW, &f->error),
                      PAWL_OK);
     assert_int_equal(fake.commit_count, 0);
     lean_close(f);

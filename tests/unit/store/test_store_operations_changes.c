@@ -129,36 +129,39 @@ static void rows_are_removed_by_correlation_id_or_all(void **state)
 static void a_snapshot_is_removed_with_the_rest_of_its_leases(void **state)
 {
     (void)state;
-    int64_t                  ids[]    = {4, 7};
-    pawl_aggregator_snapshot snapshot = {
+    int64_t                      ids[]  = {4, 7};
+    pawl_aggregator_leased_batch leased = {
         .partition = PAWL_TEXT_INIT("Bills"), .session = {{{5}}}, .ids = ids, .count = 2};
     assert_int_equal(
-        pawl_store_aggregator_remove_snapshot(keeper->store, &snapshot, KEEPER_NOW, NULL), PAWL_OK);
+        pawl_store_aggregator_remove_leased_batch(keeper->store, &leased, KEEPER_NOW, NULL),
+        PAWL_OK);
     keeper_commit(2);
-    SAME_TEXT(kept.snapshot_remove.partition, "Bills");
-    SAME_ID(kept.snapshot_remove.session, snapshot.session);
-    assert_ptr_equal(kept.snapshot_remove.ids, ids);
-    assert_int_equal(kept.snapshot_remove.id_count, 2);
-    SAME_TEXT(kept.snapshot_release.partition, "Bills");
-    SAME_ID(kept.snapshot_release.session, snapshot.session);
+    SAME_TEXT(kept.leased_batch_remove.partition, "Bills");
+    SAME_ID(kept.leased_batch_remove.session, leased.session);
+    assert_ptr_equal(kept.leased_batch_remove.ids, ids);
+    assert_int_equal(kept.leased_batch_remove.id_count, 2);
+    SAME_TEXT(kept.leased_batch_release.partition, "Bills");
+    SAME_ID(kept.leased_batch_release.session, leased.session);
     assert_int_equal(
-        pawl_store_aggregator_release_snapshot(keeper->store, &snapshot, KEEPER_NOW, NULL),
+        pawl_store_aggregator_release_leased_batch(keeper->store, &leased, KEEPER_NOW, NULL),
         PAWL_OK);
     keeper_commit(1);
-    SAME_TEXT(kept.snapshot_release.partition, "Bills");
-    SAME_ID(kept.snapshot_release.session, snapshot.session);
+    SAME_TEXT(kept.leased_batch_release.partition, "Bills");
+    SAME_ID(kept.leased_batch_release.session, leased.session);
 
-    snapshot.session = (pawl_session_id){{{0}}};
-    keeper_refused(
-        pawl_store_aggregator_remove_snapshot(keeper->store, &snapshot, KEEPER_NOW, &keeper->error),
-        PAWL_EINVAL, "removal of a leased batch of aggregator 'Bills': the session is zero");
-    keeper_refused(pawl_store_aggregator_release_snapshot(keeper->store, &snapshot, KEEPER_NOW,
-                                                          &keeper->error),
+    leased.session = (pawl_session_id){{{0}}};
+    keeper_refused(pawl_store_aggregator_remove_leased_batch(keeper->store, &leased, KEEPER_NOW,
+                                                             &keeper->error),
+                   PAWL_EINVAL,
+                   "removal of a leased batch of aggregator 'Bills': the session is zero");
+    keeper_refused(pawl_store_aggregator_release_leased_batch(keeper->store, &leased, KEEPER_NOW,
+                                                              &keeper->error),
                    PAWL_EINVAL,
                    "release of a leased batch of aggregator 'Bills': the session is zero");
-    snapshot.count = 0; /* A11: nothing to remove, and nothing asked */
+    leased.count = 0; /* A11: nothing to remove, and nothing asked */
     assert_int_equal(
-        pawl_store_aggregator_remove_snapshot(keeper->store, &snapshot, KEEPER_NOW, NULL), PAWL_OK);
+        pawl_store_aggregator_remove_leased_batch(keeper->store, &leased, KEEPER_NOW, NULL),
+        PAWL_OK);
     assert_int_equal(kept.commit_count, 0);
 }
 
@@ -254,11 +257,11 @@ static void settle(const struct settlement *trial, bool has_source)
     SAME_TEXT(kept.outbox_settle.error, "no line");
     assert_int_equal(kept.outbox_settle.duration, 77);
     assert_int_equal(kept.outbox_settle.at, KEEPER_NOW);
-    assert_int_equal(kept.changes.outbox_hold.count, hold != NO_HOLD);
+    assert_int_equal(kept.changes.outbox_block.count, hold != NO_HOLD);
     if (hold != NO_HOLD) {
-        SAME_TEXT(kept.outbox_hold.source, "Order/1");
-        assert_int_equal(kept.outbox_hold.after, 8);
-        assert_int_equal(kept.outbox_hold.is_release, hold == RELEASE);
+        SAME_TEXT(kept.outbox_block.source, "Order/1");
+        assert_int_equal(kept.outbox_block.after, 8);
+        assert_int_equal(kept.outbox_block.is_unblock, hold == RELEASE);
     }
     assert_int_equal(row.state, trial->state);
     assert_int_equal(row.attempts, trial->attempts + 1);
@@ -305,10 +308,10 @@ static void no_attempt_ends_otherwise(void **state)
 static void o19_an_operator_enables_or_discards(void **state)
 {
     (void)state;
-    assert_int_equal(pawl_store_outbox_enable(keeper->store, 4, PAWL_TEXT("ann"), KEEPER_NOW, NULL),
+    assert_int_equal(pawl_store_outbox_retry(keeper->store, 4, PAWL_TEXT("ann"), KEEPER_NOW, NULL),
                      PAWL_OK);
     keeper_commit(1);
-    assert_int_equal(kept.outbox_reset.action, PAWL_OUTBOX_ENABLE);
+    assert_int_equal(kept.outbox_reset.action, PAWL_OUTBOX_RETRY);
     assert_int_equal(kept.outbox_reset.id, 4);
     SAME_TEXT(kept.outbox_reset.note, "ann");
     assert_int_equal(kept.outbox_reset.at, KEEPER_NOW);

@@ -18,24 +18,24 @@
 /* ---- A driver that keeps what it is asked and answers what the test says -- */
 
 static struct {
-    pawl_code           code;
-    unsigned            calls;
-    pawl_timeout_claim  timeout_claim;
-    pawl_time           next_due, now;
-    pawl_text           partition, endpoint, id;
-    const pawl_text    *types;
-    size_t              type_count;
-    pawl_snapshot_claim claims[4];
-    pawl_aggregator_row rows[8]; /* rows that a claim finds, free ones first */
-    size_t              row_count;
-    pawl_outbox_query   query;
-    bool                is_known;
-    pawl_outbox_row     operations[4];
-    size_t              operation_count;
-    pawl_stream_read    read;
-    pawl_event_query    events;
-    size_t              release_count;
-    pawl_session_id     released;
+    pawl_code               code;
+    unsigned                calls;
+    pawl_timeout_claim      timeout_claim;
+    pawl_time               next_due, now;
+    pawl_text               partition, endpoint, id;
+    const pawl_text        *types;
+    size_t                  type_count;
+    pawl_leased_batch_claim claims[4];
+    pawl_aggregator_row     rows[8]; /* rows that a claim finds, free ones first */
+    size_t                  row_count;
+    pawl_outbox_query       query;
+    bool                    is_known;
+    pawl_outbox_row         operations[4];
+    size_t                  operation_count;
+    pawl_stream_read        read;
+    pawl_event_query        events;
+    size_t                  release_count;
+    pawl_session_id         released;
 } fake;
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
@@ -44,9 +44,9 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     (void)store;
     (void)refused;
     (void)error;
-    fake.release_count += changes->snapshot_release.count;
-    if (changes->snapshot_release.count != 0)
-        fake.released = changes->snapshot_release.items[0].session;
+    fake.release_count += changes->leased_batch_release.count;
+    if (changes->leased_batch_release.count != 0)
+        fake.released = changes->leased_batch_release.items[0].session;
     return PAWL_OK;
 }
 
@@ -71,7 +71,7 @@ static pawl_code fake_timeout_reap(pawl_store *store, pawl_time now, int64_t *co
 }
 
 static pawl_code fake_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                     pawl_snapshot *rows, pawl_error *error)
+                                     pawl_leased_batch *rows, pawl_error *error)
 {
     (void)store;
     (void)arena;
@@ -94,20 +94,21 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
 }
 
 /* Hands out the rows from the first on, each once. */
-static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
-                                     pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+static pawl_code fake_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                         pawl_arena *arena, pawl_leased_batch *leased,
+                                         pawl_error *error)
 {
     (void)arena;
     assert_int_not_equal(store->epoch, 0);
     assert_in_range(fake.calls, 0, COUNT(fake.claims) - 1);
     fake.claims[fake.calls++] = *claim;
-    *snapshot                 = (pawl_snapshot){.unresolved = 10};
+    *leased                   = (pawl_leased_batch){.unresolved = 10};
     while (fake.row_count < COUNT(fake.rows) && fake.rows[fake.row_count].id != 0 &&
-           (claim->count_max == 0 || snapshot->count < claim->count_max)) {
-        if (snapshot->items == NULL)
-            snapshot->items = &fake.rows[fake.row_count];
+           (claim->count_max == 0 || leased->count < claim->count_max)) {
+        if (leased->items == NULL)
+            leased->items = &fake.rows[fake.row_count];
         fake.row_count++;
-        snapshot->count++;
+        leased->count++;
     }
     return lean_answer(fake.code, error);
 }
@@ -165,18 +166,18 @@ static pawl_code fake_checkpoint_get(pawl_store *store, pawl_text name, int64_t 
 }
 
 static const pawl_store_ops reading_driver = {LEAN_STORE,
-                                              .scheme           = "reading",
-                                              .commit           = fake_commit,
-                                              .timeout_claim    = fake_timeout_claim,
-                                              .timeout_reap     = fake_timeout_reap,
-                                              .aggregator_get   = fake_aggregator_get,
-                                              .aggregator_count = fake_aggregator_count,
-                                              .snapshot_claim   = fake_snapshot_claim,
-                                              .inbox_known      = fake_inbox_known,
-                                              .outbox_find      = fake_outbox_find,
-                                              .stream_load      = fake_stream_load,
-                                              .event_list       = fake_event_list,
-                                              .checkpoint_get   = fake_checkpoint_get};
+                                              .scheme             = "reading",
+                                              .commit             = fake_commit,
+                                              .timeout_claim      = fake_timeout_claim,
+                                              .timeout_reap       = fake_timeout_reap,
+                                              .aggregator_get     = fake_aggregator_get,
+                                              .aggregator_count   = fake_aggregator_count,
+                                              .leased_batch_claim = fake_leased_batch_claim,
+                                              .inbox_known        = fake_inbox_known,
+                                              .outbox_find        = fake_outbox_find,
+                                              .stream_load        = fake_stream_load,
+                                              .event_list         = fake_event_list,
+                                              .checkpoint_get     = fake_checkpoint_get};
 
 static fixture *f;
 
@@ -281,9 +282,9 @@ static void leases_are_reaped_by_the_given_time(void **state)
 static void a17_rows_are_got_and_counted(void **state)
 {
     (void)state;
-    const pawl_text types[] = {PAWL_TEXT_INIT("Charge"), PAWL_TEXT_INIT("Pay")};
-    pawl_snapshot   rows    = {.count = 7, .unresolved = 7};
-    int64_t         count   = 7;
+    const pawl_text   types[] = {PAWL_TEXT_INIT("Charge"), PAWL_TEXT_INIT("Pay")};
+    pawl_leased_batch rows    = {.count = 7, .unresolved = 7};
+    int64_t           count   = 7;
     assert_int_equal(
         pawl_store_aggregator_get(f->store, PAWL_TEXT("A"), f->arena, &rows, &f->error), PAWL_OK);
     SAME_TEXT(fake.partition, "A");
@@ -323,25 +324,25 @@ static void put_rows(size_t count)
             .id = (int64_t)i + 1, .message = {.id = {.data = "12345678", .size = i + 1}}};
 }
 
-static pawl_code take(const pawl_aggregator_snapshot_options *options,
-                      pawl_aggregator_snapshot               *snapshot)
+static pawl_code take(const pawl_aggregator_leased_batch_options *options,
+                      pawl_aggregator_leased_batch               *leased)
 {
-    return pawl_store_aggregator_snapshot(f->store, options, NOW, f->arena, snapshot, &f->error);
+    return pawl_store_aggregator_leased_batch(f->store, options, NOW, f->arena, leased, &f->error);
 }
 
 static void a14_a_snapshot_leases_what_it_asks_for(void **state)
 {
     (void)state;
-    char                             name[]  = "Bills";
-    const pawl_text                  types[] = {PAWL_TEXT_INIT("Charge")};
-    pawl_aggregator_snapshot         snapshot;
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    options.partition                        = (pawl_text){.data = name, .size = 5};
-    options.session                          = (pawl_session_id){{{9}}};
-    options.types                            = types;
-    options.type_count                       = 1;
+    char                                 name[]  = "Bills";
+    const pawl_text                      types[] = {PAWL_TEXT_INIT("Charge")};
+    pawl_aggregator_leased_batch         leased;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    options.partition                            = (pawl_text){.data = name, .size = 5};
+    options.session                              = (pawl_session_id){{{9}}};
+    options.types                                = types;
+    options.type_count                           = 1;
     put_rows(3);
-    assert_int_equal(take(&options, &snapshot), PAWL_OK);
+    assert_int_equal(take(&options, &leased), PAWL_OK);
     assert_int_equal(fake.calls, 1);
     SAME_TEXT(fake.claims[0].partition, "Bills");
     SAME_ID(fake.claims[0].session, options.session);
@@ -351,24 +352,24 @@ static void a14_a_snapshot_leases_what_it_asks_for(void **state)
     assert_int_equal(fake.claims[0].id_max, 0);
     assert_int_equal(fake.claims[0].now, NOW);
     assert_int_equal(fake.claims[0].lease, PAWL_MINUTES(5));
-    assert_int_equal(snapshot.count, 3);
-    assert_int_equal(snapshot.unresolved, 10);
-    SAME_ID(snapshot.session, options.session);
+    assert_int_equal(leased.count, 3);
+    assert_int_equal(leased.unresolved, 10);
+    SAME_ID(leased.session, options.session);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(snapshot.ids[i], i + 1);
-        assert_int_equal(snapshot.rows[i].id, i + 1);
+        assert_int_equal(leased.ids[i], i + 1);
+        assert_int_equal(leased.rows[i].id, i + 1);
     }
     memset(name, 'x', sizeof name); /* the snapshot outlives the caller's text */
-    SAME_TEXT(snapshot.partition, "Bills");
+    SAME_TEXT(leased.partition, "Bills");
 }
 
 /* A15: each snapshot without a session gets one of its own, and its claims are under it. */
 static void a15_a_session_is_made(void **state)
 {
     (void)state;
-    pawl_aggregator_snapshot         first, second;
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    options.partition                        = PAWL_TEXT("Bills");
+    pawl_aggregator_leased_batch         first, second;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    options.partition                            = PAWL_TEXT("Bills");
     put_rows(1);
     assert_int_equal(take(&options, &first), PAWL_OK);
     assert_int_equal(take(&options, &second), PAWL_OK);
@@ -397,24 +398,24 @@ static void a_bounded_snapshot_is_filled_up(void **state)
         {1, 2, 1, 1, 0, {2}},
         {2, 2, 1, 2, 1, {2, 1}},
     };
-    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-    options.partition                        = PAWL_TEXT("Bills");
-    options.can_decode                       = decodes_odd;
-    options.context                          = &passed;
+    pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+    options.partition                            = PAWL_TEXT("Bills");
+    options.can_decode                           = decodes_odd;
+    options.context                              = &passed;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        pawl_aggregator_snapshot snapshot;
+        pawl_aggregator_leased_batch leased;
         options.size = cases[i].size;
         put_rows(cases[i].rows);
-        assert_int_equal(take(&options, &snapshot), PAWL_OK);
-        assert_int_equal(snapshot.count, cases[i].taken);
+        assert_int_equal(take(&options, &leased), PAWL_OK);
+        assert_int_equal(leased.count, cases[i].taken);
         assert_int_equal(fake.calls, cases[i].calls);
-        assert_int_equal(snapshot.unresolved, 10 + cases[i].undecodable);
+        assert_int_equal(leased.unresolved, 10 + cases[i].undecodable);
         for (size_t j = 0; j < cases[i].calls; j++) {
             assert_int_equal(fake.claims[j].count_max, cases[i].asked[j]);
-            SAME_ID(fake.claims[j].session, snapshot.session);
+            SAME_ID(fake.claims[j].session, leased.session);
         }
-        for (size_t j = 0; j < snapshot.count; j++)
-            assert_int_equal(snapshot.ids[j], 2 * j + 1);
+        for (size_t j = 0; j < leased.count; j++)
+            assert_int_equal(leased.ids[j], 2 * j + 1);
     }
     assert_int_equal(fake.release_count, 0);
 }
@@ -433,12 +434,12 @@ static void a_snapshot_that_cannot_be_is_refused(void **state)
          "leased batch of an aggregator: the lease is -1 microseconds, at least 1 is needed"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        pawl_aggregator_snapshot         snapshot;
-        pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
-        options.size                             = cases[i].size;
-        options.lease                            = cases[i].lease;
-        expect_refused(take(&options, &snapshot), cases[i].text);
-        assert_int_equal(snapshot.count, 0);
+        pawl_aggregator_leased_batch         leased;
+        pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
+        options.size                                 = cases[i].size;
+        options.lease                                = cases[i].lease;
+        expect_refused(take(&options, &leased), cases[i].text);
+        assert_int_equal(leased.count, 0);
     }
     assert_int_equal(lean_worker_count + fake.release_count, 0);
 }
@@ -464,7 +465,7 @@ static void o24_an_outbox_is_what_is_left_to_send(void **state)
         {true, 2, {PAWL_OUTBOX_DISPATCHED, PAWL_OUTBOX_DISCARDED}, {5, 9}, true, 0, 9},
         {true, 2, {PAWL_OUTBOX_DISPATCHED, PAWL_OUTBOX_DISPATCHED}, {9, 5}, true, 0, 9},
         {true, 2, {PAWL_OUTBOX_DISPATCHED, PAWL_OUTBOX_PENDING}, {9, 0}, true, 1, 0},
-        {false, 3, {PAWL_OUTBOX_PENDING, PAWL_OUTBOX_DEAD, PAWL_OUTBOX_HELD}, {0}, true, 3, 0},
+        {false, 3, {PAWL_OUTBOX_PENDING, PAWL_OUTBOX_DEAD, PAWL_OUTBOX_BLOCKED}, {0}, true, 3, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         pawl_outbox_record record;

@@ -251,20 +251,20 @@ static void an_append_has_limits(void **state)
 static void a_fold_and_a_checkpoint_are_set_as_they_are(void **state)
 {
     (void)state;
-    const pawl_fold_row fold = {.version      = 5,
-                                .type_version = 3,
-                                .state        = PAWL_TEXT_INIT("{\"s\":1}"),
-                                .dispatches   = PAWL_TEXT_INIT("[]")};
-    assert_int_equal(
-        pawl_store_fold_save(keeper->store, PAWL_TEXT("Account/1"), &fold, KEEPER_NOW, NULL),
-        PAWL_OK);
+    const pawl_stream_snapshot_row snapshot = {.version      = 5,
+                                               .type_version = 3,
+                                               .state        = PAWL_TEXT_INIT("{\"s\":1}"),
+                                               .dispatches   = PAWL_TEXT_INIT("[]")};
+    assert_int_equal(pawl_store_stream_snapshot_save(keeper->store, PAWL_TEXT("Account/1"),
+                                                     &snapshot, KEEPER_NOW, NULL),
+                     PAWL_OK);
     keeper_commit(1);
-    SAME_TEXT(kept.fold_set.stream, "Account/1");
-    assert_int_equal(kept.fold_set.version, 5);
-    assert_int_equal(kept.fold_set.type_version, 3);
-    SAME_TEXT(kept.fold_set.state, "{\"s\":1}");
-    SAME_TEXT(kept.fold_set.dispatches, "[]");
-    assert_int_equal(kept.fold_set.at, KEEPER_NOW);
+    SAME_TEXT(kept.stream_snapshot_set.stream, "Account/1");
+    assert_int_equal(kept.stream_snapshot_set.version, 5);
+    assert_int_equal(kept.stream_snapshot_set.type_version, 3);
+    SAME_TEXT(kept.stream_snapshot_set.state, "{\"s\":1}");
+    SAME_TEXT(kept.stream_snapshot_set.dispatches, "[]");
+    assert_int_equal(kept.stream_snapshot_set.at, KEEPER_NOW);
     assert_int_equal(
         pawl_store_checkpoint_set(keeper->store, PAWL_TEXT("totals"), 3, 9, KEEPER_NOW, NULL),
         PAWL_OK);

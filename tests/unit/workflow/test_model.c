@@ -327,7 +327,7 @@ static void an_application_of_another_time_is_refused(void **state)
     pawl_application other = application;
     other.abi              = PAWL_ABI + 1;
     assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "ABI 3"));
+    assert_non_null(strstr(error.text, "ABI 4"));
     other         = application;
     other.on_size = 0;
     assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);

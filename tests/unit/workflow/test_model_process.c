@@ -168,8 +168,8 @@ static const mistake mistakes[] = {
                 APPLY(PAWL_APPLIES(apply_credited), PAWL_APPLIES(apply_again))}},
     {.says   = "E: event type pawl.x begins with 'pawl.', which is the library's",
      .entity = {.name = "E", STATE, ON(CREDIT_ROW), APPLY(PAWL_APPLIES(apply_forged))}},
-    {.says   = "entity E: .fold_every is -1, it may not be negative",
-     .entity = {.name = "E", STATE, ON(CREDIT_ROW), .fold_every = -1}},
+    {.says   = "entity E: .snapshot_every is -1, it may not be negative",
+     .entity = {.name = "E", STATE, ON(CREDIT_ROW), .snapshot_every = -1}},
     {.says   = "entity E: .dispatches_remembered is -1, the limit is 0 to 65536",
      .entity = {.name = "E", STATE, ON(CREDIT_ROW), .dispatches_remembered = -1}},
     {.says    = "process P: .dispatches_remembered is 65537, the limit is 0 to 65536",
@@ -245,7 +245,7 @@ static const pawl_entity        good_entity     = {.name = "Account",
                                                    STATE,
                                                    ON(CREDIT_ROW),
                                                    APPLY(PAWL_APPLIES(apply_credited)),
-                                                   .fold_every            = 9,
+                                                   .snapshot_every        = 9,
                                                    .dispatches_remembered = PAWL_DISPATCHES_REMEMBERED_MAX};
 static const pawl_process       good_process    = {.name = "Transfer",
                                                    STATE,
@@ -271,7 +271,7 @@ static void a_good_table_is_found_again(void **state)
     const pawl__saga_model *entity  = pawl__model_saga(model, PAWL_TEXT("Account"));
     const pawl__saga_model *process = pawl__model_saga(model, PAWL_TEXT("Transfer"));
     assert_true(entity->stream->is_entity);
-    assert_int_equal(entity->stream->fold_every, 9);
+    assert_int_equal(entity->stream->snapshot_every, 9);
     assert_int_equal(entity->stream->remembered, PAWL_DISPATCHES_REMEMBERED_MAX);
     assert_non_null(pawl__model_apply(entity->stream, PAWL_TEXT("credited")));
     assert_null(pawl__model_apply(entity->stream, PAWL_TEXT("credite")));
@@ -401,11 +401,11 @@ static void a_smaller_process_is_read_by_its_size(void **state)
     pawl_application old   = application;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
-    old.process_size       = offsetof(pawl_process, fold_every);
+    old.process_size       = offsetof(pawl_process, snapshot_every);
     old.projection_size    = offsetof(pawl_projection, own_sql);
     world_ok(pawl__model_create(&old, NULL, NULL, &model, &error), &error);
     const pawl__saga_model *entity = pawl__model_saga(model, PAWL_TEXT("Account"));
-    assert_int_equal(entity->stream->fold_every, 0);
+    assert_int_equal(entity->stream->snapshot_every, 0);
     assert_int_equal(entity->stream->remembered, PAWL_DISPATCHES_REMEMBERED);
     assert_int_equal(entity->stream->apply_count, 1);
     pawl__model_destroy(model);

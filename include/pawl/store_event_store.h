@@ -1,4 +1,4 @@
-/* store_journal.h - the event store, one call each: append events with what they
+/* store_event_store.h - the event store, one call each: append events with what they
  * dispatch, read them, store snapshots and checkpoints. operations.h says what is the same
  * for all of these calls.
  *
@@ -11,8 +11,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_JOURNAL_H
-#define PAWL_STORE_JOURNAL_H
+#ifndef PAWL_STORE_EVENT_STORE_H
+#define PAWL_STORE_EVENT_STORE_H
 
 #include "pawl/store.h"
 
@@ -66,9 +66,9 @@ PAWL_API pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *
 /* Stores a snapshot, the state computed from a stream's events: version, type_version,
  * state and dispatches of it; `at` is not read. A stored snapshot of the same or a later version
  * stays: a snapshot saves reads, it is not a fact. */
-PAWL_API pawl_code pawl_store_fold_save(pawl_store *store, pawl_text stream,
-                                        const pawl_fold_row *fold, pawl_time now,
-                                        pawl_error *error);
+PAWL_API pawl_code pawl_store_stream_snapshot_save(pawl_store *store, pawl_text stream,
+                                                   const pawl_stream_snapshot_row *snapshot,
+                                                   pawl_time now, pawl_error *error);
 
 /* The global position that the projection of that name has come to; 0: it was never set. */
 PAWL_API pawl_code pawl_store_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,

@@ -1,12 +1,12 @@
-/* journal_rows.h - queries of the event store and its answers.
+/* event_store_rows.h - queries of the event store and its answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_JOURNAL_ROWS_H
-#define PAWL_JOURNAL_ROWS_H
+#ifndef PAWL_EVENT_STORE_ROWS_H
+#define PAWL_EVENT_STORE_ROWS_H
 
 #include "pawl/message.h"
 
@@ -41,26 +41,26 @@ typedef struct pawl_event_query {
 } pawl_event_query;
 
 /* A snapshot of a stream; version 0: there is none. */
-typedef struct pawl_fold_row {
+typedef struct pawl_stream_snapshot_row {
     int64_t   version;      /* of the last event in it */
     int32_t   type_version; /* of the state's record */
     pawl_text state;        /* JSON */
     pawl_text dispatches;   /* JSON array of the dispatch ids remembered, oldest first (O18) */
     pawl_time at;           /* when it was stored; for people */
-} pawl_fold_row;
+} pawl_stream_snapshot_row;
 
 /* A stream to load, and from which event on. */
 typedef struct pawl_stream_read {
     pawl_text stream;
-    int64_t   after;            /* events with a larger version; a snapshot before it is left out */
-    int32_t   fold_version_max; /* a snapshot of at most this version; 0: none */
+    int64_t   after; /* events with a larger version; a snapshot before it is left out */
+    int32_t   snapshot_version_max; /* a snapshot of at most this version; 0: none */
 } pawl_stream_read;
 
 typedef struct pawl_stream {
-    int64_t         version; /* of the last event; 0: there is none */
-    pawl_fold_row   fold;
-    pawl_event_row *events; /* behind the snapshot, by version */
-    size_t          count;
+    int64_t                  version; /* of the last event; 0: there is none */
+    pawl_stream_snapshot_row snapshot;
+    pawl_event_row          *events; /* behind the snapshot, by version */
+    size_t                   count;
 } pawl_stream;
 
 #ifdef __cplusplus

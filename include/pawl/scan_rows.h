@@ -1,4 +1,4 @@
-/* walk_rows.h - a scan of all live rows of a kind, page by page: for tools that read
+/* scan_rows.h - a scan of all live rows of a kind, page by page: for tools that read
  * everything that is stored, and write nothing.
  *
  * Threads: plain data. Answers live in the arena of the call.
@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_WALK_ROWS_H
-#define PAWL_WALK_ROWS_H
+#ifndef PAWL_SCAN_ROWS_H
+#define PAWL_SCAN_ROWS_H
 
 #include "pawl/base.h"
 #include "pawl/message.h"
@@ -17,22 +17,22 @@
 extern "C" {
 #endif
 
-typedef enum pawl_walk_kind {
-    PAWL_WALK_SAGAS, /* of one table, by id */
-    PAWL_WALK_QUEUE, /* messages of all queues, by number */
-    PAWL_WALK_TIMEOUTS,
-    PAWL_WALK_OUTBOX,      /* by number; those that were dispatched or discarded are left out */
-    PAWL_WALK_EVENTS,      /* of all streams, by number */
-    PAWL_WALK_FOLDS,       /* by stream */
-    PAWL_WALK_AGGREGATORS, /* by number */
-    PAWL_WALK_DEAD,        /* by endpoint and message id */
-    PAWL_WALK_CHECKPOINTS, /* by name */
-    PAWL_WALK_PARTITIONS   /* of aggregators, by name */
-} pawl_walk_kind;
-#define PAWL_WALK_KINDS 10
+typedef enum pawl_scan_kind {
+    PAWL_SCAN_SAGAS, /* of one table, by id */
+    PAWL_SCAN_QUEUE, /* messages of all queues, by number */
+    PAWL_SCAN_TIMEOUTS,
+    PAWL_SCAN_OUTBOX, /* by number; those that were dispatched or discarded are left out */
+    PAWL_SCAN_EVENTS, /* of all streams, by number */
+    PAWL_SCAN_STREAM_SNAPSHOTS, /* by stream */
+    PAWL_SCAN_AGGREGATORS,      /* by number */
+    PAWL_SCAN_DEAD,             /* by endpoint and message id */
+    PAWL_SCAN_CHECKPOINTS,      /* by name */
+    PAWL_SCAN_PARTITIONS        /* of aggregators, by name */
+} pawl_scan_kind;
+#define PAWL_SCAN_KINDS 10
 
 /* A row of any kind; what a kind does not have is empty. */
-typedef struct pawl_walk_row {
+typedef struct pawl_scan_row {
     pawl_uuid id; /* of a saga or a timeout */
     int64_t
         number; /* of a message in a queue, an outbox row, an event, an aggregator's row; global position
@@ -55,22 +55,22 @@ typedef struct pawl_walk_row {
     int32_t   attempts; /* failures in a row */
     bool      is_dead;
     pawl_text error; /* of the last failure */
-} pawl_walk_row;
+} pawl_scan_row;
 
-typedef struct pawl_walk_rows {
-    pawl_walk_row *items;
+typedef struct pawl_scan_rows {
+    pawl_scan_row *items;
     size_t         count;
-} pawl_walk_rows;
+} pawl_scan_rows;
 
-typedef struct pawl_walk {
-    pawl_walk_kind         kind;
+typedef struct pawl_scan {
+    pawl_scan_kind         kind;
     const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not read */
-    const pawl_walk_row   *after;     /* the row before; only its key is read. NULL: the first */
+    const pawl_scan_row   *after;     /* the row before; only its key is read. NULL: the first */
     size_t                 count_max; /* 0: all */
     /* Filters of PARTITIONS: one of that name, those of an aggregator, dead ones only. */
     pawl_text partition, aggregator;
     bool      is_dead;
-} pawl_walk;
+} pawl_scan;
 
 #ifdef __cplusplus
 }

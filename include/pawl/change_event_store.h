@@ -1,7 +1,7 @@
-/* change_journal.h - the changes to the event store: events, snapshots (`fold`), checkpoints.
+/* change_event_store.h - the changes to the event store: events, snapshots, checkpoints.
  *
  *     stream      the events of one process or entity, versions 1, 2, 3 ...
- *     fold        a snapshot: the state computed from a stream's events, stored so that a
+ *     snapshot    the state computed from a stream's events, stored so that a
  *                 load need not read them all
  *     position    the global position: an event's number in the order of all streams,
  *                 assigned after its commit, so that a reader in this order misses none
@@ -12,8 +12,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_CHANGE_JOURNAL_H
-#define PAWL_CHANGE_JOURNAL_H
+#ifndef PAWL_CHANGE_EVENT_STORE_H
+#define PAWL_CHANGE_EVENT_STORE_H
 
 #include "pawl/change_rows.h"
 
@@ -35,7 +35,7 @@ typedef struct pawl_event_append {
 
 /* Stores a snapshot, with the dispatch ids that its stream remembers (O18). A stored snapshot of
  * the same or a later version stays. */
-typedef struct pawl_fold_set {
+typedef struct pawl_stream_snapshot_set {
     PAWL__CHANGE_BASE
     pawl_text stream;
     int64_t   version;      /* of the last event in it */
@@ -45,7 +45,7 @@ typedef struct pawl_fold_set {
      * second of its event, unless that is the one of the id before. */
     pawl_text dispatches;
     pawl_time at; /* for people */
-} pawl_fold_set;
+} pawl_stream_snapshot_set;
 
 /* A checkpoint that was set back to before the first event; one at 0 was never set. */
 #define PAWL_CHECKPOINT_START (-1)

@@ -1,4 +1,4 @@
-/* intake.h - inbound transports: what a driver must do for an endpoint that reads a queue of a
+/* inbound.h - inbound transports: what a driver must do for an endpoint that reads a queue of a
  * broker.
  *
  *     open -> { take -> settle* | finish | leave }* -> close
@@ -15,8 +15,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_INTAKE_H
-#define PAWL_INTAKE_H
+#ifndef PAWL_INBOUND_H
+#define PAWL_INBOUND_H
 
 #include "pawl/base.h"
 #include "pawl/message.h"
@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-typedef struct pawl_intake     pawl_intake;
-typedef struct pawl_intake_ops pawl_intake_ops;
+typedef struct pawl_inbound     pawl_inbound;
+typedef struct pawl_inbound_ops pawl_inbound_ops;
 
 /* A message as it came. */
 typedef struct pawl_taken {
@@ -43,14 +43,14 @@ typedef struct pawl_takings {
     size_t      count;
 } pawl_takings;
 
-typedef struct pawl_intake_options {
+typedef struct pawl_inbound_options {
     size_t           options_size;
     const char      *queue; /* of the broker; borrowed until close, as all here */
     const pawl_text *types; /* types that the endpoint handles, for subscriptions */
     size_t           type_count;
     size_t           prefetch; /* most messages that are taken and not settled */
     bool is_ordered; /* of several programs that read the queue one at a time is given messages */
-} pawl_intake_options;
+} pawl_inbound_options;
 
 typedef struct pawl_take {
     size_t  count_max;
@@ -59,47 +59,47 @@ typedef struct pawl_take {
     int     wake_fd;  /* ends the wait when it is readable; -1: there is none */
 } pawl_take;
 
-struct pawl_intake {
-    const pawl_intake_ops *ops;
+struct pawl_inbound {
+    const pawl_inbound_ops *ops;
 };
 
-struct pawl_intake_ops {
-    size_t      ops_size;    /* sizeof(pawl_intake_ops) */
-    size_t      intake_size; /* the core allocates this much, zeroed; begins with pawl_intake */
-    const char *scheme;      /* of the URLs it takes, "amqp" */
+struct pawl_inbound_ops {
+    size_t      ops_size;     /* sizeof(pawl_inbound_ops) */
+    size_t      inbound_size; /* the core allocates this much, zeroed; begins with pawl_inbound */
+    const char *scheme;       /* of the URLs it takes, "amqp" */
 
     /* Reads the URL; does not connect. After a failed open the core still calls close(). */
-    pawl_code (*open)(pawl_intake *intake, const char *url, const pawl_intake_options *options,
+    pawl_code (*open)(pawl_inbound *inbound, const char *url, const pawl_inbound_options *options,
                       pawl_error *error);
-    void (*close)(pawl_intake *intake);
+    void (*close)(pawl_inbound *inbound);
     /* Connects, declares and subscribes when there is no connection, waits for a message and takes
      * those that are there, in the order in which they came; none when the wait is over. Texts are in the
      * arena. Any other code but PAWL_OK: nothing is taken, and the connection is closed. */
-    pawl_code (*take)(pawl_intake *intake, const pawl_take *by, pawl_arena *arena,
+    pawl_code (*take)(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
                       pawl_takings *takings, pawl_error *error);
     /* These never come again. A delivery on a channel that is gone is skipped: its message comes again.
      * Any other code but PAWL_OK: they may come again, and the connection is closed. */
-    pawl_code (*settle)(pawl_intake *intake, const pawl_taken *items, size_t count,
+    pawl_code (*settle)(pawl_inbound *inbound, const pawl_taken *items, size_t count,
                         pawl_error *error);
     /* Closes the connection, and with it returns what is not settled. */
-    void (*leave)(pawl_intake *intake);
+    void (*leave)(pawl_inbound *inbound);
     /* Removes the queue with all that is in it; there is none: PAWL_OK. For programs that made it for a while,
      * as tests and benches do. NULL: a queue of this broker cannot be removed. */
-    pawl_code (*remove)(pawl_intake *intake, pawl_error *error);
+    pawl_code (*remove)(pawl_inbound *inbound, pawl_error *error);
     /* Requests no more messages from the broker. Those that it has handed out by then are taken as ever, until a take finds none; a
      * take connects no more, until leave. Any other code but PAWL_OK: the connection is closed. NULL: what was handed out and not
      * taken goes back when the connection ends. */
-    pawl_code (*finish)(pawl_intake *intake, pawl_error *error);
+    pawl_code (*finish)(pawl_inbound *inbound, pawl_error *error);
 };
 
 /* Adds an inbound transport of your own for the URLs of its scheme; before any endpoint is created.
  * PAWL_EDUPLICATE: another one has the scheme; the same again changes nothing. The table is borrowed
  * for the life of the program. */
-PAWL_API pawl_code pawl_intake_register(const pawl_intake_ops *ops, pawl_error *error);
-#define PAWL_INTAKE_DRIVER_SYMBOL "pawl_intake_driver"
+PAWL_API pawl_code pawl_inbound_register(const pawl_inbound_ops *ops, pawl_error *error);
+#define PAWL_INBOUND_DRIVER_SYMBOL "pawl_inbound_driver"
 /* The inbound transport for the URL's scheme. PAWL_ECONFIG: there is none, and why. */
-PAWL_API pawl_code pawl_intake_find(const char *url, const pawl_intake_ops **ops,
-                                    pawl_error *error);
+PAWL_API pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops,
+                                     pawl_error *error);
 
 #ifdef __cplusplus
 }
