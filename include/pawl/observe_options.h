@@ -33,7 +33,7 @@ typedef struct pawl_health_options {
     int64_t queue_age_unhealthy;    /* [PAWL_NONE] */
     int64_t no_consumer_degraded;   /* the same of a queue without a consumer [1 min] */
     int64_t no_consumer_unhealthy;  /* [PAWL_NONE] */
-    int64_t retried_degraded;       /* how long a message in delayed retry is overdue [5 min] */
+    int64_t retried_degraded;       /* since a message in delayed retry was first due [5 min] */
     int64_t retried_unhealthy;      /* [PAWL_NONE] */
     int64_t late_degraded;          /* how late the earliest timeout is [1 min] */
     int64_t late_unhealthy;         /* [PAWL_NONE] */

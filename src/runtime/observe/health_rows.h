@@ -38,8 +38,8 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
       "queue %.*s: ready for %lld s without a consumer, the limit is %lld s",                          \
       "the same of a queue that has no consumer")                                                      \
     X(retry_age, retried, DURATION, PAWL_MINUTES(5), PAWL__HEALTH_OFF,                                 \
-      "queue %.*s: a message in delayed retry is overdue for %lld s, the limit is %lld s",             \
-      "how long a message that waits for a delayed retry is overdue")                                  \
+      "queue %.*s: a message in delayed retry was first due %lld s ago, the limit is %lld s",          \
+      "how long ago a message that waits for a delayed retry was first due")                           \
     X(timeouts_late, late, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                                \
       "%.*sthe earliest timeout is %lld s late, the limit is %lld s",                                  \
       "how late the earliest timeout is")                                                              \

@@ -98,7 +98,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       NULL, "Messages of a queue that wait for a delayed retry.")                                  \
     X(QUEUE_RETRIED_AGE, QUEUE, GAUGE, 1, "pawl_queue_retried_age_seconds",                        \
       "pawl.queue.retried_age", "s", NULL,                                                         \
-      "How long the oldest message that waits for another try is overdue; 0 without one.")         \
+      "How long ago the oldest message in delayed retry was first due; 0 without one.")            \
     X(QUEUE_WORKERS, QUEUE, GAUGE, 1, "pawl_queue_workers", "pawl.queue.workers", "{worker}",      \
       NULL, "Workers alive of the endpoint that reads the queue.")                                 \
     X(PROJECTION_LAG, PROJECTION, GAUGE, 1, "pawl_projection_lag_events",                          \

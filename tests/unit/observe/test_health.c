@@ -165,7 +165,7 @@ static const struct {
     {"retry_age", {FIGURES, QUEUES(trying_queues)}, NULL},
     {"retry_age",
      {FIGURES, QUEUES(retrying_queues)},
-     "queue orders: a message in delayed retry is overdue for 310 s, the limit is 300 s"},
+     "queue orders: a message in delayed retry was first due 310 s ago, the limit is 300 s"},
     {"timeouts_late", {FIGURES, .timeout_first = NOW - 60 * SECOND + 1}, NULL},
     {"timeouts_late", {FIGURES, .timeout_first = NOW + 600 * SECOND}, NULL},
     {"timeouts_late",

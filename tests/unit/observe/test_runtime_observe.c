@@ -141,7 +141,7 @@ static void o23_retries_that_wait_are_shown(const char *url)
     assert_true(exposition_value(page, "pawl_health{check=\"retry_age\"}") == 1);
     pawl_observe_answer answer = observed_ask(&p, "/readyz");
     assert_int_equal(answer.status, 200);
-    assert_true(world_says(answer.body, "queue left: a message in delayed retry is overdue"));
+    assert_true(world_says(answer.body, "queue left: a message in delayed retry was first due"));
     observed_close(&p);
 }
 
