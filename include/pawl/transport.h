@@ -22,7 +22,7 @@
  *     }
  *     static const pawl_transport_ops mail_sink = PAWL_OUTBOUND(mail);
  *     ... .routes = (const pawl_route[]){
- *             {.name = "mail", .sink = &mail_sink, .context = &server}, {0}}
+ *             {.name = "mail", .outbound = &mail_sink, .context = &server}, {0}}
  *
  * A transport that is registered by a scheme serves every route whose URL begins with it.
  *
