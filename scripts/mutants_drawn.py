@@ -81,7 +81,7 @@ OPERATORS = {
         r"(?<=[;{}:)\n])\n +(\*?\w[\w.\[\]]*(?:->[\w.\[\]]+)* +[-+|&]?=(?: [^;{}]*);)$", lambda old: ";"
     ),
     "no increment": replaced(r"^ +([\w.>\[\]-]+(?:\+\+|--);)$", lambda old: ";"),
-    "number": replaced(r"(?<![\w.])(\d+)(?![\w.\]])", lambda old: str(int(old, 0) + 1)),
+    "number": replaced(r"(?<![\w.])(0|[1-9]\d*)(?![\w.\]])", lambda old: str(int(old, 0) + 1)),
     "plus, minus": replaced(r"[\w)\]] ([-+]) [\w(]", {"+": "-", "-": "+"}.get),
     "failure": replaced(r"return (PAWL_E\w+|code);", lambda old: "PAWL_OK"),
     "truth": replaced(r"\b(true|false)\b", {"true": "false", "false": "true"}.get),

@@ -84,6 +84,8 @@ const pawl__option pawl__queue_verb_options[] = {
     QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
     QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
+    QUEUE_OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
+                 "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
     QUEUE_OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
     {.name = NULL},
 };

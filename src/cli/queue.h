@@ -11,6 +11,7 @@ typedef struct pawl__queue_fields {
     pawl__store_fields at;
     const char        *action, *queue;
     const char        *due, *id, *type, *reason, *to; /* as they were given, or NULL */
+    pawl__texts        where;                         /* conditions as those of `pawl find` */
     int64_t            limit, rate, last;
     bool               is_json, is_revealed, is_agreed, is_dry, is_discarding;
 } pawl__queue_fields;

@@ -9,6 +9,7 @@
  */
 #include "cli/queue.h"
 
+#include "cli/find.h"
 #include "cli/pace.h"
 
 #include <inttypes.h>
@@ -24,8 +25,10 @@ typedef struct taking {
     pawl_arena               *arena; /* of one page */
     pawl_queue_query          query;
     pawl_queue_row            last; /* of the page before: its key */
+    pawl__find_conditions     where;
+    bool                      is_last; /* the page was the last one */
     int64_t                   begun;
-    size_t                    total, seen, done;
+    size_t                    total, seen, done, unreadable;
 } taking;
 
 static volatile sig_atomic_t is_interrupted;
@@ -34,6 +37,11 @@ static void on_signal(int number)
 {
     (void)number;
     is_interrupted = 1;
+}
+
+static pawl_code check_interrupted(pawl_error *error)
+{
+    return is_interrupted ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted") : PAWL_OK;
 }
 
 static bool is_move(const taking *it)
@@ -56,49 +64,74 @@ static const char *done_key(const taking *it)
 
 /* ---- Pages ----------------------------------------------------------------- */
 
+/* Keeps those of the page that meet the conditions of --where. */
+static void keep_matches(taking *it, pawl_queue_messages *found)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        pawl__find_verdict verdict = pawl__find_match(&it->where, &found->items[i].row.message);
+        it->unreadable += verdict == PAWL__FIND_UNREADABLE;
+        if (verdict == PAWL__FIND_YES)
+            found->items[kept++] = found->items[i];
+    }
+    found->count = kept;
+}
+
 static pawl_code next_page(taking *it, size_t size, pawl_queue_messages *found, pawl_error *error)
 {
     pawl_arena_reset(it->arena);
     it->query.count_max = size;
-    pawl_code code      = pawl_store_queue_find(it->store, &it->query, it->arena, found, error);
+    pawl_code code      = check_interrupted(error);
+    if (code == PAWL_OK)
+        code = pawl_store_queue_find(it->store, &it->query, it->arena, found, error);
+    it->is_last = found->count < size;
     if (code != PAWL_OK || found->count == 0)
         return code;
     it->last        = (pawl_queue_row){.due = found->items[found->count - 1].row.due,
                                        .seq = found->items[found->count - 1].row.seq};
     it->query.after = &it->last;
+    keep_matches(it, found);
     return PAWL_OK;
 }
 
 /* Counts the selection, and freezes it at the last number. */
 static pawl_code count_all(taking *it, pawl_error *error)
 {
-    pawl_queue_messages found = {.count = PAGE};
+    pawl_queue_messages found = {.count = 0};
     pawl_code           code  = PAWL_OK;
     int64_t             last  = 0;
-    while (code == PAWL_OK && found.count == PAGE) {
+    while (code == PAWL_OK && !it->is_last) {
         code = next_page(it, PAGE, &found, error);
         for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
             last = found.items[i].row.seq > last ? found.items[i].row.seq : last;
         it->total += code == PAWL_OK ? found.count : 0;
     }
     it->query.after = NULL;
+    it->is_last     = false;
     if (it->query.seq_max == 0)
         it->query.seq_max = last;
+    if (it->unreadable > 0)
+        fprintf(stderr, "pawl: %zu message%s not compared: the body is not JSON\n", it->unreadable,
+                it->unreadable == 1 ? " is" : "s are");
     return code;
 }
 
-static pawl_code take_page(taking *it, const pawl_queue_messages *found, pawl_error *error)
+/* Takes `count` messages of a page, when the rate allows it. */
+static pawl_code take_some(taking *it, const pawl_queue_message *messages, size_t count,
+                           pawl_error *error)
 {
-    int64_t   seqs[PAGE];
-    size_t    taken = 0;
-    pawl_code code  = PAWL_OK;
-    for (size_t i = 0; i < found->count; i++)
-        seqs[i] = found->items[i].row.seq;
-    code = pawl_store_queue_take(it->store, &it->take, seqs, found->count, pawl_clock_now(NULL),
-                                 &taken, error);
+    int64_t seqs[PAGE];
+    size_t  taken = 0;
+    pawl__pace_wait(it->begun, (int64_t)it->seen, it->fields->rate);
+    pawl_code code = check_interrupted(error);
+    for (size_t i = 0; i < count; i++)
+        seqs[i] = messages[i].row.seq;
+    if (code == PAWL_OK)
+        code = pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL),
+                                     &taken, error);
     if (code != PAWL_OK)
         return code;
-    it->seen += found->count;
+    it->seen += count;
     it->done += taken;
     pawl__progress(done_word(it), (int64_t)it->seen, (int64_t)it->total);
     return PAWL_OK;
@@ -106,23 +139,19 @@ static pawl_code take_page(taking *it, const pawl_queue_messages *found, pawl_er
 
 static pawl_code take_pages(taking *it, pawl_error *error)
 {
-    size_t              size  = pawl__pace_page(it->fields->rate, PAGE);
-    pawl_queue_messages found = {.count = size};
-    pawl_code           code  = PAWL_OK;
-    it->begun                 = pawl__pace_now();
+    size_t              size = pawl__pace_page(it->fields->rate, PAGE);
+    pawl_queue_messages found;
+    pawl_code           code = PAWL_OK;
+    it->begun                = pawl__pace_now();
     if (it->total > size)
         fprintf(stderr,
                 "pawl: if it is interrupted, the same command with --last %" PRId64 " goes on\n",
                 it->query.seq_max);
-    while (code == PAWL_OK && found.count == size) {
-        if (!is_interrupted)
-            pawl__pace_wait(it->begun, (int64_t)it->seen, it->fields->rate);
-        if (is_interrupted)
-            code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
-        if (code == PAWL_OK)
-            code = next_page(it, size, &found, error);
-        if (code == PAWL_OK)
-            code = take_page(it, &found, error);
+    while (code == PAWL_OK && !it->is_last) {
+        code = next_page(it, PAGE, &found, error);
+        for (size_t i = 0; code == PAWL_OK && i < found.count; i += size)
+            code = take_some(it, &found.items[i], found.count - i < size ? found.count - i : size,
+                             error);
     }
     pawl__progress_end((int64_t)it->seen);
     return code == PAWL_OK
@@ -228,7 +257,10 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
     it.arena = pawl_arena_create(0);
     if (it.arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = work(&it, error);
+    code = fields->where.count > 0 ? pawl__find_read(&fields->where, &it.where, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = work(&it, error);
+    pawl__find_free(&it.where);
     pawl_arena_destroy(it.arena);
     return code;
 }
@@ -246,5 +278,11 @@ pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *e
     if (is_moved && strcmp(fields->queue, fields->to) == 0)
         return pawl_error_set(error, PAWL_EINVAL, "the messages of queue %s are in it already",
                               fields->queue);
-    return is_purge || is_moved ? pawl__filter_check("TO", fields->to, error) : PAWL_OK;
+    pawl__find_conditions where = {.count = 0};
+    pawl_code             code  = PAWL_OK;
+    if (fields->where.count > 0)
+        code = pawl__find_read(&fields->where, &where, error);
+    pawl__find_free(&where);
+    return code == PAWL_OK && (is_purge || is_moved) ? pawl__filter_check("TO", fields->to, error)
+                                                     : code;
 }

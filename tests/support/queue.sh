@@ -151,6 +151,21 @@ expect 0 '^retried 1 dead letter$' pawl dead retry w-6
 expect 0 '"actions":\[\{"action":"moved",.*"action":"dead_lettered",.*"reason":"a slip"\},\{"action":"discarded",' \
     pawl queue show wrong --json
 
+echo "== conditions on the body"
+expect 2 "'4711' has no '='" pawl queue purge wrong --where 4711
+expect 2 "pawl queue peek has no option --where: it is for move, purge" pawl queue peek wrong --where a=1
+for n in $(seq 300); do echo "{\"n\":$n,\"customer\":$((n % 100))}"; done |
+    pawl send --to many --type parcel --lines >/dev/null || die "nothing is sent"
+expect 0 '' pawl send --to many --type note --id n-7 --body '{"customer":7}'
+expect 0 '^would be dead-lettered: 4 messages of queue many$' pawl queue purge many --where customer=7 --dry-run
+expect 0 '^discarded 3 messages of queue many$' \
+    pawl queue purge many --where customer=7 --where type=parcel --discard --yes
+expect 0 '^moved 1 message of queue many to few$' pawl queue move many few --where id=n-7 --yes
+expect 0 '^would be dead-lettered: 0 messages of queue many$' pawl queue purge many --where customer=7 --dry-run
+expect 0 '^\{"queue":"many","ready":297,' pawl queue show many --json
+expect 0 '^discarded 297 messages of queue many$' pawl queue purge many --discard --yes
+expect 0 '^discarded 1 message of queue few$' pawl queue purge few --discard --yes
+
 echo "== a purge in pages, interrupted and gone on"
 expect 0 '' pawl queue purge billing --discard --yes
 expect 0 '' pawl dead discard --all --yes

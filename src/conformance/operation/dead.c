@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/suite.h"
+#include "conformance/suite/journal.h"
 #include "pawl/operations.h"
 #include "pawl/store_calls.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define ORDERS TEXT("orders")
@@ -401,6 +402,77 @@ static void old_bodies_go_a_page_at_a_time(suite *s)
     EXPECT(s, !more && place.size != 0);
 }
 
+/* A body at its limit, which a store may keep in parts. */
+static void an_old_body_at_its_limit_goes(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    bool         more = true;
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    sent.body         = suite_bytes(s, PAWL_BODY_SIZE_MAX);
+    COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = sent,
+               .code = TEXT("EPERSIST"), .at = SUITE_NOW);
+    EXPECT_OK(
+        s, pawl_store_dead_discard(a, ORDERS, sent.id, ANN, TEXT("no use"), SUITE_NOW, &s->error));
+    EXPECT_TEXT(s, actions_of(s, a, "m-1").items[0].event.body, sent.body);
+    pawl_sweep what = {.inbox_before  = PAWL_TIME_MIN,
+                       .outbox_before = PAWL_TIME_MIN,
+                       .bodies_before = SUITE_NOW + 9,
+                       .count_max     = 100};
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 1);
+    expect_body(s, a, "m-1", false);
+    EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
+}
+
+#define WRITERS 3
+#define DISCARDS 40
+
+/* Thread 0 gives positions, thread 1 removes bodies, the others discard, until all of them have. */
+static void discard_number_or_sweep(suite_thread *thread)
+{
+    suite            *s       = thread->s;
+    pawl_store       *store   = suite_open(s);
+    atomic_int       *writers = thread->context;
+    pawl_sweep_cursor place   = {.size = 0};
+    int64_t           count   = 0;
+    bool              more    = false;
+    pawl_sweep        what    = {.inbox_before  = PAWL_TIME_MIN,
+                                 .outbox_before = PAWL_TIME_MIN,
+                                 .bodies_before = SUITE_NOW + 9,
+                                 .bodies_cursor = &place,
+                                 .count_max     = 7};
+    for (unsigned i = 0; thread->index > 1 && i < DISCARDS; i++)
+        discard(s, store, suite_printf(s, "m-%u-%u", thread->index, i).data, SUITE_NOW);
+    if (thread->index > 1)
+        atomic_fetch_sub(writers, 1);
+    while (thread->index == 0 && atomic_load(writers) > 0)
+        EXPECT_OK(s, pawl_store_event_number(store, 5, &count, &s->error));
+    while (thread->index == 1 && atomic_load(writers) > 0)
+        sweep_bodies(s, store, what, &more);
+}
+
+static void bodies_go_while_events_get_positions(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    int64_t     count = 0;
+    bool        more  = true;
+    atomic_int  writers;
+    atomic_init(&writers, WRITERS);
+    suite_threads(s, 2 + WRITERS, discard_number_or_sweep, &writers);
+    pawl_sweep what = {.inbox_before  = PAWL_TIME_MIN,
+                       .outbox_before = PAWL_TIME_MIN,
+                       .bodies_before = SUITE_NOW + 9,
+                       .count_max     = 1000};
+    sweep_bodies(s, a, what, &more);
+    EXPECT_OK(s, pawl_store_event_number(a, 1000, &count, &s->error));
+    pawl_event_rows rows = suite_events(s, a, (pawl_event_query){.is_by_position = true});
+    EXPECT_EQ(s, rows.count, WRITERS * DISCARDS);
+    for (size_t i = 0; i < rows.count; i++) {
+        EXPECT_EQ(s, rows.items[i].position, i + 1);
+        EXPECT_EQ(s, rows.items[i].event.type_version, PAWL_DEAD_WITHOUT_BODY);
+        EXPECT_EQ(s, rows.items[i].event.body.size, 0);
+    }
+}
+
 static const suite_case cases[] = {
     {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
     {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
@@ -415,6 +487,8 @@ static const suite_case cases[] = {
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
     {"E34 old bodies go and their events stay", old_bodies_go_and_their_events_stay},
     {"E34 old bodies go a page at a time", old_bodies_go_a_page_at_a_time},
+    {"E34 an old body at its limit goes", an_old_body_at_its_limit_goes},
+    {"E34 O4 bodies go while events get positions", bodies_go_while_events_get_positions},
 };
 
 const suite_cases cases_op_dead = SUITE_CASES("operations on dead letters", cases);
