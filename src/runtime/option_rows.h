@@ -38,13 +38,13 @@ typedef struct pawl__number_row {
     X(batch_messages, COUNT, 256, 1, PAWL_BATCH_MESSAGES_MAX, "batch",                         \
       "most messages in one commit")                                                           \
     X(batch_time_max, DURATION, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10), "batch-time-max",  \
-      "time of handlers in one commit; the rest of the batch waits for the next one")          \
+      "run time of handlers after which a batch is committed; the rest waits")                 \
     X(deadline, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(1), "deadline",                       \
       "longest wait for one call of the store")                                                \
     X(timeout_lease, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "timeout-lease",            \
       "how long a worker's claim of a timeout lasts")                                          \
     X(handler_time_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(1), "handler-time-max",        \
-      "how long a handler may run; its message stays claimed at least that long")              \
+      "how long a handler may run; until then its message stays claimed")                      \
     X(immediate_retries, COUNT, 3, -1, 100, "immediate-retries",                               \
       "immediate retries of a failed handler, in memory")                                      \
     X(delayed_retries, COUNT, 5, -1, 1000, "delayed-retries",                                  \
@@ -56,15 +56,15 @@ typedef struct pawl__number_row {
     X(crashes_max, LIMIT, 3, -1, 1000, "crashes-max",                                          \
       "process crashes after which a message is dead-lettered")                                \
     X(breaker_rate, LIMIT, -1, -1, 100, "breaker-rate",                                        \
-      "failures in 100 messages at which the endpoint stops and probes")                       \
+      "failures per 100 messages at which the endpoint's circuit breaker opens")               \
     X(breaker_window, COUNT, 100, 1, PAWL__BREAKER_WINDOW_MAX, "breaker-window",               \
       "number of recent messages the failure rate is computed over")                           \
     X(breaker_pause, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "breaker-pause",           \
-      "wait before the first probe; doubles with each failed probe")                           \
+      "wait before the first probe (one message); doubles with each failed probe")             \
     X(breaker_pause_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "breaker-pause-max",    \
       "longest wait before a probe")                                                           \
     X(breaker_probes, COUNT, 3, 1, 1000, "breaker-probes",                                     \
-      "successful probes in a row until the endpoint goes on")                                 \
+      "successful probes in a row that close the breaker")                                     \
     X(conflict_retries, COUNT, 20, -1, 10000, "conflict-retries",                              \
       "reloads of a saga after conflicts before its message fails")                            \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",         \
