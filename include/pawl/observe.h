@@ -154,6 +154,51 @@ typedef struct pawl_observe_plan {
     int64_t             period;  /* between two exports, microseconds */
 } pawl_observe_plan;
 
+/* ---- Pages of another kind: the console's ----------------------------------- */
+
+/* A name and its value, both ended by a NUL: a header, an argument of a query. */
+typedef struct pawl_serve_pair {
+    const char *name;
+    const char *value; /* never NULL */
+} pawl_serve_pair;
+
+/* A request. All of it lives for the call. */
+typedef struct pawl_serve_request pawl_serve_request;
+struct pawl_serve_request {
+    const char            *method;
+    const char            *path;      /* percent escapes are decoded; without the query */
+    const pawl_serve_pair *arguments; /* of the query, decoded */
+    size_t                 argument_count;
+    pawl_text              body;
+    bool        is_too_large;    /* the body is larger than the plan allows, and empty here */
+    const char *user, *password; /* of basic authentication, or NULL */
+    /* The value of a header, or NULL. */
+    const char *(*header)(const pawl_serve_request *request, const char *name);
+    void *connection; /* the module's */
+};
+
+typedef struct pawl_serve_answer {
+    int                    status;
+    const char            *content_type; /* static */
+    pawl_text              body;         /* in the arena of the call, or static */
+    const pawl_serve_pair *headers;      /* likewise */
+    size_t                 header_count;
+    bool                   is_stream; /* the body comes from `read`, until that ends it */
+} pawl_serve_answer;
+
+typedef struct pawl_serve_plan {
+    void *context;
+    /* Answers one request. Called from several threads at once. */
+    void (*answer)(void *context, const pawl_serve_request *request, pawl_arena *arena,
+                   pawl_serve_answer *answer);
+    /* The next bytes of a stream, `size` at most, which it may wait for; -1 ends the stream. `*state` is 0 at
+     * the first call of a stream, and the callee's afterwards. */
+    long (*read)(void *context, uint64_t *state, char *buffer, size_t size);
+    const char *address; /* numeric */
+    int         port;    /* PAWL_OBSERVE_PORT_ANY: a free one */
+    size_t      body_size_max;
+} pawl_serve_plan;
+
 typedef struct pawl_observe_ops {
     size_t ops_size; /* sizeof(pawl_observe_ops) */
     /* Borrows the plan until stop. `*port` is the one that listens, 0 for none. After a
@@ -165,6 +210,10 @@ typedef struct pawl_observe_ops {
     /* Finishes requests in flight, sends what waits if that takes no longer than a
      * second or so. The functions of the source are not called afterwards. */
     void (*stop)(void *carrier);
+    /* A server of pages, which borrows the plan until serve_stop. Errors as those of start. */
+    pawl_code (*serve)(const pawl_serve_plan *plan, void **server, int *port, pawl_error *error);
+    /* Waits for answers that are being made; `read` must end its streams before. */
+    void (*serve_stop)(void *server);
 } pawl_observe_ops;
 
 /* The module libpawl-observe.so exports a `const pawl_observe_ops` of this name. */

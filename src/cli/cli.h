@@ -51,6 +51,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
     X(bench)                \
     X(completion)           \
     X(conformance)          \
+    X(console)              \
     X(dead)                 \
     X(doctor)               \
     X(events)               \
@@ -259,7 +260,9 @@ pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, paw
 pawl_code pawl__agree(const char *action, const char *done, const char *question,
                       pawl_error *error);
 
-/* The name of the user who runs the command, or "user NUMBER". */
+/* The name of the user who runs the command, or "user NUMBER"; behind it that of the console's user, for whom the
+ * console runs the command: "pawl (ann)". */
+#define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* the variable that names him */
 #define PAWL__USER_SIZE 100
 const char *pawl__user(char name[PAWL__USER_SIZE]);
 

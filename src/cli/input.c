@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,10 @@ const char *pawl__user(char name[PAWL__USER_SIZE])
         snprintf(name, PAWL__USER_SIZE, "%s", user->pw_name);
     else
         snprintf(name, PAWL__USER_SIZE, "user %ld", (long)getuid());
+    const char *asker = getenv(PAWL__CONSOLE_USER);
+    size_t      size  = strlen(name);
+    if (asker != NULL && size + strlen(asker) + 4 <= PAWL__USER_SIZE)
+        snprintf(name + size, PAWL__USER_SIZE - size, " (%s)", asker);
     return name;
 }
 

@@ -26,6 +26,7 @@ static const pawl__verb verbs[] = {
     VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
+    VERB(console, "serve a page that shows what is stuck and why, and repairs it, to a browser"),
     VERB_REPORTS(dead, "show dead letters; retry, edit or discard them"),
     VERB_REPORTS(doctor,
                  "find what is wrong with a store, its server and what waits; name the remedy"),

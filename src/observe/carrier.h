@@ -1,5 +1,6 @@
 /* carrier.h - the module that carries health, metrics and traces out of the
- * process: a small HTTP server, and a thread that posts to a collector.
+ * process: a small HTTP server, a thread that posts to a collector, and a server of
+ * pages for the console.
  *
  *     start -> (requests are answered, exports are posted) -> stop
  *
@@ -21,6 +22,13 @@ typedef struct pawl__server pawl__server;
 pawl_code pawl__server_start(const pawl_observe_plan *plan, pawl__server **server, int *port,
                              pawl_error *error);
 void      pawl__server_stop(pawl__server *server); /* accepts NULL */
+
+/* A socket that listens at a numeric address; the caller closes it. `*port` is the one that it has. */
+pawl_code pawl__listen(const char *address, int port, int *fd, int *got, pawl_error *error);
+/* pages.c: the calls `serve` and `serve_stop` of the module. */
+pawl_code pawl__pages_start(const pawl_serve_plan *plan, void **server, int *port,
+                            pawl_error *error);
+void      pawl__pages_stop(void *server); /* accepts NULL */
 
 /* exporter.c */
 typedef struct pawl__exporter pawl__exporter;

@@ -42,8 +42,10 @@ static pawl_code start(const pawl_observe_plan *plan, void **context, int *port,
 }
 
 const pawl_observe_ops pawl_observe_module = {
-    .ops_size = sizeof(pawl_observe_ops),
-    .start    = start,
-    .wake     = wake,
-    .stop     = stop,
+    .ops_size   = sizeof(pawl_observe_ops),
+    .start      = start,
+    .wake       = wake,
+    .stop       = stop,
+    .serve      = pawl__pages_start,
+    .serve_stop = pawl__pages_stop,
 };

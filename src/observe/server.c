@@ -82,42 +82,47 @@ typedef union address {
     struct sockaddr_in6 six;
 } address;
 
-static pawl_code read_address(const pawl_observe_plan *plan, address *at, socklen_t *size,
+static pawl_code read_address(const char *text, int number, address *at, socklen_t *size,
                               pawl_error *error)
 {
-    uint16_t port = htons((uint16_t)(plan->port > 0 ? plan->port : 0));
+    uint16_t port = htons((uint16_t)(number > 0 ? number : 0));
     memset(at, 0, sizeof *at);
-    if (inet_pton(AF_INET, plan->address, &at->four.sin_addr) == 1) {
+    if (inet_pton(AF_INET, text, &at->four.sin_addr) == 1) {
         at->four.sin_family = AF_INET;
         at->four.sin_port   = port;
         *size               = sizeof at->four;
         return PAWL_OK;
     }
-    if (inet_pton(AF_INET6, plan->address, &at->six.sin6_addr) == 1) {
+    if (inet_pton(AF_INET6, text, &at->six.sin6_addr) == 1) {
         at->six.sin6_family = AF_INET6;
         at->six.sin6_port   = port;
         *size               = sizeof at->six;
         return PAWL_OK;
     }
-    return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no numeric address", plan->address);
+    return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no numeric address", text);
 }
 
-/* `*fd` is to be closed when it is not -1, failed or not. */
-static pawl_code listen_at(const pawl_observe_plan *plan, int *fd, int *port, pawl_error *error)
+pawl_code pawl__listen(const char *text, int number, int *fd, int *got, pawl_error *error)
 {
     static const int one = 1;
     address          at;
     socklen_t        size = 0;
-    pawl_code        code = read_address(plan, &at, &size, error);
+    pawl_code        code = read_address(text, number, &at, &size, error);
+    *fd                   = -1;
     if (code != PAWL_OK)
         return code;
     *fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(*fd, &at.any, size) != 0 || listen(*fd, BACKLOG) != 0 ||
-        getsockname(*fd, &at.any, &size) != 0)
-        return pawl_error_set(error, PAWL_ECONFIG, "cannot listen on %s port %d: %s", plan->address,
-                              plan->port > 0 ? plan->port : 0, strerror(errno));
-    *port = ntohs(at.any.sa_family == AF_INET ? at.four.sin_port : at.six.sin6_port);
+        getsockname(*fd, &at.any, &size) != 0) {
+        code = pawl_error_set(error, PAWL_ECONFIG, "cannot listen on %s port %d: %s", text,
+                              number > 0 ? number : 0, strerror(errno));
+        if (*fd >= 0)
+            close(*fd);
+        *fd = -1;
+        return code;
+    }
+    *got = ntohs(at.any.sa_family == AF_INET ? at.four.sin_port : at.six.sin6_port);
     return PAWL_OK;
 }
 
@@ -144,7 +149,7 @@ pawl_code pawl__server_start(const pawl_observe_plan *plan, pawl__server **serve
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a server");
     made->source   = plan->source;
-    pawl_code code = listen_at(plan, &fd, port, error);
+    pawl_code code = pawl__listen(plan->address, plan->port, &fd, port, error);
     if (code == PAWL_OK) {
         made->daemon = start_daemon(made, fd);
         if (made->daemon == NULL)

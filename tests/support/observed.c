@@ -101,7 +101,8 @@ static void stop(void *carrier)
     observed_stops++;
 }
 
-static const pawl_observe_ops module = {sizeof module, start, wake, stop};
+static const pawl_observe_ops module = {
+    .ops_size = sizeof module, .start = start, .wake = wake, .stop = stop};
 
 int observed_use_module(void **state)
 {

@@ -1,0 +1,122 @@
+/* console.h - `pawl console`: the command in a browser.
+ *
+ *     browser --HTTP--> answer.c: who asks, may he, which verb -> call.c: runs `pawl VERB ... --json` as a process
+ *                                                              -> assets: the page, its script and its style
+ *                       live.c: `stats` and `doctor` once for all browsers, sent on as server-sent events
+ *
+ * A request of the API becomes the words of a verb, so that the API has the columns, the limits and the texts of the
+ * command and no others. The verb runs in a process of its own: it can be ended when it takes too long, and what goes
+ * wrong in it does not end the console.
+ *
+ * Threads: the server has one for each connection, live.c one. The struct pawl__console, which they share, is written before
+ * the server starts or under its mutex.
+ * Tests: tests/system/console.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_CONSOLE_CONSOLE_H
+#define PAWL_CLI_CONSOLE_CONSOLE_H
+
+#include "cli/cli.h"
+#include "pawl/observe.h"
+
+#include <pthread.h>
+
+/* ---- Users (users.c) ------------------------------------------------------- */
+
+#define PAWL__CONSOLE_USERS_MAX 256
+
+typedef struct pawl__console_user {
+    const char *name;
+    const char *hash; /* as crypt(3) makes it */
+    bool        may_write;
+} pawl__console_user;
+
+typedef struct pawl__console_users {
+    pawl__console_user items[PAWL__CONSOLE_USERS_MAX];
+    size_t             count;
+    pawl_text          text; /* the file, with its lines ended by NULs */
+} pawl__console_users;
+
+/* Lines NAME:HASH or NAME:HASH:write. PAWL_EINPUT names the line. pawl__console_users_free afterwards. */
+pawl_code pawl__console_users_read(const char *path, pawl__console_users *users, pawl_error *error);
+void      pawl__console_users_free(pawl__console_users *users);
+/* NULL: no such user, or another password; it takes as long for both. */
+const pawl__console_user *pawl__console_users_find(const pawl__console_users *users,
+                                                   const char *name, const char *password);
+
+/* ---- The console ----------------------------------------------------------- */
+
+typedef struct pawl__console {
+    const char *store, *prefix, *saga_prefix, *app; /* of the verbs; saga_prefix and app or NULL */
+    char        masked[PAWL_URL_SIZE_MAX + 1];      /* the store's URL without its password */
+    bool        may_write;
+    const char *user_header; /* of a proxy; or NULL */
+    pawl__console_users users;
+    bool                has_users;
+    const char         *address; /* numeric, that the server listens at */
+    /* Verbs that run (call.c). */
+    pthread_mutex_t mutex;
+    pthread_cond_t  is_free;
+    int             running, waiting;
+    /* live.c, under the mutex. */
+    pthread_t      thread;
+    pthread_cond_t is_news;
+    int            watchers; /* browsers that read the stream */
+    uint64_t       number;   /* of the last news */
+    char          *news[2];  /* of stats and of doctor, as JSON; NULL: none yet */
+    uint64_t       news_number[2];
+    bool           has_thread, is_over;
+} pawl__console;
+
+/* ---- Verbs (call.c) --------------------------------------------------------- */
+
+#define PAWL__CONSOLE_WORDS_MAX 700 /* of one call */
+
+typedef struct pawl__console_call {
+    const char *words[PAWL__CONSOLE_WORDS_MAX +
+                      1]; /* VERB ACTION --OPTION=VALUE ... -- ARGUMENT ...; ends with NULL */
+    size_t      count;
+    pawl_text   input; /* the verb's standard input */
+    const char *user;  /* the asker: operators' actions are on record with this name; or NULL */
+} pawl__console_call;
+
+typedef struct pawl__console_result {
+    int       exit_code; /* -1: the verb was ended, since it took too long or printed too much */
+    pawl_text out, err;  /* in the arena */
+} pawl__console_result;
+
+/* Runs the verb. PAWL_EBUSY: too many run and wait; other errors: it could not be started. */
+pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
+                            pawl_arena *arena, pawl__console_result *result, pawl_error *error);
+/* Adds a word, "--NAME=VALUE" where a name is given. False: too many, or no memory. */
+bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char *name,
+                        const char *value);
+/* The lines of JSON as an array: "[{...},{...}]". Data NULL without memory. */
+pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena);
+
+/* ---- Answers (answer.c) ------------------------------------------------------ */
+
+void pawl__console_answer(void *context, const pawl_serve_request *request, pawl_arena *arena,
+                          pawl_serve_answer *answer);
+
+/* ---- Live figures (live.c) ---------------------------------------------------- */
+
+pawl_code pawl__console_live_start(pawl__console *console, pawl_error *error);
+/* Ends the thread and every stream. */
+void pawl__console_live_stop(pawl__console *console);
+long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_t size);
+
+/* ---- The page (assets.c, which the build makes of src/cli/console/page) -------- */
+
+typedef struct pawl__asset {
+    const char          *path; /* "/console.js" */
+    const char          *content_type;
+    const unsigned char *data;
+    size_t               size;
+} pawl__asset;
+
+extern const pawl__asset pawl__assets[];
+extern const size_t      pawl__asset_count;
+
+#endif

@@ -1,0 +1,629 @@
+// console.js - the page of `pawl console`, one client of its API.
+//
+// Whatever comes from the store is hostile input: it becomes text (textContent) and never HTML.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+const view = document.getElementById("view");
+let about = { may_write: false };
+
+// ---- Elements -------------------------------------------------------------------
+
+function el(name, attributes, ...children) {
+  const space = ["svg", "path", "rect", "text", "g", "title"].includes(name) ? "http://www.w3.org/2000/svg" : null;
+  const made = space ? document.createElementNS(space, name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value != null) made.setAttribute(key, value);
+  }
+  for (const child of children.flat(Infinity)) if (child != null && child !== false) made.append(child);
+  return made;
+}
+
+const button = (text, onclick, more) => el("button", { type: "button", onclick, ...more }, text);
+const link = (text, hash) => el("a", { href: hash }, text);
+const hash = (path, query) => {
+  const words = new URLSearchParams(Object.entries(query ?? {}).filter(([, value]) => value != null && value !== ""));
+  return `#/${path}${words.size ? `?${words}` : ""}`;
+};
+
+// ---- The API --------------------------------------------------------------------
+
+async function ask(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("the console does not answer");
+  }
+  const text = await answer.text();
+  let read = null;
+  try { read = JSON.parse(text); } catch { /* told below */ }
+  if (!answer.ok || read == null) throw new Error(read?.error ?? `the console answers with status ${answer.status}`);
+  return read;
+}
+
+function get(path, query) {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {}))
+    for (const one of [value].flat()) if (one != null && one !== "") words.append(name, one);
+  return ask(`/api/${path}${words.size ? `?${words}` : ""}`);
+}
+
+const post = (path, body) => ask(`/api/${path}`, {
+  method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", "X-Pawl-Console": "1" } });
+
+// ---- Values ---------------------------------------------------------------------
+
+const isTime = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value);
+
+function age(text) {
+  const seconds = (Date.now() - Date.parse(text)) / 1000, size = Math.abs(seconds);
+  const [count, unit] = size < 90 ? [size, "s"] : size < 5400 ? [size / 60, "min"] : size < 129600 ? [size / 3600, "h"]
+    : [size / 86400, "d"];
+  return seconds >= 0 ? `${Math.round(count)} ${unit} ago` : `in ${Math.round(count)} ${unit}`;
+}
+
+const number = (value) => value.toLocaleString("en");
+
+function shown(value) {
+  if (value == null) return "";
+  if (isTime(value)) return el("time", { datetime: value, title: value }, age(value));
+  if (typeof value === "number") return number(value);
+  if (Array.isArray(value)) return value.every((item) => typeof item !== "object") ? value.join(", ") : json(value);
+  return typeof value === "object" ? json(value) : String(value);
+}
+
+const json = (value) => el("pre", { tabindex: "0" }, JSON.stringify(value, null, 2));
+
+function bodyOf(text) {
+  try { return json(JSON.parse(text)); } catch { return el("pre", { tabindex: "0" }, text); }
+}
+
+// ---- Dialogs ----------------------------------------------------------------------
+
+// Asks with a few fields: {name, label, value, type}. Answers the values, or null.
+function prompt(title, text, fields, done) {
+  const dialog = document.getElementById("ask");
+  return new Promise((resolve) => {
+    const inputs = fields.map((field) => el(field.type === "body" ? "textarea" : "input",
+      { type: field.type === "body" ? null : "text", name: field.name, id: `ask-${field.name}`, spellcheck: "false" }));
+    inputs.forEach((input, i) => { input.value = fields[i].value ?? ""; });
+    const end = (values) => { dialog.close(); dialog.replaceChildren(); resolve(values); };
+    const form = el("form", { method: "dialog", onsubmit: (event) => {
+      event.preventDefault();
+      end(Object.fromEntries(inputs.map((input) => [input.name, input.value])));
+    } },
+    el("h2", { id: "ask-title" }, title), el("p", null, text),
+    fields.map((field, i) => el("p", null, el("label", { for: `ask-${field.name}` }, field.label), inputs[i])),
+    el("div", { class: "row" }, el("button", { class: "main", type: "submit" }, done), button("Cancel", () => end(null))));
+    dialog.oncancel = (event) => { event.preventDefault(); end(null); };
+    dialog.replaceChildren(form);
+    dialog.showModal();
+  });
+}
+
+const note = (kind, ...children) => el("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "status" }, children);
+const failure = (error) => note("bad", el("p", null, error.message));
+
+// ---- Live figures -------------------------------------------------------------------
+
+const live = { stats: null, doctor: null, points: [], source: null, isPaused: false, changed: () => {} };
+
+function takeStats(stats) {
+  live.stats = stats;
+  if (stats) {
+    live.points.push({ at: Date.now(), stats });
+    if (live.points.length > 120) live.points.shift();
+  }
+}
+
+function listen() {
+  const wanted = !live.isPaused && !document.hidden;
+  if (!wanted && live.source) {
+    live.source.close();
+    live.source = null;
+  }
+  if (wanted && !live.source) {
+    live.source = new EventSource("/api/live");
+    live.source.addEventListener("stats", (event) => { takeStats(JSON.parse(event.data)?.[0] ?? null); tell(); });
+    live.source.addEventListener("doctor", (event) => { live.doctor = JSON.parse(event.data); tell(); });
+    live.source.onerror = () => tell("no connection");
+    live.source.onopen = () => tell();
+  }
+  tell();
+}
+
+function tell(trouble) {
+  const text = live.isPaused ? "paused" : trouble ?? (live.stats ? live.stats.health : "waiting");
+  const place = document.getElementById("live");
+  if (place.textContent !== text) place.textContent = text;
+  live.changed();
+}
+
+const pause = document.getElementById("pause");
+pause.addEventListener("click", () => {
+  live.isPaused = !live.isPaused;
+  pause.setAttribute("aria-pressed", String(live.isPaused));
+  pause.textContent = live.isPaused ? "Go on" : "Pause";
+  listen();
+});
+document.addEventListener("visibilitychange", listen);
+
+// ---- Trouble ------------------------------------------------------------------------
+
+const levels = { ok: "good", warn: "warn", fail: "bad", healthy: "good", degraded: "warn", unhealthy: "bad" };
+const kindOf = (level) => levels[level] ?? "warn";
+
+function finding(item) {
+  return note(kindOf(item.level), el("p", null, el("span", { class: "level" }, `${item.level} ${item.check}`), ` ${item.text}`),
+    item.remedy ? el("p", null, "Remedy: ", el("code", null, item.remedy)) : null);
+}
+
+function spark(values, label) {
+  const most = Math.max(1e-9, ...values), step = 100 / Math.max(1, values.length - 1);
+  const line = values.map((value, i) => `${i ? "L" : "M"}${(i * step).toFixed(1)} ${(30 - 28 * value / most).toFixed(1)}`);
+  return el("svg", { viewBox: "0 0 100 32", preserveAspectRatio: "none", role: "img", "aria-label": label },
+    el("path", { d: line.join("") }));
+}
+
+function card(name, text, values) {
+  return el("div", { class: "card" }, el("p", { class: "name" }, name), el("p", { class: "figure" }, text),
+    values?.length > 1 ? spark(values, `${name} in the last minutes`) : null);
+}
+
+// How much a counter grew in a second, between each two points.
+const rates = (key) => live.points.slice(1).map((point, i) => {
+  const before = live.points[i], seconds = (point.at - before.at) / 1000;
+  return Math.max(0, (point.stats[key] - before.stats[key]) / Math.max(seconds, 0.001));
+});
+
+function figures(stats) {
+  const rate = (name, key) => {
+    const values = rates(key);
+    return card(name, values.length ? number(Math.round(values.at(-1) * 10) / 10) : "...", values);
+  };
+  const level = (name, key) => card(name, number(stats[key]), live.points.map((point) => point.stats[key]));
+  const ready = (point) => point.stats.queues.reduce((sum, queue) => sum + queue.ready, 0);
+  return [rate("Messages a second", "messages"), rate("Failures a second", "failures"),
+    card("Ready in queues", number(ready({ stats })), live.points.map(ready)), level("Dead letters", "dead"),
+    rate("Timeouts a second", "timeouts"), level("Timeouts due", "timeouts_due"), level("Outbox, pending", "outbox_pending"),
+    level("Outbox, dead", "outbox_dead"), level("Aggregator rows", "aggregator_rows"), level("Workers", "workers")];
+}
+
+function troublePage() {
+  const findings = el("section", { "aria-label": "Findings" }), now = el("div", { class: "cards" });
+  let before = "";
+  live.changed = () => {
+    const checks = (live.stats?.checks ?? []).filter((check) => check.status !== "healthy")
+      .map((check) => ({ level: check.status, check: check.name, text: check.reason }));
+    const found = (live.doctor ?? []).filter((item) => item.level !== "ok");
+    const text = JSON.stringify([checks, found, live.doctor == null]);
+    if (text !== before) {
+      before = text;
+      findings.replaceChildren(...(checks.length + found.length ? [...checks, ...found].map(finding)
+        : live.doctor == null ? [note("", el("p", null, "Asking doctor ..."))]
+          : [note("good", el("p", null, el("span", { class: "level" }, "Nothing is wrong."),
+            ` ${live.doctor.length} checks of doctor and ${live.stats?.checks.length ?? 0} of health say so.`))]));
+    }
+    if (live.stats) now.replaceChildren(...figures(live.stats));
+  };
+  view.replaceChildren(el("h1", null, "Trouble"), findings, el("h2", null, "Right now"), now);
+  live.changed();
+}
+
+// ---- Lists --------------------------------------------------------------------------
+
+// Of each noun: its list, its row's page, and what may be done with a row. `key` makes the arguments of a row.
+const nouns = {
+  dead: {
+    title: "Dead letters", list: "dead/list", show: "dead/show", reveal: true, none: "There is no dead letter.",
+    columns: ["message_id", "type", "endpoint", "at", "attempts", "code", "error"],
+    filters: ["type", "code", "endpoint", "error", "newer", "older"], group: ["type", "code", "error"],
+    key: (row) => ({ arg: row.message_id, endpoint: row.endpoint }),
+    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }], edit: true, links: true,
+  },
+  queue: {
+    title: "Queues", list: "queue/list", show: "queue/show", none: "There is no queue.",
+    columns: ["queue", "ready", "scheduled", "oldest", "workers", "state", "dead"], key: (row) => ({ arg: row.queue }),
+    actions: [{ name: "pause", done: "Pause" }, { name: "resume", done: "Resume" }], filters: [], peek: true,
+  },
+  worker: {
+    title: "Workers", list: "worker/list", show: "worker/show", none: "No worker is alive.",
+    columns: ["id", "endpoint", "program", "program_version", "host", "pid", "leads", "messages", "failures", "dead", "seen"],
+    filters: ["endpoint"], key: (row) => ({ arg: row.id }), actions: [],
+  },
+  outbox: {
+    title: "Outbox", list: "outbox/list", show: "outbox/show", reveal: true, after: "id", none: "There is no such row.",
+    columns: ["id", "state", "destination", "source", "type", "message_id", "attempts", "at", "due"],
+    filters: ["state", "destination", "type", "source"], key: (row) => ({ arg: row.id }),
+    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }], links: true,
+  },
+  timeout: {
+    title: "Timeouts", list: "timeout/list", show: "timeout/show", none: "There is no timeout.",
+    columns: ["id", "due", "name", "saga_type", "saga_id", "destination", "attempts"],
+    filters: ["name", "destination", "saga-type"], key: (row) => ({ arg: row.id }),
+    actions: [{ name: "run-now", done: "Run now" }, { name: "cancel", done: "Cancel" },
+      { name: "move", done: "Move", fields: [{ name: "by", label: "Later by (15m 2h 2d)" }] }],
+  },
+  schedule: {
+    title: "Schedules", list: "schedule/list", show: "schedule/show", reveal: true, none: "There is no schedule.",
+    columns: ["id", "plan", "type", "state", "next", "missed", "changed_by"], filters: [], key: (row) => ({ arg: row.id }),
+    actions: [{ name: "run", done: "Run now" }, { name: "pause", done: "Pause" }, { name: "resume", done: "Resume" }],
+  },
+  projection: {
+    title: "Projections", list: "projection/list", show: "projection/show", none: "There is no projection.",
+    columns: ["projection", "state", "position", "lag", "worker", "attempts", "error"], filters: [],
+    key: (row) => ({ arg: row.projection }), actions: [{ name: "restart", done: "Restart" }],
+  },
+  aggregator: {
+    title: "Aggregators", list: "aggregator/list", show: "aggregator/show", none: "No aggregator has rows.",
+    columns: ["partition", "aggregator", "state", "rows", "size", "oldest", "due", "attempts", "error"], filters: [],
+    key: (row) => ({ arg: row.partition }), actions: [{ name: "run-now", done: "Flush now" }],
+  },
+  saga: {
+    title: "Sagas", list: "saga/list", show: "saga/show", after: "id", needsApp: true, none: "There is no such saga.",
+    columns: ["saga", "type", "id", "version", "begun", "state_size"], filters: ["type"],
+    key: (row) => ({ arg: `${row.type}/${row.id}` }), actions: [], history: true,
+  },
+  events: {
+    title: "Events", list: "events/list", show: "events/show", reveal: true, after: "seq", none: "There is no such event.",
+    columns: ["seq", "at", "stream", "version", "type", "message_id", "correlation_id"], fixed: { backward: "true" },
+    filters: ["stream", "type", "message-id", "correlation-id"], key: (row) => ({ arg: [row.stream, row.version] }),
+    actions: [], links: true,
+  },
+};
+
+const showHash = (noun, row) => {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(nouns[noun].key(row))) for (const one of [value].flat()) words.append(name, one);
+  return `#/${noun}/show?${words}`;
+};
+
+function table(noun, rows, chosen) {
+  const it = nouns[noun];
+  const isNumber = (name) => rows.some((row) => typeof row[name] === "number");
+  const head = it.columns.map((name) => el("th", { scope: "col", class: isNumber(name) ? "number" : null }, name.replaceAll("_", " ")));
+  const cell = (row, name, i) => el("td", { class: isNumber(name) ? "number" : null },
+    i === 0 ? link(String(row[name]), showHash(noun, row)) : shown(row[name]));
+  const box = (row) => {
+    const made = el("input", { type: "checkbox", "aria-label": `Select ${row[it.columns[0]]}` });
+    made.checked = chosen.has(row);
+    made.addEventListener("change", () => { made.checked ? chosen.set(row, made) : chosen.delete(row); chosen.changed(); });
+    chosen.boxes.set(row, made);
+    return el("td", null, made);
+  };
+  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": it.title }, el("table", null,
+    el("caption", null, `${number(rows.length)} shown`),
+    el("thead", null, el("tr", null, chosen ? el("td", null, el("span", { class: "faint" }, "")) : null, head)),
+    el("tbody", null, rows.map((row) => el("tr", null, chosen ? box(row) : null, it.columns.map((name, i) => cell(row, name, i)))))));
+}
+
+function filterForm(noun, query) {
+  const it = nouns[noun];
+  if (!it.filters.length) return null;
+  const inputs = it.filters.map((name) => el("input", { type: "text", name, value: query[name] ?? "", spellcheck: "false" }));
+  return el("form", { class: "row", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash(noun, Object.fromEntries(inputs.map((input) => [input.name, input.value])));
+  } }, inputs.map((input) => el("label", null, input.name, input)), el("button", { type: "submit" }, "Filter"));
+}
+
+// What many dead letters have in common, the most frequent first; a group leads to its rows.
+function groupsOf(noun, rows, query) {
+  const it = nouns[noun], groups = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify(it.group.map((name) => row[name]));
+    groups.set(key, (groups.get(key) ?? 0) + 1);
+  }
+  if (groups.size < 2 && rows.length > 0 && it.group.every((name) => query[name])) return null;
+  const sorted = [...groups].sort((left, right) => right[1] - left[1]);
+  return el("div", { class: "cards" }, sorted.slice(0, 12).map(([key, count]) => {
+    const values = JSON.parse(key);
+    const filter = Object.fromEntries(it.group.map((name, i) => [name, values[i]]));
+    return el("div", { class: "card" }, el("p", { class: "figure" }, number(count)),
+      el("p", null, link(`${values[0]}, ${values[1]}`, hash(noun, { ...query, ...filter }))), el("p", { class: "name" }, values[2]));
+  }));
+}
+
+// Runs an action for the rows, and tells what came of it: the command's own counts and notes.
+async function act(noun, action, rows, result) {
+  const it = nouns[noun], many = `${number(rows.length)} of ${it.title.toLowerCase()}`;
+  const values = await prompt(`${action.done}: ${rows.length === 1 ? [it.key(rows[0]).arg].flat().join(" ") : many}`,
+    "It is on record with your name and the reason.",
+    [...(action.fields ?? []), { name: "reason", label: "Reason" }], action.done);
+  if (!values) return;
+  const byEndpoint = new Map();
+  for (const row of rows) {
+    const { arg, ...rest } = it.key(row), key = JSON.stringify(rest);
+    byEndpoint.set(key, [...(byEndpoint.get(key) ?? []), ...[arg].flat()]);
+  }
+  const done = [];
+  try {
+    for (const [key, args] of byEndpoint) {
+      const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+      const parts = ["queue", "schedule", "projection", "aggregator"].includes(noun) ? args.map((arg) => [arg]) : [args];
+      for (const part of parts) done.push(await post(`${noun}/${action.name}`, { arg: part.map(String), ...JSON.parse(key), ...options }));
+    }
+  } catch (error) {
+    result.replaceChildren(failure(error));
+  }
+  if (done.length) {
+    const texts = done.flatMap((one) => [...one.items.map((item) => JSON.stringify(item)), ...one.notes]);
+    result.append(note("good", texts.map((text) => el("p", null, text))));
+    await route();
+    view.querySelector("h1")?.after(result);
+  }
+}
+
+function actionBar(noun, chosen, rows, result) {
+  const it = nouns[noun];
+  const buttons = it.actions.map((action) => button(action.done, () => act(noun, action, [...chosen.keys()], result)));
+  const all = button("Select all shown", () => {
+    const isAll = chosen.size === rows.length;
+    for (const row of rows) {
+      const box = chosen.boxes.get(row);
+      box.checked = !isAll;
+      isAll ? chosen.delete(row) : chosen.set(row, box);
+    }
+    chosen.changed();
+  });
+  const count = el("span", { class: "faint", role: "status" });
+  chosen.changed = () => {
+    count.textContent = `${number(chosen.size)} selected`;
+    for (const one of buttons) one.disabled = chosen.size === 0;
+  };
+  chosen.changed();
+  return el("div", { class: "row" }, all, buttons, count);
+}
+
+async function listPage(noun, query) {
+  const it = nouns[noun], result = el("div");
+  if (it.needsApp && !about.has_app) {
+    view.replaceChildren(el("h1", null, it.title), note("warn", el("p", null, "The console knows no sagas: start it with --app APP.so.")));
+    return;
+  }
+  const limit = query.limit ?? (it.group ? 500 : 100);
+  const withLimit = ["dead", "outbox", "timeout", "saga", "events"].includes(noun) ? { limit } : {};
+  const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query });
+  const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
+  if (chosen) chosen.boxes = new Map();
+  const last = rows.at(-1);
+  const more = it.after && rows.length >= Number(limit)
+    ? el("p", null, link("Next page", hash(noun, { ...query, after: last[it.after] }))) : null;
+  const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
+    ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
+  view.replaceChildren(el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
+    it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
+    rows.length === 0 ? note("good", el("p", null, it.none)) : "",
+    chosen && rows.length ? actionBar(noun, chosen, rows, result) : "", rows.length ? table(noun, rows, chosen) : "",
+    more ?? "", result);
+}
+
+// ---- One row ------------------------------------------------------------------------
+
+const idLinks = {
+  message_id: (row) => hash("why", { arg: row.message_id }), correlation_id: (row) => hash("conversation", { id: row.correlation_id }),
+  causation_id: (row) => hash("why", { arg: row.causation_id }), original_message_id: (row) => hash("why", { arg: row.original_message_id }),
+};
+
+function details(row) {
+  const list = el("dl");
+  for (const [name, value] of Object.entries(row)) {
+    if (["history", "actions", "timeouts", "body"].includes(name) || value == null) continue;
+    const leads = idLinks[name]?.(row);
+    list.append(el("dt", null, name.replaceAll("_", " ")), el("dd", null, leads ? link(String(value), leads) : shown(value),
+      isTime(value) ? ` (${value})` : ""));
+  }
+  return list;
+}
+
+function timeline(items) {
+  return el("ol", { class: "line" }, items.map((item) => {
+    const at = item.at ?? item.due, { at: _, ...rest } = item;
+    return el("li", { class: item.error || item.code ? "bad" : null }, at ? el("strong", null, `${at} `) : null,
+      Object.entries(rest).filter(([, value]) => value != null && value !== "").map(([name, value]) =>
+        el("div", null, el("span", { class: "faint" }, `${name.replaceAll("_", " ")}: `), shown(value))));
+  }));
+}
+
+async function editDead(row, result) {
+  const values = await prompt(`Edit ${row.message_id}`, "The letter is retried with this body.",
+    [{ name: "body", label: "Body", type: "body", value: row.body ?? "" }, { name: "reason", label: "Reason" }], "Retry with this body");
+  if (!values) return;
+  try {
+    const done = await post("dead/edit", { arg: row.message_id, endpoint: row.endpoint, body: values.body,
+      ...(values.reason ? { reason: values.reason } : {}) });
+    result.replaceChildren(note("good", [...done.items.map((item) => JSON.stringify(item)), ...done.notes].map((text) => el("p", null, text))));
+  } catch (error) {
+    result.replaceChildren(failure(error));
+  }
+}
+
+async function showPage(noun, words) {
+  const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true", result = el("div");
+  const answer = await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: isRevealed ? "true" : null });
+  const row = answer.items[0] ?? {};
+  const bar = el("div", { class: "row" });
+  const again = new URLSearchParams(words);
+  again.set("reveal", String(!isRevealed));
+  if (it.reveal) bar.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
+  if (about.may_write) {
+    for (const action of it.actions) bar.append(button(action.done, () => act(noun, action, [row], result)));
+    if (it.edit) bar.append(button("Edit", async () => editDead(isRevealed ? row
+      : (await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: "true" })).items[0], result)));
+  }
+  const parts = [];
+  if (row.body != null) parts.push(el("h2", null, "Body"), bodyOf(row.body));
+  if (row.history?.length) parts.push(el("h2", null, "Attempts"), timeline(row.history));
+  if (row.timeouts?.length) parts.push(el("h2", null, "Timeouts"), timeline(row.timeouts));
+  if (row.actions?.length) parts.push(el("h2", null, "What operators did"), timeline(row.actions));
+  if (it.history) parts.push(...await sagaHistory(args[0]));
+  if (it.peek) parts.push(...await peekOf(args[0]));
+  view.replaceChildren(el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, details(row), ...parts);
+}
+
+async function sagaHistory(saga) {
+  try {
+    const answer = await get("saga/history", { arg: saga });
+    return [el("h2", null, "History"), answer.items.length ? timeline(answer.items)
+      : el("p", { class: "faint" }, "No history: the endpoint runs without --history.")];
+  } catch (error) {
+    return [el("h2", null, "History"), note("warn", el("p", null, error.message))];
+  }
+}
+
+async function peekOf(queue) {
+  const answer = await get("queue/peek", { arg: queue, limit: 50 });
+  const columns = ["message_id", "type", "attempts", "due", "waits", "error"];
+  return [el("h2", null, "Messages, in the order in which they are handled"), answer.items.length === 0
+    ? el("p", { class: "faint" }, "There is none.")
+    : el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Messages" }, el("table", null,
+      el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
+      el("tbody", null, answer.items.map((row) => el("tr", null, columns.map((name, i) =>
+        el("td", null, i === 0 ? link(row[name], hash("why", { arg: row[name] })) : shown(row[name]))))))))];
+}
+
+// ---- Find, why ------------------------------------------------------------------------
+
+async function findPage(query, words) {
+  const input = el("input", { type: "text", name: "where", value: query.where ?? "", size: "40", spellcheck: "false" });
+  const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash("find", { where: input.value });
+  } }, el("label", null, "Conditions: customer_id=4711 header:tenant=acme correlation=ID type=TYPE id=ID", input),
+  el("button", { type: "submit", class: "main" }, "Find"));
+  const parts = [];
+  if (query.where) {
+    const answer = await get("find", { arg: query.where.split(/\s+/).filter(Boolean), after: words.get("after"), deadline: "8s" });
+    const end = answer.items.at(-1) ?? {}, rows = answer.items.slice(0, -1);
+    parts.push(note(end.is_complete ? "" : "warn", el("p", null, `${number(end.found ?? 0)} found, ${number(end.read ?? 0)} messages read`,
+      end.is_complete ? "; everything was searched." : "; the search stopped early. ",
+      end.is_complete ? null : link("Go on", hash("find", { where: query.where, after: end.after })))));
+    const columns = ["place", "message_id", "type", "queue", "endpoint", "at", "state", "error"];
+    if (rows.length) parts.push(el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Found" }, el("table", null,
+      el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
+      el("tbody", null, rows.map((row) => el("tr", null, columns.map((name) => el("td", null,
+        name === "message_id" ? link(row.message_id, hash("why", { arg: row.message_id })) : shown(row[name])))))))));
+  }
+  view.replaceChildren(el("h1", null, "Find"), form, ...parts);
+}
+
+async function whyPage(query) {
+  const input = el("input", { type: "text", name: "arg", value: query.arg ?? "", size: "40", spellcheck: "false" });
+  const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash("why", { arg: input.value.trim() });
+  } }, el("label", null, "Id of a message, timeout, outbox row, saga; name of a projection or partition", input),
+  el("button", { type: "submit", class: "main" }, "Why"));
+  const parts = [];
+  if (query.arg) {
+    const answer = await get("why", { arg: query.arg });
+    parts.push(...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
+      el("p", null, link("The same id in dead letters", hash("dead/show", { arg: query.arg }))));
+  }
+  view.replaceChildren(el("h1", null, "Why"), form, ...parts);
+}
+
+// ---- A conversation ---------------------------------------------------------------------
+
+const rowHeight = 54, columnWidth = 250;
+
+// Each message under the one that caused it.
+function flow(messages) {
+  const byId = new Map(messages.map((message) => [message.message_id, message]));
+  const depth = (message, seen = 0) => {
+    const cause = byId.get(message.causation_id);
+    return cause && cause !== message && seen < 40 ? 1 + depth(cause, seen + 1) : 0;
+  };
+  const sorted = messages.map((message) => ({ message, x: depth(message) }));
+  sorted.forEach((node, i) => { node.y = i; });
+  const place = new Map(sorted.map((node) => [node.message.message_id, node]));
+  const width = columnWidth * (1 + Math.max(0, ...sorted.map((node) => node.x))) + 20, height = rowHeight * sorted.length + 10;
+  const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Flow of the messages" });
+  for (const node of sorted) {
+    const cause = place.get(node.message.causation_id);
+    const x = 10 + node.x * columnWidth, y = 6 + node.y * rowHeight;
+    if (cause && cause !== node) {
+      const from = { x: 10 + cause.x * columnWidth + 20, y: 6 + cause.y * rowHeight + 40 };
+      picture.append(el("path", { d: `M${from.x} ${from.y}V${y + 20}H${x}` }));
+    }
+    picture.append(el("g", null, el("rect", { x, y, width: columnWidth - 30, height: 40, rx: 6,
+      class: node.message.place === "dead" ? "dead" : "waits" }),
+    el("text", { x: x + 8, y: y + 16 }, String(node.message.type).slice(0, 30)),
+    el("text", { x: x + 8, y: y + 32, class: "faint" }, `${node.message.place} ${node.message.queue ?? ""}`.slice(0, 34))));
+  }
+  return el("div", { class: "flow wide", tabindex: "0", role: "region", "aria-label": "Flow" }, picture);
+}
+
+async function conversationPage(query) {
+  const input = el("input", { type: "text", name: "id", value: query.id ?? "", size: "40", spellcheck: "false" });
+  const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash("conversation", { id: input.value.trim() });
+  } }, el("label", null, "Correlation id", input), el("button", { type: "submit", class: "main" }, "Show"));
+  const parts = [];
+  if (query.id) {
+    const [found, events] = await Promise.all([get("find", { arg: `correlation=${query.id}`, limit: 200, deadline: "8s" }),
+      get("events/list", { "correlation-id": query.id, limit: 200 })]);
+    const messages = found.items.slice(0, -1);
+    parts.push(el("h2", null, "Messages that are in the store"), messages.length ? flow(messages)
+      : el("p", { class: "faint" }, "There is none: handled messages leave no row."));
+    parts.push(el("h2", null, "Events"), events.items.length ? timeline(events.items) : el("p", { class: "faint" }, "There is none."));
+  }
+  view.replaceChildren(el("h1", null, "A conversation"), form, ...parts);
+}
+
+// ---- Topology ---------------------------------------------------------------------------
+
+async function topologyPage() {
+  if (!about.has_app) {
+    view.replaceChildren(el("h1", null, "Topology"), note("warn", el("p", null, "The console knows no application: start it with --app APP.so.")));
+    return;
+  }
+  const answer = await get("topology/print"), it = answer.items[0];
+  const part = (one) => el("li", null, el("strong", null, `${one.kind} ${one.name}`),
+    el("ul", null, (one.handles ?? []).map((handle) => el("li", null, handle.message ?? `timeout ${handle.timeout}`,
+      (handle.does ?? []).map((does) => el("span", { class: "faint" }, ` → ${does.kind} ${does.message ?? does.timeout ?? ""} ${does.endpoint ?? does.destination ?? ""}`))))));
+  view.replaceChildren(el("h1", null, `Topology of ${it.application}`), ...it.endpoints.map((endpoint) =>
+    el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null, endpoint.parts.map(part)))));
+}
+
+// ---- Pages ------------------------------------------------------------------------------
+
+const pages = [["trouble", "Trouble"], ["dead", "Dead letters"], ["find", "Find"], ["why", "Why"], ["saga", "Sagas"],
+  ["conversation", "Conversation"], ["queue", "Queues"], ["worker", "Workers"], ["outbox", "Outbox"], ["timeout", "Timeouts"],
+  ["schedule", "Schedules"], ["projection", "Projections"], ["aggregator", "Aggregators"], ["events", "Events"], ["topology", "Topology"]];
+
+let turn = 0;
+
+async function route() {
+  const [path, text] = (location.hash.slice(2) || "trouble").split(/\?(.*)/s);
+  const words = new URLSearchParams(text ?? ""), query = Object.fromEntries(words), [page, action] = path.split("/");
+  const mine = ++turn;
+  live.changed = () => {};
+  document.getElementById("nav").replaceChildren(...pages.map(([name, title]) =>
+    el("a", { href: `#/${name}`, "aria-current": name === page ? "page" : null }, title)));
+  document.title = `pawl: ${pages.find(([name]) => name === page)?.[1] ?? page}`;
+  view.setAttribute("aria-busy", "true");
+  try {
+    if (page === "trouble") troublePage();
+    else if (page === "find") await findPage(query, words);
+    else if (page === "why") await whyPage(query);
+    else if (page === "conversation") await conversationPage(query);
+    else if (page === "topology") await topologyPage();
+    else if (nouns[page] && action === "show") await showPage(page, words);
+    else if (nouns[page]) await listPage(page, query);
+    else view.replaceChildren(el("h1", null, "There is no such page"));
+  } catch (error) {
+    if (mine === turn) view.replaceChildren(el("h1", null, pages.find(([name]) => name === page)?.[1] ?? "pawl"), failure(error));
+  }
+  view.removeAttribute("aria-busy");
+}
+
+window.addEventListener("hashchange", async () => { await route(); view.focus({ preventScroll: false }); });
+about = await get("about").catch((error) => { view.replaceChildren(failure(error)); return about; });
+document.getElementById("about").textContent = [about.store, about.user, about.may_write ? null : "read only"].filter(Boolean).join(" · ");
+listen();
+await route();

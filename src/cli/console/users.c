@@ -1,0 +1,127 @@
+/* users.c - users of the console: names and hashes of passwords from a file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/console/console.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define FAILURE_NS 300000000L /* a wrong password costs as much, so that few can be tried */
+
+static pawl_code refuse_line(const char *path, size_t line, const char *why, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EINPUT,
+                          "%s: line %zu: %s; expected NAME:HASH or NAME:HASH:write", path, line,
+                          why);
+}
+
+/* `line` is cut at its colons. */
+static pawl_code read_line(pawl__console_users *users, char *line, const char *path, size_t number,
+                           pawl_error *error)
+{
+    char *hash = strchr(line, ':');
+    if (hash == NULL || hash == line)
+        return refuse_line(path, number, "no name and colon", error);
+    *hash++     = '\0';
+    char *right = strchr(hash, ':');
+    if (right != NULL)
+        *right++ = '\0';
+    if (hash[0] != '$')
+        return refuse_line(path, number, "the hash does not begin with $, as those of mkpasswd do",
+                           error);
+    if (right != NULL && strcmp(right, "write") != 0)
+        return refuse_line(path, number, "the third part is not 'write'", error);
+    if (strlen(line) >= PAWL__USER_SIZE)
+        return refuse_line(path, number, "the name is too long", error);
+    if (users->count == PAWL__CONSOLE_USERS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "%s: more than %d users", path,
+                              PAWL__CONSOLE_USERS_MAX);
+    users->items[users->count++] = (pawl__console_user){line, hash, right != NULL};
+    return PAWL_OK;
+}
+
+/* Hashes that everybody may read can be guessed at leisure. */
+static pawl_code check_rights(const char *path, pawl_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return pawl_error_set(error, PAWL_EINPUT, "cannot read %s: %s", path, strerror(errno));
+    if ((status.st_mode & (S_IROTH | S_IWOTH)) != 0)
+        return pawl_error_set(error, PAWL_EINPUT,
+                              "%s: every user of this machine may read or write it: chmod o= %s",
+                              path, path);
+    return PAWL_OK;
+}
+
+pawl_code pawl__console_users_read(const char *path, pawl__console_users *users, pawl_error *error)
+{
+    pawl__input input = {.file = NULL};
+    pawl_text   read  = {0};
+    pawl_code   code  = check_rights(path, error);
+    if (code == PAWL_OK)
+        code = pawl__input_open(&input, path, error);
+    if (code != PAWL_OK)
+        return code;
+    code       = pawl__input_all(&input, &read, error);
+    char *text = code == PAWL_OK ? pawl_allocate(read.size + 1) : NULL;
+    if (text != NULL)
+        memcpy(text, read.data, read.size);
+    pawl__input_close(&input);
+    if (code == PAWL_OK && text == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    users->text   = (pawl_text){.data = text, .size = read.size};
+    size_t number = 1;
+    for (char *line = text, *end; code == PAWL_OK && line != NULL; line = end, number++) {
+        end = strchr(line, '\n');
+        if (end != NULL)
+            *end++ = '\0';
+        if (line[0] != '\0' && line[0] != '#')
+            code = read_line(users, line, path, number, error);
+    }
+    if (code == PAWL_OK && users->count == 0)
+        code = pawl_error_set(error, PAWL_EINPUT, "%s: it has no user", path);
+    return code;
+}
+
+void pawl__console_users_free(pawl__console_users *users)
+{
+    pawl_free((char *)(uintptr_t)users->text.data);
+    users->text  = (pawl_text){0};
+    users->count = 0;
+}
+
+/* Compares all bytes, wherever the first difference is. */
+static bool is_same(const char *left, const char *right)
+{
+    size_t   size  = strlen(left);
+    unsigned apart = size != strlen(right);
+    for (size_t i = 0; apart == 0 && i < size; i++)
+        apart |= (unsigned)(left[i] ^ right[i]);
+    return apart == 0;
+}
+
+const pawl__console_user *pawl__console_users_find(const pawl__console_users *users,
+                                                   const char *name, const char *password)
+{
+    static const struct timespec pause = {.tv_nsec = FAILURE_NS};
+    const pawl__console_user    *found = NULL;
+    struct crypt_data           *data  = pawl_allocate(sizeof *data);
+    for (size_t i = 0; i < users->count; i++)
+        if (strcmp(users->items[i].name, name) == 0)
+            found = &users->items[i];
+    const char *hash =
+        data == NULL ? NULL
+                     : crypt_r(password, (found != NULL ? found : &users->items[0])->hash, data);
+    if (hash == NULL || found == NULL || !is_same(hash, found->hash))
+        found = NULL;
+    if (data != NULL)
+        explicit_bzero(data, sizeof *data);
+    pawl_free(data);
+    if (found == NULL)
+        (void)nanosleep(&pause, NULL);
+    return found;
+}

@@ -1,0 +1,237 @@
+/* pages.c - a server of pages: any method, arguments, a body, headers of its own, and streams.
+ *
+ * Each connection has a thread. The body of a request is collected up to the limit of the plan; what is larger is
+ * read and forgotten, and the answer is told so.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "observe/carrier.h"
+
+#include <microhttpd.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 128u
+#define CONNECTIONS_MAX_OF_ONE 64u    /* of one address */
+#define CONNECTION_SECONDS_MAX 20u    /* of silence: an answer may take as long */
+#define CONNECTION_MEMORY (64 * 1024) /* headers and arguments */
+#define ARGUMENTS_MAX 64
+#define STREAM_BLOCK (64 * 1024)
+
+typedef struct pages {
+    pawl_serve_plan    plan;
+    struct MHD_Daemon *daemon;
+} pages;
+
+typedef struct request {
+    char  *body;
+    size_t size, capacity;
+    bool   is_too_large;
+} request;
+
+typedef struct stream {
+    const pages *server;
+    uint64_t     state;
+} stream;
+
+/* ---- The answer -------------------------------------------------------------- */
+
+static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t size)
+{
+    stream *it = context;
+    (void)position;
+    long count = it->server->plan.read(it->server->plan.context, &it->state, buffer, size);
+    return count >= 0 ? (ssize_t)count : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void free_stream(void *context)
+{
+    pawl_free(context);
+}
+
+static struct MHD_Response *begin_stream(const pages *server)
+{
+    stream *it = pawl_allocate(sizeof *it);
+    if (it == NULL)
+        return NULL;
+    *it                          = (stream){.server = server};
+    struct MHD_Response *started = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
+                                                                     read_stream, it, free_stream);
+    if (started == NULL)
+        pawl_free(it);
+    return started;
+}
+
+static enum MHD_Result reply(const pages *server, struct MHD_Connection *connection,
+                             const pawl_serve_answer *answer)
+{
+    struct MHD_Response *response =
+        answer->is_stream ? begin_stream(server)
+                          : MHD_create_response_from_buffer(answer->body.size,
+                                                            (void *)(uintptr_t)answer->body.data,
+                                                            MHD_RESPMEM_MUST_COPY);
+    if (response == NULL)
+        return MHD_NO;
+    enum MHD_Result result =
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    for (size_t i = 0; result == MHD_YES && i < answer->header_count; i++)
+        result =
+            MHD_add_response_header(response, answer->headers[i].name, answer->headers[i].value);
+    if (result == MHD_YES)
+        result = MHD_queue_response(connection, (unsigned)answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* ---- The request ------------------------------------------------------------- */
+
+/* Grows by doubling. False without memory. */
+static bool collect(request *it, const char *data, size_t size, size_t size_max)
+{
+    if (it->is_too_large || size > size_max - it->size) {
+        it->is_too_large = true;
+        return true;
+    }
+    size_t capacity = it->capacity != 0 ? it->capacity : 4096;
+    while (capacity < it->size + size)
+        capacity *= 2;
+    char *grown = capacity != it->capacity ? pawl_resize(it->body, capacity) : it->body;
+    if (grown == NULL)
+        return false;
+    it->body     = grown;
+    it->capacity = capacity;
+    memcpy(it->body + it->size, data, size);
+    it->size += size;
+    return true;
+}
+
+typedef struct argument_list {
+    pawl_serve_pair items[ARGUMENTS_MAX];
+    size_t          count;
+} argument_list;
+
+static enum MHD_Result note_argument(void *context, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    argument_list *list = context;
+    (void)kind;
+    if (list->count < ARGUMENTS_MAX)
+        list->items[list->count++] = (pawl_serve_pair){name, value != NULL ? value : ""};
+    return MHD_YES;
+}
+
+static const char *find_header(const pawl_serve_request *asked, const char *name)
+{
+    return MHD_lookup_connection_value(asked->connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result answer_request(const pages *server, struct MHD_Connection *connection,
+                                      const char *path, const char *method, const request *it)
+{
+    argument_list     list   = {.count = 0};
+    pawl_serve_answer answer = {.status       = MHD_HTTP_INTERNAL_SERVER_ERROR,
+                                .content_type = "text/plain"};
+    pawl_arena       *arena  = pawl_arena_create(0);
+    if (arena == NULL)
+        return MHD_NO;
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, note_argument, &list);
+    char                    *password = NULL;
+    char                    *user     = MHD_basic_auth_get_username_password(connection, &password);
+    const pawl_serve_request asked    = {
+           .method         = method,
+           .path           = path,
+           .arguments      = list.items,
+           .argument_count = list.count,
+           .body           = {.data = it->body, .size = it->is_too_large ? 0 : it->size},
+           .is_too_large   = it->is_too_large,
+           .user           = user,
+           .password       = password,
+           .header         = find_header,
+           .connection     = connection};
+    server->plan.answer(server->plan.context, &asked, arena, &answer);
+    enum MHD_Result result = reply(server, connection, &answer);
+    MHD_free(user);
+    MHD_free(password);
+    pawl_arena_destroy(arena);
+    return result;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *data, size_t *data_size, void **own)
+{
+    const pages *server = context;
+    request     *it     = *own;
+    (void)version;
+    if (it == NULL) { /* the first call is about the headers alone */
+        *own = it = pawl_allocate(sizeof *it);
+        if (it != NULL)
+            *it = (request){.size = 0};
+        return it != NULL ? MHD_YES : MHD_NO;
+    }
+    if (*data_size != 0) {
+        bool is_well = collect(it, data, *data_size, server->plan.body_size_max);
+        *data_size   = 0;
+        return is_well ? MHD_YES : MHD_NO;
+    }
+    return answer_request(server, connection, path, method, it);
+}
+
+static void on_end(void *context, struct MHD_Connection *connection, void **own,
+                   enum MHD_RequestTerminationCode why)
+{
+    request *it = *own;
+    (void)context;
+    (void)connection;
+    (void)why;
+    if (it != NULL)
+        pawl_free(it->body);
+    pawl_free(it);
+    *own = NULL;
+}
+
+/* ---- Start and stop ----------------------------------------------------------- */
+
+pawl_code pawl__pages_start(const pawl_serve_plan *plan, void **server, int *port,
+                            pawl_error *error)
+{
+    int    fd   = -1;
+    pages *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a server");
+    *made          = (pages){.plan = *plan};
+    pawl_code code = pawl__listen(plan->address, plan->port, &fd, port, error);
+    if (code == PAWL_OK) {
+        sigset_t all, before; /* signals are for the application's threads */
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        made->daemon = MHD_start_daemon(
+            MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, on_request,
+            made, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+            MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE,
+            MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+            MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (made->daemon == NULL) {
+            close(fd);
+            code = pawl_error_set(error, PAWL_ENOMEM, "no thread for a server on port %d", *port);
+        }
+    }
+    if (code != PAWL_OK) {
+        pawl_free(made);
+        return code;
+    }
+    *server = made;
+    return PAWL_OK;
+}
+
+void pawl__pages_stop(void *server)
+{
+    pages *made = server;
+    if (made == NULL)
+        return;
+    MHD_stop_daemon(made->daemon);
+    pawl_free(made);
+}

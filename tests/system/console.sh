@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# console.sh - the API of `pawl console` on SQLite: what it shows, what it changes and in whose name, and what it refuses.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+[ -e "$build_dir/libpawl-observe.so" ] || skip "the module that serves pages was not built"
+command -v curl >/dev/null || skip "curl is not installed"
+build_fill
+export PAWL_STORE=sqlite:$work/console.db PAWL_DRIVER_PATH=$build_dir
+me=$(id -un)
+
+# console OPTION ...: starts one at a free port; `at` is its address.
+console()
+{
+    rm -f "$work/console.err"
+    "$build_dir/pawl" console --listen 127.0.0.1:0 "$@" >"$work/console.out" 2>"$work/console.err" &
+    pid=$!
+    started+=("$pid")
+    poll 60 grep -q 'console of' "$work/console.err" || die "it does not start: $(cat "$work/console.err")"
+    at=$(sed -nE 's,.* at (http://[^/]*)/.*,\1,p' "$work/console.err")
+}
+
+# status WANTED PATH CURL-OPTION ...: the answer is in $work/out.
+status()
+{
+    local wanted=$1 path=$2 found
+    shift 2
+    found=$(curl -s -g --max-time 60 -o "$work/out" -D "$work/headers" -w '%{http_code}' "$@" "$at$path") || found=$found:$?
+    [ "$found" = "$wanted" ] || die "status $found instead of $wanted: $path $*"
+}
+
+# answer REGEX: what was answered last has this.
+answer()
+{
+    grep -qE -- "$1" "$work/out" || die "no answer like '$1'"
+}
+
+own=(-H 'X-Pawl-Console: 1' -H 'Content-Type: application/json')
+
+echo "== what it refuses to do"
+expect 3 "console.db: No such file or directory" pawl console --listen 127.0.0.1:0
+[ ! -e "$work/console.db" ] || die "it made a database"
+expect 0 '' pawl schema apply
+expect 2 "expected ADDRESS:PORT" pawl console --listen 8090
+expect 2 "port up to 65535" pawl console --listen 127.0.0.1:65536
+expect 2 "'localhost' is no numeric address|others than this machine" pawl console --listen localhost:0
+expect 2 "0.0.0.0: others than this machine could read the store: give --users FILE" pawl console --listen 0.0.0.0:0
+expect 2 "everybody who reaches the port could name himself" pawl console --listen 0.0.0.0:0 --user-header X-User
+expect 2 "not both" pawl console --users x --user-header y
+printf 'ann:plain\n' >"$work/users"
+chmod 600 "$work/users"
+expect 2 'line 1: the hash does not begin with \$' pawl console --listen 127.0.0.1:0 --users "$work/users"
+printf '# none\n' >"$work/users"
+expect 2 "it has no user" pawl console --listen 127.0.0.1:0 --users "$work/users"
+chmod 644 "$work/users"
+expect 2 "may read or write it: chmod o=" pawl console --listen 127.0.0.1:0 --users "$work/users"
+
+echo "== it shows what the command prints"
+fill letters 30
+console
+grep -q ', read only; Ctrl-C ends it' "$work/console.err" || die "it does not say that it only reads"
+status 200 /
+answer '<script src="/console.js" type="module">'
+grep -qi "^Content-Security-Policy: default-src 'none'; script-src 'self'" "$work/headers" || die "no content security policy"
+! grep -qi '^WWW-Authenticate' "$work/headers" || die "it asks for a password that nobody has"
+for path in /console.js /console.css /icon.svg; do status 200 "$path"; done
+status 200 /api/about
+answer '"may_write":false,"user":null\}'
+status 200 '/api/dead/list?limit=7'
+python3 - "$work/out" <<'EOF' || die "not seven dead letters"
+import json, sys
+answer = json.load(open(sys.argv[1]))
+sys.exit(not (len(answer["items"]) == 7 and answer["items"][0]["code"] and isinstance(answer["notes"], list)))
+EOF
+pawl dead list --json --limit 7 >"$work/listed"
+python3 - "$work/out" "$work/listed" <<'EOF' || die "the answer differs from what the command prints"
+import json, sys
+answer = json.load(open(sys.argv[1]))["items"]
+sys.exit(answer != [json.loads(line) for line in open(sys.argv[2])])
+EOF
+id=$(sed -nE '1s/^\{"message_id":"([^"]*)".*/\1/p' "$work/listed")
+status 200 "/api/dead/show?arg=$id"
+! grep -q '"body":' "$work/out" || die "a body that nobody asked for"
+status 200 "/api/dead/show?arg=$id&reveal=true"
+answer '"body":'
+status 200 '/api/dead/retry?all=true&dry-run=true'
+answer '"matching":30'
+status 200 "/api/why?arg=$id"
+status 200 '/api/find?arg=type%3Dcharge&limit=3'
+answer '"found":3'
+for path in stats doctor queue/list worker/list outbox/list timeout/list schedule/list projection/list aggregator/list events/list; do
+    status 200 "/api/$path"
+    answer '^\{"items":\['
+done
+
+echo "== what it does not answer"
+status 404 /api/dead/show?arg=nobody
+answer '\{"error":"[^"]*nobody'
+status 404 /api/schema/drop
+status 404 /api/run
+status 404 /api/bench
+status 404 '/../../etc/passwd' --path-as-is
+status 404 '/%2e%2e/%2e%2e/etc/passwd' --path-as-is
+status 404 '/api/../console.js/..' --path-as-is
+status 400 '/api/dead/list?store=sqlite:/tmp/other'
+answer 'no such option here: store'
+status 400 '/api/dead/list?app=/tmp/evil.so'
+status 400 '/api/dead/list?limit=501'
+status 400 '/api/dead/list?limit=-1'
+status 400 '/api/dead/list?code='
+status 400 '/api/dead/list?arg=x'
+status 404 '/api/dead/show?arg=--all'
+answer 'there is no dead letter --all'
+status 405 /api/dead/list -X POST
+status 405 /api/dead/retry
+status 405 / -X DELETE
+status 403 /api/dead/retry "${own[@]}" -d '{"arg":"m-0"}'
+answer 'this console only reads: --write'
+status 421 /api/about -H 'Host: evil.example'
+status 421 / -H 'Host: localhost.evil.example:80'
+status 200 /api/about -H "Host: localhost:1"
+head -c 40000000 /dev/zero >"$work/large"
+status 413 /api/dead/retry --data-binary "@$work/large"
+found=$(curl -s -o /dev/null -w '%{http_code}' -H "X-Large: $(head -c 100000 "$work/large" | tr '\0' a)" "$at/api/about")
+[ "$found" = 431 ] || [ "$found" = 413 ] || [ "$found" = 000 ] || die "headers of 100,000 bytes are answered with $found"
+status 200 /api/about
+
+echo "== figures for all browsers"
+curl -sN --max-time 6 "$at/api/live" >"$work/live1" &
+curl -sN --max-time 6 "$at/api/live" >"$work/live2" &
+wait %2 %3 2>/dev/null || true
+for file in live1 live2; do
+    grep -q '^event: stats' "$work/$file" && grep -q '^data: \[{"at":"' "$work/$file" || die "no figures: $(head -c 300 "$work/$file")"
+    grep -q '^event: doctor' "$work/$file" || die "no findings"
+done
+stop "$pid" TERM 0
+
+echo "== it changes what is there, in the name of its user"
+console --write
+status 403 /api/dead/retry -d "{\"arg\":\"$id\"}" -H 'Content-Type: application/json'
+status 403 /api/dead/retry -d "{\"arg\":\"$id\"}" -H 'X-Pawl-Console: 1'
+status 403 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\"}" -H 'Origin: http://evil.example'
+status 403 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\"}" -H 'Sec-Fetch-Site: cross-site'
+status 400 /api/dead/retry "${own[@]}" -d 'no json'
+status 400 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\",\"body-file\":\"/etc/passwd\"}"
+status 400 /api/dead/retry "${own[@]}" -d "{\"arg\":{\"a\":1}}"
+status 404 /api/dead/retry "${own[@]}" -d '{"arg":"nobody"}'
+expect 0 '"matching":30' pawl dead retry --all --dry-run --json
+status 200 /api/dead/retry "${own[@]}" -d "{\"arg\":[\"$id\"],\"reason\":\"mended\"}" -H "Origin: $at"
+answer '"retried":1'
+id=$(sed -nE '2s/^\{"message_id":"([^"]*)".*/\1/p' "$work/listed")
+status 200 /api/dead/edit "${own[@]}" -d "{\"arg\":\"$id\",\"body\":\"{\\\"n\\\":7}\",\"reason\":\"seven\"}"
+expect 0 '"body":"\{\\"n\\":7\}"' pawl queue peek billing --id "$id" --json --reveal
+status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"code":"NOSUCH"}'
+answer '"discarded":0'
+status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"rate":1000,"reason":"no use"}'
+answer '"discarded":28'
+status 200 /api/queue/pause "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
+expect 0 "\"state\":\"paused\".*\"paused_by\":\"$me\"" pawl queue show billing --json
+stop "$pid" TERM 0
+
+echo "== users"
+hash=$(python3 -c 'import crypt; print(crypt.crypt("secret", crypt.mksalt(crypt.METHOD_SHA512, rounds=1000)))' 2>/dev/null) ||
+    hash=$(openssl passwd -6 secret)
+printf '# who may\nann:%s:write\nbob:%s\n' "$hash" "$hash" >"$work/users"
+chmod 600 "$work/users"
+console --write --users "$work/users"
+status 401 /
+grep -qi '^WWW-Authenticate: Basic realm="pawl"' "$work/headers" || die "it does not ask for a password"
+status 401 /api/stats
+status 401 /api/stats -u ann:wrong
+status 401 /api/stats -u carl:secret
+status 401 /api/stats -u ann:
+status 401 /api/live
+status 200 /api/about -u bob:secret
+answer '"may_write":false,"user":"bob"'
+status 403 /api/queue/resume -u bob:secret "${own[@]}" -d '{"arg":"billing"}'
+answer 'may only read'
+status 200 /api/queue/resume -u ann:secret "${own[@]}" -d '{"arg":"billing","reason":"go"}' -H 'Host: console.example' -H 'Origin: https://console.example'
+expect 0 "\"action\":\"resumed\",\"at\":\"[^\"]*\",\"by\":\"$me \\(ann\\)\"" pawl queue show billing --json
+stop "$pid" TERM 0
+
+echo "== a proxy names the user"
+console --write --user-header X-Forwarded-User
+status 401 /api/about
+status 200 /api/queue/pause -H 'X-Forwarded-User: carla' "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
+expect 0 "\"paused_by\":\"$me \\(carla\\)\"" pawl queue show billing --json
+stop "$pid" TERM 0
