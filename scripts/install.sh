@@ -39,6 +39,9 @@ check command clang        clang
 check command ld.lld       lld
 check file /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.tsan-x86_64.a libclang-rt-dev
 test  command setarch      util-linux
+test  command curl         curl
+test  command chromium     chromium
+test  command chromedriver chromium-driver
 test  file /usr/share/zoneinfo/Europe/Berlin tzdata
 check format  14           clang-format-14
 check command python3      python3
@@ -110,7 +113,7 @@ without_optional()
     while read -r package; do
         case $package in
         mysql-server-core | postgresql-18-documentdb | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | python3-bson | python3-psycopg2 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | python3-bson | python3-psycopg2 | debootstrap | chromium | chromium-driver) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done

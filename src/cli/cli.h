@@ -49,6 +49,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 #define PAWL__VERB_NAMES(X) \
     X(aggregator)           \
     X(bench)                \
+    X(bulk)                 \
     X(completion)           \
     X(conformance)          \
     X(console)              \
@@ -80,6 +81,7 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 
 /* Reports of the verbs that print JSON. */
 extern const pawl__report pawl__bench_verb_reports[];
+extern const pawl__report pawl__bulk_verb_reports[];
 extern const pawl__report pawl__conformance_verb_reports[];
 extern const pawl__report pawl__aggregator_verb_reports[];
 extern const pawl__report pawl__dead_verb_reports[];

@@ -35,7 +35,7 @@ const char *pawl__user(char name[PAWL__USER_SIZE])
         snprintf(name, PAWL__USER_SIZE, "user %ld", (long)getuid());
     const char *asker = getenv(PAWL__CONSOLE_USER);
     size_t      size  = strlen(name);
-    if (asker != NULL && size + strlen(asker) + 4 <= PAWL__USER_SIZE)
+    if (asker != NULL && asker[0] != '\0' && size + strlen(asker) + 4 <= PAWL__USER_SIZE)
         snprintf(name + size, PAWL__USER_SIZE - size, " (%s)", asker);
     return name;
 }

@@ -24,6 +24,8 @@
 static const pawl__verb verbs[] = {
     VERB_REPORTS(aggregator, "show what aggregators collect; run a partition now, or remove it"),
     VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
+    VERB_REPORTS(bulk,
+                 "act on all that matches, and go on after an interruption; show how far it is"),
     VERB(completion, "print the script with which a shell completes the words of this command"),
     VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
     VERB(console, "serve a page that shows what is stuck and why, and repairs it, to a browser"),

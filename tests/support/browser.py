@@ -66,14 +66,24 @@ class Page:
                 raise Failed(f"no {selector} {text!r} in: {self.text()[:1500]}")
             time.sleep(0.05)
 
+    def on(self, selector, text, *calls):
+        """Calls of an element; anew while the page replaces it."""
+        end = time.monotonic() + SECONDS
+        while True:
+            element = self.wait(selector, text)[ELEMENT]
+            try:
+                for path, body in calls:
+                    self.do("POST", f"/element/{element}/{path}", body)
+                return
+            except Failed as failure:
+                if "stale" not in str(failure) or time.monotonic() > end:
+                    raise
+
     def click(self, selector, text=None):
-        element = self.wait(selector, text)
-        self.do("POST", f"/element/{element[ELEMENT]}/click", {})
+        self.on(selector, text, ("click", {}))
 
     def fill(self, selector, text):
-        element = self.wait(selector)[ELEMENT]
-        self.do("POST", f"/element/{element}/clear", {})
-        self.do("POST", f"/element/{element}/value", {"text": text})
+        self.on(selector, None, ("clear", {}), ("value", {"text": text}))
 
     def text(self):
         return self.run("return document.body.innerText")

@@ -10,13 +10,14 @@
  *
  * Threads: the server has one for each connection, live.c one. The struct pawl__console, which they share, is written before
  * the server starts or under its mutex.
- * Tests: tests/system/console.sh
+ * Tests: tests/system/console.sh, tests/system/console_browser.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_CLI_CONSOLE_CONSOLE_H
 #define PAWL_CLI_CONSOLE_CONSOLE_H
 
+#include "cli/child.h"
 #include "cli/cli.h"
 #include "pawl/observe.h"
 
@@ -25,6 +26,7 @@
 /* ---- Users (users.c) ------------------------------------------------------- */
 
 #define PAWL__CONSOLE_USERS_MAX 256
+#define PAWL__CONSOLE_BULKS_MAX 8 /* bulk actions that are worked off at a time */
 
 typedef struct pawl__console_user {
     const char *name;
@@ -67,6 +69,12 @@ typedef struct pawl__console {
     char          *news[2];  /* of stats and of doctor, as JSON; NULL: none yet */
     uint64_t       news_number[2];
     bool           has_thread, is_over;
+    /* bulk.c, under the mutex. */
+    pthread_t      bulk_thread;
+    pthread_cond_t is_bulk;
+    char           bulk_ids[PAWL__CONSOLE_BULKS_MAX][64];
+    size_t         bulk_count;
+    bool           has_bulk_thread, has_new_bulk;
 } pawl__console;
 
 /* ---- Verbs (call.c) --------------------------------------------------------- */
@@ -81,19 +89,35 @@ typedef struct pawl__console_call {
     const char *user;  /* the asker: operators' actions are on record with this name; or NULL */
 } pawl__console_call;
 
-typedef struct pawl__console_result {
-    int       exit_code; /* -1: the verb was ended, since it took too long or printed too much */
-    pawl_text out, err;  /* in the arena */
-} pawl__console_result;
-
 /* Runs the verb. PAWL_EBUSY: too many run and wait; other errors: it could not be started. */
 pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
-                            pawl_arena *arena, pawl__console_result *result, pawl_error *error);
+                            pawl_arena *arena, pawl__child_result *result, pawl_error *error);
+/* Likewise, outside of the turns and for as long as it takes; `goes_on` is that of pawl__child, with the console. */
+pawl_code pawl__console_run_long(pawl__console *console, const pawl__console_call *call,
+                                 bool (*goes_on)(void *console, pawl_text errors),
+                                 pawl_arena *arena, pawl__child_result *result, pawl_error *error);
 /* Adds a word, "--NAME=VALUE" where a name is given. False: too many, or no memory. */
 bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char *name,
                         const char *value);
 /* The lines of JSON as an array: "[{...},{...}]". Data NULL without memory. */
 pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena);
+
+/* ---- Requests (words.c) ------------------------------------------------------- */
+
+typedef struct pawl__console_route {
+    const char *verb, *action; /* the action is NULL of a verb without */
+    bool        writes;
+    const char *options; /* with a space behind each */
+} pawl__console_route;
+
+/* Of "dead/list"; NULL: there is none. */
+const pawl__console_route *pawl__console_route_find(const char *path);
+
+#define PAWL__CONSOLE_REFUSAL_SIZE 200
+/* Makes the words of the request; `call` has the user. False: the refusal says why. */
+bool pawl__console_words(const pawl__console *console, const pawl_serve_request *request,
+                         const pawl__console_route *way, pawl_arena *arena,
+                         pawl__console_call *call, char refusal[PAWL__CONSOLE_REFUSAL_SIZE]);
 
 /* ---- Answers (answer.c) ------------------------------------------------------ */
 
@@ -106,6 +130,14 @@ pawl_code pawl__console_live_start(pawl__console *console, pawl_error *error);
 /* Ends the thread and every stream. */
 void pawl__console_live_stop(pawl__console *console);
 long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_t size);
+
+/* ---- Bulk actions (bulk.c) ------------------------------------------------------ */
+
+pawl_code pawl__console_bulk_start(pawl__console *console, pawl_error *error);
+/* There may be a new one. */
+void pawl__console_bulk_wake(pawl__console *console);
+/* After is_over was set: waits until those that run have stopped. */
+void pawl__console_bulk_stop(pawl__console *console);
 
 /* ---- The page (assets.c, which the build makes of src/cli/console/page) -------- */
 

@@ -29,10 +29,10 @@ static struct timespec seconds_from_now(int seconds)
 /* Runs the verb and makes its answer the news. A failure is news as well. */
 static void ask(pawl__console *console, int which)
 {
-    pawl_error           error  = PAWL_ERROR_INIT;
-    pawl_arena          *arena  = pawl_arena_create(0);
-    pawl__console_call   call   = {.count = 0};
-    pawl__console_result result = {.exit_code = -1};
+    pawl_error         error  = PAWL_ERROR_INIT;
+    pawl_arena        *arena  = pawl_arena_create(0);
+    pawl__console_call call   = {.count = 0};
+    pawl__child_result result = {.exit_code = -1};
     if (arena == NULL)
         return;
     bool is_well = pawl__console_word(&call, arena, NULL, names[which]) &&

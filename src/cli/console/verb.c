@@ -129,6 +129,8 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
     (void)signal(SIGPIPE, SIG_IGN);
     pawl_code code = pawl__console_live_start(console, error);
     if (code == PAWL_OK)
+        code = pawl__console_bulk_start(console, error);
+    if (code == PAWL_OK)
         code = ops->serve(&plan, &server, &got, error);
     if (code == PAWL_OK) {
         bool is_six = strchr(console->address, ':') != NULL;
@@ -138,6 +140,7 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
         (void)sigwait(&ends, &number);
     }
     pawl__console_live_stop(console);
+    pawl__console_bulk_stop(console);
     if (server != NULL)
         ops->serve_stop(server);
     return code;
@@ -170,7 +173,8 @@ int pawl__console_verb(const pawl__verb *verb, int count, char **words)
     pawl_error    error   = PAWL_ERROR_INIT;
     pawl__console console = {.mutex   = PTHREAD_MUTEX_INITIALIZER,
                              .is_free = PTHREAD_COND_INITIALIZER,
-                             .is_news = PTHREAD_COND_INITIALIZER};
+                             .is_news = PTHREAD_COND_INITIALIZER,
+                             .is_bulk = PTHREAD_COND_INITIALIZER};
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code == PAWL_OK)

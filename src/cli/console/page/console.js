@@ -202,7 +202,9 @@ function troublePage() {
     const text = JSON.stringify([checks, found, live.doctor == null]);
     if (text !== before) {
       before = text;
-      findings.replaceChildren(...(checks.length + found.length ? [...checks, ...found].map(finding)
+      const worst = (item) => ["bad", "warn", "good"].indexOf(kindOf(item.level));
+      const all = [...found, ...checks].sort((left, right) => worst(left) - worst(right));
+      findings.replaceChildren(...(all.length ? all.map(finding)
         : live.doctor == null ? [note("", el("p", null, "Asking doctor ..."))]
           : [note("good", el("p", null, el("span", { class: "level" }, "Nothing is wrong."),
             ` ${live.doctor.length} checks of doctor and ${live.stats?.checks.length ?? 0} of health say so.`))]));
@@ -222,7 +224,7 @@ const nouns = {
     columns: ["message_id", "type", "endpoint", "at", "attempts", "code", "error"],
     filters: ["type", "code", "endpoint", "error", "newer", "older"], group: ["type", "code", "error"],
     key: (row) => ({ arg: row.message_id, endpoint: row.endpoint }),
-    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }], edit: true, links: true,
+    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }], edit: true, bulk: true,
   },
   queue: {
     title: "Queues", list: "queue/list", show: "queue/show", none: "There is no queue.",
@@ -238,7 +240,7 @@ const nouns = {
     title: "Outbox", list: "outbox/list", show: "outbox/show", reveal: true, after: "id", none: "There is no such row.",
     columns: ["id", "state", "destination", "source", "type", "message_id", "attempts", "at", "due"],
     filters: ["state", "destination", "type", "source"], key: (row) => ({ arg: row.id }),
-    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }], links: true,
+    actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }],
   },
   timeout: {
     title: "Timeouts", list: "timeout/list", show: "timeout/show", none: "There is no timeout.",
@@ -267,11 +269,15 @@ const nouns = {
     columns: ["saga", "type", "id", "version", "begun", "state_size"], filters: ["type"],
     key: (row) => ({ arg: `${row.type}/${row.id}` }), actions: [], history: true,
   },
+  bulk: {
+    title: "Bulk actions", list: "bulk/list", show: "bulk/show", none: "There is no bulk action.",
+    columns: ["id", "state", "done", "total", "command", "started", "by", "reason"], filters: [], key: (row) => ({ arg: row.id }), actions: [],
+  },
   events: {
     title: "Events", list: "events/list", show: "events/show", reveal: true, after: "seq", none: "There is no such event.",
     columns: ["seq", "at", "stream", "version", "type", "message_id", "correlation_id"], fixed: { backward: "true" },
     filters: ["stream", "type", "message-id", "correlation-id"], key: (row) => ({ arg: [row.stream, row.version] }),
-    actions: [], links: true,
+    actions: [],
   },
 };
 
@@ -343,7 +349,8 @@ async function act(noun, action, rows, result) {
   try {
     for (const [key, args] of byEndpoint) {
       const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-      const parts = ["queue", "schedule", "projection", "aggregator"].includes(noun) ? args.map((arg) => [arg]) : [args];
+      const size = ["queue", "schedule", "projection", "aggregator"].includes(noun) ? 1 : 50;
+      const parts = Array.from({ length: Math.ceil(args.length / size) }, (_, i) => args.slice(i * size, (i + 1) * size));
       for (const part of parts) done.push(await post(`${noun}/${action.name}`, { arg: part.map(String), ...JSON.parse(key), ...options }));
     }
   } catch (error) {
@@ -375,17 +382,66 @@ function actionBar(noun, chosen, rows, result) {
     for (const one of buttons) one.disabled = chosen.size === 0;
   };
   chosen.changed();
-  return el("div", { class: "row" }, all, buttons, count);
+  const many = it.bulk ? it.actions.map((action) => button(`${action.done} all that match ...`, () => startBulk(noun, action, it.query, result))) : [];
+  return el("div", { class: "row" }, all, buttons, count, many);
+}
+
+// "All that match": a bulk action of the store, which goes on without this page.
+async function startBulk(noun, action, query, result) {
+  const it = nouns[noun], filter = Object.fromEntries(it.filters.filter((name) => query[name]).map((name) => [name, query[name]]));
+  try {
+    const count = (await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" })).items[0].matching;
+    const text = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(", ") || "no filter: all of them";
+    const values = await prompt(`${action.done} ${number(count)} of ${it.title.toLowerCase()} (${text})`,
+      "They are chosen now; those that come later stay. It goes on when you close this page.",
+      [{ name: "rate", label: "At most so many a second (empty: as fast as it can)", value: "50" }, { name: "reason", label: "Reason" }],
+      action.done);
+    if (!values) return;
+    const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+    const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...filter, ...options });
+    location.hash = hash("bulk/show", { arg: done.items[0].id });
+  } catch (error) {
+    result.replaceChildren(failure(error));
+  }
+}
+
+async function stopBulk(id, result) {
+  const values = await prompt(`Stop ${id}`, "What was done stays.", [{ name: "reason", label: "Reason" }], "Stop");
+  if (!values) return;
+  try {
+    await post("bulk/stop", { arg: id, ...(values.reason ? { reason: values.reason } : {}) });
+    await route();
+  } catch (error) {
+    result.replaceChildren(failure(error));
+  }
+}
+
+// Shows it anew every second while it is open and the page is looked at.
+async function bulkPage(id) {
+  const mine = turn, result = el("div");
+  const row = (await get("bulk/show", { arg: id })).items[0];
+  if (mine !== turn) return;
+  const bar = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
+  view.replaceChildren(el("h1", null, `Bulk action ${id}`), el("p", { class: "row" }, bar, ` ${number(row.done)} of ${number(row.total)}, ${row.state}`),
+    about.may_write && row.state === "open" ? el("div", { class: "row" }, button("Stop", () => stopBulk(id, result))) : "", result,
+    details(row), el("h2", null, "Its course"), timeline(row.actions ?? []));
+  const again = () => {
+    if (mine !== turn) return;
+    if (document.hidden || live.isPaused || document.getElementById("ask").open) setTimeout(again, 1000);
+    else bulkPage(id).catch((error) => result.replaceChildren(failure(error)));
+  };
+  if (row.state === "open") setTimeout(again, 1000);
 }
 
 async function listPage(noun, query) {
   const it = nouns[noun], result = el("div");
+  it.query = query;
   if (it.needsApp && !about.has_app) {
     view.replaceChildren(el("h1", null, it.title), note("warn", el("p", null, "The console knows no sagas: start it with --app APP.so.")));
     return;
   }
   const limit = query.limit ?? (it.group ? 500 : 100);
-  const withLimit = ["dead", "outbox", "timeout", "saga", "events"].includes(noun) ? { limit } : {};
+  const withLimit = ["dead", "outbox", "timeout", "saga", "events", "bulk"].includes(noun) ? { limit } : {};
   const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query });
   const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
   if (chosen) chosen.boxes = new Map();
@@ -592,7 +648,7 @@ async function topologyPage() {
 
 // ---- Pages ------------------------------------------------------------------------------
 
-const pages = [["trouble", "Trouble"], ["dead", "Dead letters"], ["find", "Find"], ["why", "Why"], ["saga", "Sagas"],
+const pages = [["trouble", "Trouble"], ["dead", "Dead letters"], ["bulk", "Bulk actions"], ["find", "Find"], ["why", "Why"], ["saga", "Sagas"],
   ["conversation", "Conversation"], ["queue", "Queues"], ["worker", "Workers"], ["outbox", "Outbox"], ["timeout", "Timeouts"],
   ["schedule", "Schedules"], ["projection", "Projections"], ["aggregator", "Aggregators"], ["events", "Events"], ["topology", "Topology"]];
 
@@ -613,6 +669,7 @@ async function route() {
     else if (page === "why") await whyPage(query);
     else if (page === "conversation") await conversationPage(query);
     else if (page === "topology") await topologyPage();
+    else if (page === "bulk" && action === "show") await bulkPage(query.arg);
     else if (nouns[page] && action === "show") await showPage(page, words);
     else if (nouns[page]) await listPage(page, query);
     else view.replaceChildren(el("h1", null, "There is no such page"));

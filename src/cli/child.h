@@ -1,0 +1,36 @@
+/* child.h - a verb of this command that runs as a process of its own.
+ *
+ * Threads: any. Tests: tests/system/console.sh, command_bulk.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_CHILD_H
+#define PAWL_CLI_CHILD_H
+
+#include "pawl/base.h"
+
+typedef struct pawl__child {
+    const char *const *words; /* VERB ...; without "pawl" */
+    size_t             count;
+    const char *const *variables; /* "NAME=VALUE", added to the environment; ends with NULL */
+    pawl_text          input;     /* its standard input */
+    int64_t            time_max;  /* milliseconds; 0: as long as it takes. Then it is killed */
+    /* Called once in a second with the last 32 KB and more of standard error; false: the process gets SIGTERM. NULL: not
+     * called. */
+    bool (*goes_on)(void *context, pawl_text errors);
+    void *context;
+} pawl__child;
+
+#define PAWL__CHILD_OUT_MAX \
+    ((size_t)24 * 1024 * 1024) /* a body at its limit, escaped; more kills the process */
+
+typedef struct pawl__child_result {
+    int       exit_code; /* -1: it was killed */
+    pawl_text out, err;  /* in the arena */
+} pawl__child_result;
+
+/* Runs it to its end. PAWL_ENOMEM: it could not be started. */
+pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__child_result *result,
+                          pawl_error *error);
+
+#endif

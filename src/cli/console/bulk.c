@@ -1,0 +1,188 @@
+/* bulk.c - works off the bulk actions of the store, those that this console began and those that it finds open.
+ *
+ * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console goes on with it. Two
+ * consoles on one store do no harm: what one of them did matches no longer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/console/console.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PERIOD_S 20 /* between two looks for actions that another program began */
+
+typedef struct work {
+    pawl__console *console;
+    char           id[64];
+} work;
+
+static bool goes_on(void *context, pawl_text errors)
+{
+    pawl__console *console = context;
+    (void)errors;
+    pthread_mutex_lock(&console->mutex);
+    bool is_over = console->is_over;
+    pthread_mutex_unlock(&console->mutex);
+    return !is_over;
+}
+
+static void end_work(work *it)
+{
+    pawl__console *console = it->console;
+    pthread_mutex_lock(&console->mutex);
+    for (size_t i = 0; i < console->bulk_count; i++)
+        if (strcmp(console->bulk_ids[i], it->id) == 0) {
+            memcpy(console->bulk_ids[i], console->bulk_ids[console->bulk_count - 1],
+                   sizeof console->bulk_ids[i]);
+            console->bulk_count--;
+            break;
+        }
+    pthread_cond_broadcast(&console->is_bulk);
+    pthread_mutex_unlock(&console->mutex);
+    pawl_free(it);
+}
+
+static void *run_one(void *context)
+{
+    work              *it      = context;
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl__console_call call    = {.count = 0};
+    pawl__child_result result  = {.exit_code = -1};
+    bool               is_well = arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
+                   pawl__console_word(&call, arena, NULL, "run") &&
+                   pawl__console_word(&call, arena, "prefix", it->console->prefix) &&
+                   pawl__console_word(&call, arena, NULL, "--json") &&
+                   pawl__console_word(&call, arena, NULL, it->id);
+    if (is_well &&
+        pawl__console_run_long(it->console, &call, goes_on, arena, &result, &error) != PAWL_OK)
+        fprintf(stderr, "pawl: bulk action %s: %s\n", it->id, error.text);
+    else if (is_well && result.exit_code != 0)
+        fprintf(stderr, "bulk action %s ended with exit code %d: %.*s", it->id, result.exit_code,
+                PAWL_TEXT_ARGS(result.err));
+    pawl_arena_destroy(arena);
+    end_work(it);
+    return NULL;
+}
+
+/* Under the mutex: is it worked off already, or is there no room? */
+static bool is_taken(const pawl__console *console, const char *id)
+{
+    for (size_t i = 0; i < console->bulk_count; i++)
+        if (strcmp(console->bulk_ids[i], id) == 0)
+            return true;
+    return console->bulk_count == PAWL__CONSOLE_BULKS_MAX || console->is_over;
+}
+
+static void begin_one(pawl__console *console, const char *id)
+{
+    pthread_t thread;
+    work     *it = pawl_allocate(sizeof *it);
+    if (it == NULL || strlen(id) >= sizeof it->id) {
+        pawl_free(it);
+        return;
+    }
+    it->console = console;
+    memcpy(it->id, id, strlen(id) + 1);
+    pthread_mutex_lock(&console->mutex);
+    bool is_new = !is_taken(console, id);
+    if (is_new)
+        memcpy(console->bulk_ids[console->bulk_count++], it->id, sizeof it->id);
+    pthread_mutex_unlock(&console->mutex);
+    if (!is_new) {
+        pawl_free(it);
+        return;
+    }
+    if (pthread_create(&thread, NULL, run_one, it) == 0)
+        (void)pthread_detach(thread);
+    else
+        end_work(it);
+}
+
+static void look(pawl__console *console)
+{
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl__console_call call    = {.count = 0};
+    pawl__child_result result  = {.exit_code = -1};
+    bool               is_well = arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
+                   pawl__console_word(&call, arena, NULL, "list") &&
+                   pawl__console_word(&call, arena, "prefix", console->prefix) &&
+                   pawl__console_word(&call, arena, NULL, "--open") &&
+                   pawl__console_word(&call, arena, NULL, "--json");
+    if (is_well && pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK &&
+        result.exit_code == 0) {
+        pawl_text   items = pawl__console_array(result.out, arena);
+        yyjson_doc *doc   = yyjson_read(items.data, items.size, YYJSON_READ_NOFLAG);
+        yyjson_val *row;
+        size_t      i, count;
+        yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, row)
+        {
+            const char *id = yyjson_get_str(yyjson_obj_get(row, "id"));
+            if (id != NULL)
+                begin_one(console, id);
+        }
+        yyjson_doc_free(doc);
+    }
+    pawl_arena_destroy(arena);
+}
+
+static void *run(void *context)
+{
+    pawl__console *console = context;
+    bool           is_over = false;
+    while (!is_over) {
+        struct timespec when;
+        look(console);
+        (void)clock_gettime(CLOCK_REALTIME, &when);
+        when.tv_sec += PERIOD_S;
+        pthread_mutex_lock(&console->mutex);
+        while (!console->is_over && !console->has_new_bulk &&
+               pthread_cond_timedwait(&console->is_bulk, &console->mutex, &when) != ETIMEDOUT)
+            continue;
+        console->has_new_bulk = false;
+        is_over               = console->is_over;
+        pthread_mutex_unlock(&console->mutex);
+    }
+    return NULL;
+}
+
+pawl_code pawl__console_bulk_start(pawl__console *console, pawl_error *error)
+{
+    sigset_t all, before;
+    if (!console->may_write)
+        return PAWL_OK;
+    (void)sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    console->has_bulk_thread = pthread_create(&console->bulk_thread, NULL, run, console) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return console->has_bulk_thread
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "no thread for bulk actions");
+}
+
+void pawl__console_bulk_wake(pawl__console *console)
+{
+    pthread_mutex_lock(&console->mutex);
+    console->has_new_bulk = true;
+    pthread_cond_broadcast(&console->is_bulk);
+    pthread_mutex_unlock(&console->mutex);
+}
+
+void pawl__console_bulk_stop(pawl__console *console)
+{
+    if (!console->has_bulk_thread)
+        return;
+    pthread_mutex_lock(&console->mutex);
+    pthread_cond_broadcast(&console->is_bulk);
+    pthread_mutex_unlock(&console->mutex);
+    pthread_join(console->bulk_thread, NULL);
+    pthread_mutex_lock(&console->mutex);
+    while (console->bulk_count > 0)
+        pthread_cond_wait(&console->is_bulk, &console->mutex);
+    pthread_mutex_unlock(&console->mutex);
+}

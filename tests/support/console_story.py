@@ -1,0 +1,121 @@
+"""console_story.py ADDRESS STORY [FOLDER] - what a user does in a browser at `pawl console`, and what he sees.
+
+Run by tests/system/console_browser.sh, which prepares the store of each story.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import sys
+import tempfile
+
+import browser
+
+PAGES = ["trouble", "dead", "bulk", "find", "why", "saga", "conversation", "queue", "worker", "outbox", "timeout", "schedule",
+         "projection", "aggregator", "events", "topology"]
+
+
+def must(condition, text):
+    if not condition:
+        raise browser.Failed(text)
+
+
+def see_pages(page, address):
+    """Each page has its heading, no failure, and fits 400 px; keys reach what a mouse does."""
+    for name in PAGES:
+        page.go(f"{address}/#/{name}")
+        page.wait(f'nav a[aria-current][href="#/{name}"]')
+        page.wait("main:not([aria-busy]) h1")
+        must(not page.find(".note.bad[role=alert]"), f"page {name}: {page.text()[:400]}")
+    page.size(420, 800)
+    for name in PAGES:
+        page.go(f"{address}/#/{name}")
+        page.wait(f'nav a[aria-current][href="#/{name}"]')
+        page.wait("main:not([aria-busy]) h1")
+        wide = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        must(wide <= 0, f"page {name} is {wide} px too wide at 400 px")
+    page.size(1280, 900)
+
+
+def see_trouble(page, address):
+    page.go(f"{address}/#/trouble")
+    page.wait(".card", "Dead letters")
+    page.wait(".note", "dead letters")
+    page.click("#pause")
+    page.wait("#live", "paused")
+    page.click("#pause")
+
+
+def hostile(page, address):
+    """A body, a type and an error that are HTML are text."""
+    page.go(f"{address}/#/dead")
+    page.wait("td", "<script>")
+    page.click("td a", "hostile")
+    page.wait("h1", "hostile")
+    page.click("a", "Show the body")
+    page.wait("pre", "<img src=x onerror=")
+    must(not page.run("return Boolean(window.caught)"), "a script of a body ran")
+    must(not page.find("main script, main img"), "a body became elements")
+
+
+def mend(page, address):
+    """One letter is edited and retried, two are chosen and discarded; all notes of a kind are retried at 50 a second."""
+    page.go(f"{address}/#/dead?type=parcel")
+    page.click("td a")
+    page.click("button", "Edit")
+    page.fill("#ask-body", '{"n":4711}')
+    page.fill("#ask-reason", "the right number")
+    page.click("button", "Retry with this body")
+    page.wait(".note.good", "edited")
+    page.go(f"{address}/#/dead?type=charge")
+    page.wait("caption", "shown")
+    page.run("for (const box of [...document.querySelectorAll('tbody input')].slice(0, 2)) box.click()")
+    page.wait("span", "2 selected")
+    page.click("button", "Discard")
+    page.fill("#ask-reason", "no use")
+    page.click("dialog button", "Discard")
+    page.wait(".note.good", '"discarded":2')
+    page.go(f"{address}/#/dead?type=note")
+    page.click("button", "Retry all that match")
+    page.wait("h2", "Retry 166 of dead letters (type note)")
+    page.fill("#ask-reason", "the bank is back")
+    page.click("dialog button", "Retry")
+    page.wait("h1", "Bulk action")
+    page.wait("p", "open")
+
+
+def come_back(page, address):
+    """The action that another browser began is there, and finished."""
+    page.go(f"{address}/#/bulk")
+    page.click("td a")
+    page.wait("p", "166 of 166, finished")
+
+
+def pictures(page, address, folder):
+    for is_dark in (False, True):
+        page.dark(is_dark)
+        for name in ("trouble", "dead", "queue"):
+            page.go(f"{address}/#/{name}")
+            page.wait(f'nav a[aria-current][href="#/{name}"]')
+            page.wait("main:not([aria-busy]) h1")
+            if name == "trouble":
+                page.wait(".card svg")
+            page.picture(f"{folder}/{name}-{'dark' if is_dark else 'light'}.png")
+
+
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "mend": mend, "come_back": come_back}
+
+
+def main():
+    address, story = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder, browser.start(folder) as page:
+        if story == "pictures":
+            pictures(page, address, sys.argv[3])
+        else:
+            STORIES[story](page, address)
+        complaints = page.complaints()
+        must(not complaints, f"the browser complains: {complaints}")
+
+
+try:
+    main()
+except browser.Failed as failure:
+    sys.exit(f"{sys.argv[2]}: {failure}")
