@@ -287,12 +287,12 @@ static void put_parameters(outbound *out, const char *text, bool is_behind_secre
     }
 }
 
-/* Is each of them "name=value", or at least a word? */
+/* Is each of them "name=value", or at least a word? Behind '#' an '@' may end a password. */
 static bool are_parameters(const char *text)
 {
     while (*text != '\0') {
         pawl_text pair = between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
-        if (find_char(pair, '=') == NULL && find_char(pair, '@') != NULL)
+        if ((find_char(pair, '=') == NULL || *text == '#') && find_char(pair, '@') != NULL)
             return false;
         text += 1 + pair.size;
     }
@@ -375,10 +375,11 @@ static bool put_user(outbound *out, pawl_text user)
     return true;
 }
 
-/* The URL behind "scheme://". False, and nothing to be shown, when it has no known form. */
+/* The URL behind "scheme://". False, and nothing to be shown, when it has no known form. A '#' is one of the password's
+ * bytes: drivers end it at '/' and '?' alone. */
 static bool put_authority(outbound *out, const char *text)
 {
-    size_t      size = strcspn(text, "/?#");
+    size_t      size = strcspn(text, "/?");
     const char *at   = find_last(between(text, text + size), '@');
     const char *rest = at != NULL ? at + 1 : text;
     if (!is_location(rest)) {
