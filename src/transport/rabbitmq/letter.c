@@ -31,6 +31,9 @@ static bool take_number(pawl_text *text, char end, int64_t *number)
     return is_ok;
 }
 
+#define SPAN_DAYS_MAX \
+    1000000 /* as much in hours: a producer may write any digits, and the sum has 64 bits */
+
 /* A TimeSpan of .NET, "1.23:59:59.1234567" or "00:00:10"; fractions are left out. */
 static bool span_read(pawl_text text, int64_t *span)
 {
@@ -40,8 +43,8 @@ static bool span_read(pawl_text text, int64_t *span)
         days = 0;
         rest = text;
     }
-    if (days > 1000000 || !take_number(&rest, ':', &hours) || !take_number(&rest, ':', &minutes) ||
-        !take_number(&rest, '.', &seconds))
+    if (days > SPAN_DAYS_MAX || !take_number(&rest, ':', &hours) || hours > SPAN_DAYS_MAX * 24 ||
+        !take_number(&rest, ':', &minutes) || !take_number(&rest, '.', &seconds))
         return false;
     *span = PAWL_DAYS(days) + PAWL_HOURS(hours) + PAWL_MINUTES(minutes) + PAWL_SECONDS(seconds);
     return true;
