@@ -86,6 +86,23 @@ static pawl_code check_size(const pawl_application *application, const size_row 
                           row->name, said, row->least);
 }
 
+/* An endpoint is found by its name: a second one of that name would never run, and the first twice. */
+static pawl_code check_endpoints(const pawl_application *application, pawl_error *error)
+{
+    size_t count = pawl__list_count(application->endpoints);
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        const char *name = application->endpoints[i]->name;
+        if (name == NULL)
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "endpoint %zu of the application has no name", i + 1);
+        for (size_t before = 0; before < i; before++)
+            if (strcmp(application->endpoints[before]->name, name) == 0)
+                return pawl_error_set(error, PAWL_ECONFIG,
+                                      "application has two endpoints named '%s'", name);
+    }
+    return PAWL_OK;
+}
+
 pawl_code pawl_application_check(const pawl_application *application, pawl_error *error)
 {
     if (application == NULL)
@@ -100,7 +117,7 @@ pawl_code pawl_application_check(const pawl_application *application, pawl_error
         if (code != PAWL_OK)
             return code;
     }
-    return PAWL_OK;
+    return check_endpoints(application, error);
 }
 
 pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,

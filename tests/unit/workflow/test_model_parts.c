@@ -463,6 +463,23 @@ static void one_of_several_endpoints_has_to_be_said(void **state)
     }
 }
 
+static void endpoints_of_an_application_have_different_names(void **state)
+{
+    (void)state;
+    pawl_endpoint_spec     first = {.name = "e"}, second = {.name = "e"};
+    const pawl_application application = {
+        PAWL_APPLICATION_HEAD,
+        .endpoints = (const pawl_endpoint_spec *const[]){&first, &second, NULL}};
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "application has two endpoints named 'e'");
+    second.name = NULL;
+    assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "endpoint 2 of the application has no name");
+    second.name = "f";
+    world_ok(pawl_application_check(&application, &error), &error);
+}
+
 /* A model that is refused, or for which there is no memory, leaves nothing. */
 static void what_is_refused_leaves_nothing(void **state)
 {
@@ -546,6 +563,7 @@ int main(void)
         cmocka_unit_test(a_queue_may_have_a_name_of_its_own),
         cmocka_unit_test(there_are_16_filters_at_most),
         cmocka_unit_test(one_of_several_endpoints_has_to_be_said),
+        cmocka_unit_test(endpoints_of_an_application_have_different_names),
         cmocka_unit_test(what_is_refused_leaves_nothing),
         cmocka_unit_test(names_have_200_bytes_at_most),
         cmocka_unit_test(each_character_of_a_name_is_looked_at),
