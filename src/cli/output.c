@@ -153,15 +153,17 @@ static void print_calm(const char *text, size_t size, FILE *out)
     fwrite(text + begin, 1, size - begin, out);
 }
 
+/* A name in an application's tables may have bytes that are no UTF-8: each becomes '?'. */
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
 {
     size_t size = 0;
-    char  *text = doc != NULL
-                      ? yyjson_mut_write_opts(doc, YYJSON_WRITE_NOFLAG, &json_allocator, &size, NULL)
-                      : NULL;
+    char  *text = doc != NULL ? yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE,
+                                                      &json_allocator, &size, NULL)
+                              : NULL;
     yyjson_mut_doc_free(doc);
     if (text == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the JSON of the answer");
+    pawl__make_utf8(text, size);
     print_calm(text, size, out);
     fputc('\n', out);
     pawl_free(text);

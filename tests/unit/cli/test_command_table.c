@@ -384,6 +384,21 @@ static void every_allocation_may_fail(void **state)
     free(whole);
 }
 
+/* Names in an application's tables are C strings of any bytes. */
+static void json_is_utf8_whatever_a_name_has(void **state)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *out  = open_memstream(&text, &size);
+    (void)state;
+    yyjson_mut_doc *doc = pawl__json_create();
+    assert_true(yyjson_mut_obj_add_str(doc, yyjson_mut_doc_get_root(doc), "name", "a\xFF\xC3"));
+    assert_int_equal(pawl__json_print(doc, out, NULL), PAWL_OK);
+    fclose(out);
+    assert_string_equal(text, "{\"name\":\"a??\"}\n");
+    free(text);
+}
+
 static void progress_is_drawn_often_and_said_now_and_then(void **state)
 {
     pawl__progress_times drawn = {.next = 0}, said = {.next = 0};
@@ -410,6 +425,7 @@ int main(void)
         cmocka_unit_test(objects_have_every_key),
         cmocka_unit_test(bodies_are_revealed_alone),
         cmocka_unit_test(texts_are_made_harmless),
+        cmocka_unit_test(json_is_utf8_whatever_a_name_has),
         cmocka_unit_test(spans_and_ages),
         cmocka_unit_test(lists_come_in_pages),
         cmocka_unit_test(a_page_that_fails_ends_the_list),
