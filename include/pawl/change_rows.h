@@ -71,8 +71,8 @@ typedef struct pawl_saga_insert {
     pawl_saga_id           id;
     pawl_value             main;
     pawl_value             transitional; /* PAWL_VALUE_NONE is stored as null */
-    pawl_text              metadata;     /* JSON object */
-    pawl_text              data;         /* JSON object */
+    pawl_text              metadata;     /* JSON object; empty: {} */
+    pawl_text              data;         /* JSON object; empty: {} */
     pawl_text              type_version; /* version of the state's record, "1.0" */
 } pawl_saga_insert;
 

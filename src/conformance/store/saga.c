@@ -286,6 +286,9 @@ static void a_shorter_state_leaves_no_trace(suite *s)
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{\"n\":1}"));
     update(s, a, 1, 3, "{}");
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{}"));
+    update(s, a, 1, 4, "{\"n\":1}");
+    update(s, a, 1, 5, ""); /* an object without members */
+    EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{}"));
 }
 
 static void a_saga_without_correlation_lives_by_its_id(suite *s)

@@ -374,14 +374,20 @@ pawl_code pawl__memory_apply_saga_delete(memory_commit *commit, const void *item
     return pawl__journal_remove(&commit->data->journal, &sagas->rows, row);
 }
 
+/* An empty one is an object without members, as in the other stores. */
+static pawl_text object_of(pawl_text json)
+{
+    return json.size > 0 ? json : PAWL_TEXT("{}");
+}
+
 static pawl_code insert_row(memory_commit *commit, memory_sagas *sagas,
                             const pawl_saga_insert *change)
 {
     saga_row model = {.fields = {.id           = change->id,
                                  .presence     = PAWL_SAGA_THERE,
                                  .version      = 1,
-                                 .metadata     = change->metadata,
-                                 .data         = change->data,
+                                 .metadata     = object_of(change->metadata),
+                                 .data         = object_of(change->data),
                                  .type_version = change->type_version}};
     put_value(sagas, &change->table->main, &change->main, &model);
     put_value(sagas, &change->table->transitional, &change->transitional, &model);
@@ -429,8 +435,8 @@ pawl_code pawl__memory_apply_saga_update(memory_commit *commit, const void *item
     if (copy == NULL)
         return PAWL_ENOMEM;
     copy->fields.version      = change->version + 1;
-    copy->fields.metadata     = change->metadata;
-    copy->fields.data         = change->data;
+    copy->fields.metadata     = object_of(change->metadata);
+    copy->fields.data         = object_of(change->data);
     copy->fields.type_version = change->type_version;
     put_value(sagas, other_property, &change->transitional, copy);
     if (!pawl__row_repack(&sagas->rows, copy))
