@@ -32,6 +32,10 @@ if(sanitize_options)
     add_link_options(${sanitize_options})
 endif()
 
+if(PAWL_FUZZ) # libFuzzer then sees which code an input reaches
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 function(pawl_compile target)
     target_compile_options(${target} PRIVATE ${PAWL_WARNINGS})
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
