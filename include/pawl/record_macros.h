@@ -204,7 +204,8 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
     typedef name_ name_##_pawl_declared
 
 /* PAWL_ENUM(name, LIST); with one E(CONSTANT, "name in JSON") per value; the
- * values count from 0. JSON has the names, so the order may change. */
+ * values count from 0. JSON has the names, so the order may change, except of the first value: it is the
+ * default, which is left out of the JSON. */
 #define PAWL__ENUM_CONSTANT(constant, text) constant,
 #define PAWL__ENUM_TEXT(constant, text) text,
 #define PAWL_ENUM(name_, ITEMS)                                                                \

@@ -1,13 +1,14 @@
 /* upgrade.h - whether a program can go on with what another one stored: for tools and tests.
  *
- *     pawl_upgrade_create -> { pawl_store_scan -> pawl_upgrade_rows }* | pawl_upgrade_compare
+ *     pawl_upgrade_create -> [ pawl_upgrade_from ]
+ *                         -> { pawl_store_scan -> pawl_upgrade_rows }* | pawl_upgrade_compare
  *                         -> pawl_upgrade_destroy
  *
  * Rows are read with the program's records and upcasters, and its tables say which handlers would
  * handle them. Nothing is written. Of the application's functions only its upcasters are called.
  *
  * Threads: one at a time.
- * Tests: tests/system/command_saga.sh
+ * Tests: tests/unit/runtime/test_upgrade_misread.c, tests/system/command_saga.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@
 extern "C" {
 #endif
 
-/* symbol, word in reports, whether it is a finding, or else a warning, what it means */
+/* Reasons may be added at the end: a program must expect numbers that it does not know.
+ * symbol, word in reports, whether it is a finding, or else a warning, what it means */
 #define PAWL_UPGRADE_REASONS(X)                                                                    \
     X(UNDECODABLE, "undecodable", true, "cannot be decoded")                                       \
     X(UNREAD_VERSION, "unread-version", true, "has a version that the program does not read")      \
@@ -34,13 +36,15 @@ extern "C" {
     X(CORRELATION, "correlation", true, "is found by another property, without a step between")    \
     X(UNKNOWN_MEMBER, "unknown-member", false, "has a member that the program does not know")      \
     X(PASSED_OVER, "passed-over", false, "is passed over, as if it was not there")                 \
-    X(FOREIGN, "foreign", false, "belongs to no part of the program")
+    X(FOREIGN, "foreign", false, "belongs to no part of the program")                              \
+    X(MISREAD, "misread", true, "is read as another value than was stored")
 
 typedef enum pawl_upgrade_reason {
 #define PAWL__REASON(symbol, word, is_finding, text) PAWL_UPGRADE_##symbol,
     PAWL_UPGRADE_REASONS(PAWL__REASON)
 #undef PAWL__REASON
-        PAWL_UPGRADE_REASON_COUNT
+    /* The reasons that the first programs of this ABI know; those above it came later. */
+    PAWL_UPGRADE_REASON_COUNT = PAWL_UPGRADE_FOREIGN + 1
 } pawl_upgrade_reason;
 
 /* Texts are borrowed for the call. */
@@ -66,6 +70,10 @@ PAWL_API void      pawl_upgrade_destroy(pawl_upgrade *upgrade); /* accepts NULL 
 PAWL_API const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade,
                                                            size_t             *count);
 
+/* The program that wrote the rows, which must outlive `upgrade`: members whose default value it has
+ * otherwise are found in rows, too. */
+PAWL_API void pawl_upgrade_from(pawl_upgrade *upgrade, const pawl_upgrade *from);
+
 /* Reads a page of a scan; a scan of sagas is of one of its own tables. `store` is queried for
  * the sagas of the page by their correlation values. The arena keeps what was taken. */
 PAWL_API pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store,
@@ -78,7 +86,7 @@ PAWL_API pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upg
                                         pawl_arena *arena, pawl_upgrade_fn *found, void *context,
                                         pawl_error *error);
 
-/* "unread-member"; its text; whether it is a finding. */
+/* "unread-member", NULL for a number that is no reason; its text; whether it is a finding. */
 PAWL_API const char *pawl_upgrade_reason_name(pawl_upgrade_reason reason);
 PAWL_API const char *pawl_upgrade_reason_text(pawl_upgrade_reason reason);
 PAWL_API bool        pawl_upgrade_is_finding(pawl_upgrade_reason reason);

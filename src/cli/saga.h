@@ -28,8 +28,9 @@ typedef struct pawl__saga_fields {
     /* verify-upgrade */
     const char *from;
     const char *resume;
-    pawl__texts removed; /* TYPE.MEMBER: known to be gone */
-    int64_t     rate;    /* rows in a second */
+    pawl__texts removed;  /* TYPE.MEMBER: known to be gone */
+    pawl__texts intended; /* TYPE.MEMBER: known to have another default */
+    int64_t     rate;     /* rows in a second */
 } pawl__saga_fields;
 
 /* saga_list.c: list and show. They need an application, which has the tables of its sagas. */

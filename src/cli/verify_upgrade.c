@@ -102,6 +102,8 @@ static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *re
     if (code == PAWL_OK && fields->from != NULL)
         code = pawl_upgrade_compare(old.upgrade, new.upgrade, report->arena, pawl__verify_add,
                                     report, error);
+    if (code == PAWL_OK && fields->from != NULL)
+        pawl_upgrade_from(new.upgrade, old.upgrade);
     if (code == PAWL_OK && fields->at.store != NULL)
         code = look_at_store(fields, &old, &new, report, error);
     if (code == PAWL_OK)
@@ -109,6 +111,15 @@ static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *re
     unload(&old);
     unload(&new);
     return code;
+}
+
+static pawl_code check_members(const char *option, const pawl__texts *list, pawl_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strchr(list->items[i], '.') == NULL)
+            return pawl_error_set(error, PAWL_EINVAL, "%s: '%s' is no TYPE.MEMBER", option,
+                                  list->items[i]);
+    return PAWL_OK;
 }
 
 /* Without a store the tables of two programs alone are compared. */
@@ -119,10 +130,11 @@ pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl saga verify-upgrade needs --app NEW.so, the program that is to "
                               "go on");
-    for (size_t i = 0; i < fields->removed.count; i++)
-        if (strchr(fields->removed.items[i], '.') == NULL)
-            return pawl_error_set(error, PAWL_EINVAL, "--removed: '%s' is no TYPE.MEMBER",
-                                  fields->removed.items[i]);
+    code = check_members("--removed", &fields->removed, error);
+    if (code == PAWL_OK)
+        code = check_members("--intended", &fields->intended, error);
+    if (code != PAWL_OK)
+        return code;
     if (fields->from == NULL || getenv("PAWL_STORE") != NULL)
         code = pawl__store_url(&fields->at, error);
     if (code == PAWL_OK && fields->resume != NULL && fields->at.store == NULL)
@@ -157,10 +169,11 @@ int pawl__verify(const pawl__saga_fields *fields)
 {
     prepare_interrupt(fields);
     pawl_error          error  = PAWL_ERROR_INIT;
-    pawl__verify_report report = {.arena = pawl_arena_create(0), .removed = &fields->removed};
-    pawl_code           code   = report.arena != NULL ? verify(fields, &report, &error)
-                                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    int                 exit_code =
+    pawl__verify_report report = {
+        .arena = pawl_arena_create(0), .removed = &fields->removed, .intended = &fields->intended};
+    pawl_code code = report.arena != NULL ? verify(fields, &report, &error)
+                                          : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    int       exit_code =
         code != PAWL_OK ? pawl__fail_store(code, &error, fields->at.store) : found(&report);
     pawl_arena_destroy(report.arena);
     return exit_code;

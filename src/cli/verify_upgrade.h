@@ -33,7 +33,7 @@ typedef struct pawl__verify_group {
 
 typedef struct pawl__verify_report {
     pawl_arena         *arena; /* of its texts */
-    const pawl__texts  *removed;
+    const pawl__texts  *removed, *intended;
     pawl__verify_group *groups;
     size_t              count, capacity;
     int64_t             more;     /* findings without a group of their own */

@@ -11,11 +11,11 @@
 
 /* ---- Adding --------------------------------------------------------------- */
 
-/* Is TYPE.MEMBER one of those that are known to be gone? */
-static bool is_removed(const pawl__verify_report *report, const pawl_upgrade_found *found)
+/* Is TYPE.MEMBER one of the list? */
+static bool is_among(const pawl__texts *list, const pawl_upgrade_found *found)
 {
-    for (size_t i = 0; i < report->removed->count; i++) {
-        pawl_text word = pawl_text_of(report->removed->items[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        pawl_text word = pawl_text_of(list->items[i]);
         if (word.size == found->type.size + 1 + found->member.size &&
             memcmp(word.data, found->type.data, found->type.size) == 0 &&
             word.data[found->type.size] == '.' &&
@@ -77,7 +77,8 @@ void pawl__verify_add(const pawl_upgrade_found *found, void *context)
     pawl__verify_report *report = context;
     bool                 is_member =
         found->reason == PAWL_UPGRADE_UNREAD_MEMBER || found->reason == PAWL_UPGRADE_UNKNOWN_MEMBER;
-    if (is_member && is_removed(report, found))
+    if ((is_member && is_among(report->removed, found)) ||
+        (found->reason == PAWL_UPGRADE_MISREAD && is_among(report->intended, found)))
         return;
     pawl__verify_group *group = find(report, found);
     if (group == NULL && report->count == PAWL__VERIFY_GROUPS) {
@@ -115,14 +116,23 @@ static void print_line(const char *text, FILE *out)
     fprintf(out, "%s\n", line);
 }
 
+/* Without those examples that the comparison of two programs gave: these have no row. */
+static int64_t rows_of(const pawl__verify_group *group)
+{
+    int64_t count = group->count;
+    for (size_t i = 0; i < group->example_count; i++)
+        count -= group->examples[i].id.size == 0;
+    return count;
+}
+
 static void print_group(const pawl__verify_group *group, FILE *out)
 {
-    char line[900], version[30] = "", rows[40] = "";
+    char    line[900], version[30] = "", rows[40] = "";
+    int64_t count = rows_of(group), more = group->count - (int64_t)group->example_count;
     if (group->version != 0)
         snprintf(version, sizeof version, " of version %d", (int)group->version);
-    if (group->examples[0].id.size > 0)
-        snprintf(rows, sizeof rows, "; %" PRId64 " row%s", group->count,
-                 group->count == 1 ? "" : "s");
+    if (count > 0)
+        snprintf(rows, sizeof rows, "; %" PRId64 " row%s", count, count == 1 ? "" : "s");
     snprintf(line, sizeof line, "%s: %.*s %.*s%s%s%.*s: %s%s",
              pawl_upgrade_reason_name(group->reason), PAWL_TEXT_ARGS(group->kind),
              PAWL_TEXT_ARGS(group->type), version, group->member.size > 0 ? ", " : "",
@@ -134,10 +144,8 @@ static void print_group(const pawl__verify_group *group, FILE *out)
                  example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
         print_line(line, out);
     }
-    if (group->examples[0].id.size > 0 && group->count > (int64_t)group->example_count) {
-        int64_t more = group->count - (int64_t)group->example_count;
+    if (count > 0 && more > 0)
         fprintf(out, "    and %" PRId64 " more row%s\n", more, more == 1 ? "" : "s");
-    }
 }
 
 static void print_groups(const pawl__verify_report *report, bool are_findings, FILE *out)

@@ -67,7 +67,7 @@ static int64_t number_of(yyjson_val *object, const char *key)
 
 static bool read_reason(pawl_text name, pawl_upgrade_reason *reason)
 {
-    for (int i = 0; i < PAWL_UPGRADE_REASON_COUNT; i++) {
+    for (int i = 0; pawl_upgrade_reason_name((pawl_upgrade_reason)i) != NULL; i++) {
         *reason = (pawl_upgrade_reason)i;
         if (pawl_text_equal(pawl_text_of(pawl_upgrade_reason_name(*reason)), name))
             return true;

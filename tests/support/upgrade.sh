@@ -96,6 +96,19 @@ verify 1 '^pawl: 3 findings' enum -DREMOVED_ENUM
 has_line '^undecodable: saga Order of version 1, stage: .* 3 rows$' \
     'stage: expected one of new, done, got "paid"$'
 
+echo "== another default: with the old program, rows without the member are found"
+verify 0 '^18 rows: 0 findings, 0 warnings$' misread -DMISREAD
+more=(--from "$work/old.so")
+verify 1 '^pawl: 4 findings' misread
+has_line '^misread: saga Order of version 1, stage: is read as another value than was stored$' \
+    '^    it is left out of rows where it was new, and they read as paid: keep the default, or raise .version and' \
+    '^misread: saga Order of version 1, card: [a-z ]*$' '^misread: message place of version 1, stage: [a-z ]*$' \
+    '^misread: message place of version 1, card: is read as another value than was stored; 1 row$' \
+    '^    it is left out of rows where it was empty, and they read as unset: ' '^    [0-9a-f-]{36}: card: it is left out$'
+more=(--from "$work/old.so" --intended Order.stage --intended place.stage --intended Order.card)
+verify 1 '^pawl: 1 finding: ' misread
+more=()
+
 echo "== a correlation property switched too early, and in its step"
 verify 1 '^pawl: 1 finding: ' switched -DSWITCHED
 has_line '^unreachable: saga Order, number: is not found by its correlation value; 3 rows$' \

@@ -12,6 +12,7 @@
  *     NARROWED        dozens is an INT16, in the state and in place
  *     REMOVED_TYPE    nobody handles cancel
  *     REMOVED_ENUM    the stage "paid" is gone
+ *     MISREAD         the stage "paid" is the first, and the card is optional
  *     SWITCHED        the correlation property is number
  *     BOTH            number is the transitional one
  *     VERSION         the state, place and posted have version 2; with UPCAST an upcaster each
@@ -56,8 +57,15 @@
 #define DOZENS_FIELD(F) F(INT64, dozens)
 #define CENTS_FIELD(F) F(INT64, cents)
 #endif
+#ifdef MISREAD
+#define CARD_FIELD(F) F(OPT_TEXT, card, .secret = true)
+#else
+#define CARD_FIELD(F) F(TEXT, card, .secret = true)
+#endif
 #if defined(REMOVED_ENUM) || defined(HANDLED)
 #define STAGES(E) E(STAGE_NEW, "new") E(STAGE_DONE, "done")
+#elif defined(MISREAD)
+#define STAGES(E) E(STAGE_PAID, "paid") E(STAGE_NEW, "new")
 #else
 #define STAGES(E) E(STAGE_NEW, "new") E(STAGE_PAID, "paid")
 #endif
@@ -91,7 +99,7 @@ PAWL_RECORD(line, LINE);
     F(TEXT, order_id) \
     F(INT64, number)  \
     DOZENS_FIELD(F)   \
-    NOTE_FIELD(F) F(ENUM, stage, stage) F(LIST_RECORD, lines, line) F(TEXT, card, .secret = true)
+    NOTE_FIELD(F) F(ENUM, stage, stage) F(LIST_RECORD, lines, line) CARD_FIELD(F)
 PAWL_RECORD_WITH(place, PLACE, AT_VERSION WITH_UPCAST.reserved = 0);
 PAWL_RECORD_WITH(order, PLACE, AT_VERSION WITH_UPCAST.reserved = 0);
 #define CANCEL(F) F(TEXT, order_id)

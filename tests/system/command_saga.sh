@@ -14,6 +14,8 @@ expect 2 '^pawl: pawl saga verify-upgrade needs --app NEW.so' pawl saga verify-u
 expect 2 '^pawl: no store: give --store URL' pawl saga verify-upgrade --app "$work/old.so"
 expect 2 "^pawl: --removed: 'note' is no TYPE.MEMBER$" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --removed note
+expect 2 "^pawl: --intended: 'note' is no TYPE.MEMBER$" \
+    pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --intended note
 expect 2 'not within 1 and 10000000' pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --rate 0
 expect 2 'is no ACTION; valid are delete, history, list, show, verify-upgrade' pawl saga 000000000
 expect 2 '^pawl: pawl saga list needs --app APP.so' pawl saga list "${at[@]}"
@@ -54,6 +56,7 @@ expect 0 '^0 rows: 0 findings' pawl saga verify-upgrade --app "$work/old.so" --f
 compare 1 '^removed: message cancel: is not in the new program$' removed
 compare 1 '^narrowed: saga Order of version 1, stage: ' enum
 has_line "^    enum stage has no 'paid' any more$"
+compare 1 '^misread: saga Order of version 1, stage: ' misread
 compare 1 '^correlation: saga Order, number: ' switched
 compare 0 '^0 rows: 0 findings' both
 expect 0 '^0 rows: 0 findings' pawl saga verify-upgrade --app "$work/switched.so" --from "$work/both.so"
@@ -85,6 +88,9 @@ start old "$work/old.so" "${at[@]}" --route "desk=sqlite:$work/no/desk.db#desk"
 poll 20 all_begun || die "$(wc -l <"$work/sagas") sagas are listed, not 152"
 stop "$pid" TERM 0
 [ "$(grep -oE '"id":"[^"]*"' "$work/sagas" | sort -u | wc -l)" = 152 ] || die "a saga is listed twice"
+expect 1 '' pawl saga verify-upgrade --app "$work/misread.so" --from "$work/old.so" "${at[@]}"
+has_line '^misread: saga Order of version 1, stage: .*; 15[0-9] rows$' '^    and 1[0-9]* more rows$' \
+    '^    [0-9a-f-]{36}: stage: it is left out, which meant new and means paid$'
 expect 0 '' pawl saga list --app "$work/old.so" "${at[@]}"
 lines 101
 grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <yyjson.h>
 
-#define PATH_SIZE 240
-
 /* ---- Decoding ------------------------------------------------------------ */
 
 /* "lines[3].qty: expected ..." as "lines[].qty": rows that fail alike are counted together. Empty
@@ -74,7 +72,7 @@ pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record
 
 typedef struct body_look {
     pawl__upgrade_look *look;
-    char                path[PATH_SIZE]; /* "lines[]." before the names of this record's members */
+    char path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of this record's members */
 } body_look;
 
 /* Whether a member of that value could have become this field by another name alone. */
@@ -120,7 +118,7 @@ static size_t find_renamed(const body_look *at, const pawl_record *record, yyjso
 static void report_unknown(const body_look *at, const pawl_record *record, yyjson_val *object,
                            const char *name, yyjson_val *value)
 {
-    char       member[PATH_SIZE], names[NAMED_MAX * PATH_SIZE];
+    char       member[PAWL__UPGRADE_PATH_SIZE], names[NAMED_MAX * PAWL__UPGRADE_PATH_SIZE];
     size_t     renamed = find_renamed(at, record, object, value, names, sizeof names);
     pawl_error text    = PAWL_ERROR_INIT;
     snprintf(member, sizeof member, "%s%s", at->path, name);
@@ -182,6 +180,7 @@ pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *rec
         return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
     const body_look at = {.look = look};
     look_at_object(&at, record, yyjson_doc_get_root(doc));
+    pawl__upgrade_misread(look, record, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
     return PAWL_OK;
 }

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_SIZE 240
+/* A double has every whole number of that many bits. */
+#define DOUBLE_BITS 53
 
 static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, const char *member,
                    const char *format, ...) PAWL_PRINTF(4, 5);
@@ -27,14 +28,6 @@ static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, c
 }
 
 /* ---- Fields ---------------------------------------------------------------- */
-
-const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (strcmp(pawl_field_json(pawl__field_at(record, i)), name) == 0)
-            return pawl__field_at(record, i);
-    return NULL;
-}
 
 /* The values of a kind of number; of no number `bits` is 0. */
 typedef struct number_range {
@@ -57,10 +50,11 @@ static number_range range_of(pawl_kind kind)
     }
 }
 
+/* Bytes are none: their base64 would be read as the text. */
 static bool is_text(pawl_kind kind)
 {
-    return kind == PAWL_KIND_TEXT || kind == PAWL_KIND_FIXED || kind == PAWL_KIND_BYTES ||
-           kind == PAWL_KIND_UUID || kind == PAWL_KIND_TIME || kind == PAWL_KIND_ENUM;
+    return kind == PAWL_KIND_TEXT || kind == PAWL_KIND_FIXED || kind == PAWL_KIND_UUID ||
+           kind == PAWL_KIND_TIME || kind == PAWL_KIND_ENUM;
 }
 
 /* The first name of an enum that the other does not have; NULL: it has all. */
@@ -81,11 +75,51 @@ static bool takes_kind(const pawl_field *from, const pawl_field *to)
     number_range was = range_of(from->kind), is = range_of(to->kind);
     if (to->kind == PAWL_KIND_JSON || (to->kind == PAWL_KIND_TEXT && is_text(from->kind)))
         return true;
+    if (to->kind == PAWL_KIND_DOUBLE && from->kind != PAWL_KIND_DOUBLE)
+        return was.bits != 0 && was.bits <= DOUBLE_BITS;
     if (was.bits != 0)
         return is.bits >= was.bits && (is.is_signed || !was.is_signed);
     if (to->kind == PAWL_KIND_FIXED)
         return from->kind == PAWL_KIND_FIXED && from->fixed_size <= to->fixed_size;
     return from->kind == to->kind;
+}
+
+static void compare_enum(const pawl__upgrade_look *look, const pawl_enum *from, const pawl_enum *to,
+                         const char *path)
+{
+    const char *lost = lost_name(from, to);
+    if (lost != NULL)
+        report(look, PAWL_UPGRADE_NARROWED, path, "enum %s has no '%s' any more", to->name, lost);
+}
+
+/* A saga that stores defaults writes them all, but null for a member that is unset. Rows from before it did so
+ * are found when rows are looked at. */
+static void compare_default(const pawl__upgrade_look *look, const pawl_field *from,
+                            const pawl_field *to, const char *path)
+{
+    bool is_stored =
+        from->shape == PAWL_ONE && look->was_format != NULL && look->was_format->stores_defaults;
+    if (!is_stored && pawl__upgrade_misreads(from, to))
+        report(look, PAWL_UPGRADE_MISREAD, path,
+               "it is left out of rows where it was %s, and they read as %s: keep the default, or "
+               "raise .version and add an upcaster that writes it",
+               pawl__upgrade_default(from), pawl__upgrade_default(to));
+}
+
+static bool is_number(pawl_times times)
+{
+    return times == PAWL_TIMES_UNIX_US || times == PAWL_TIMES_UNIX_MS;
+}
+
+/* All other forms of a time differ from each other, so that a reader refuses what it does not know. */
+static void compare_times(const pawl__upgrade_look *look, const pawl_field *from, const char *path)
+{
+    if (from->kind == PAWL_KIND_TIME && look->was_format != NULL &&
+        look->was_format->times != look->is_format->times && is_number(look->was_format->times) &&
+        is_number(look->is_format->times))
+        report(look, PAWL_UPGRADE_MISREAD, path,
+               "the unit of .times is another one: raise .version, and put the old format into "
+               ".older_formats");
 }
 
 static void compare_field(const pawl__upgrade_look *look, const pawl_field *from,
@@ -99,11 +133,29 @@ static void compare_field(const pawl__upgrade_look *look, const pawl_field *from
     else if (!takes_kind(from, to))
         report(look, PAWL_UPGRADE_NARROWED, path,
                "the type that it has does not take all values of the one that it had");
-    else if (from->kind == PAWL_KIND_ENUM && to->kind == PAWL_KIND_ENUM) {
-        const char *lost = lost_name(from->enumeration(), to->enumeration());
-        if (lost != NULL)
-            report(look, PAWL_UPGRADE_NARROWED, path, "enum %s has no '%s' any more",
-                   to->enumeration()->name, lost);
+    else {
+        if (from->kind == PAWL_KIND_ENUM && to->kind == PAWL_KIND_ENUM)
+            compare_enum(look, from->enumeration(), to->enumeration(), path);
+        compare_default(look, from, to, path);
+        if (to->kind == PAWL_KIND_TIME)
+            compare_times(look, from, path);
+    }
+}
+
+/* A member of the C struct that reads what another one wrote, while its own JSON is read by a third:
+ * {a .json = "a", b .json = "b"} became {a .json = "b", b .json = "a"}. */
+static void compare_name(const pawl__upgrade_look *look, const pawl_record *from,
+                         const pawl_record *to, const pawl_field *was, const pawl_field *is,
+                         const char *path)
+{
+    for (size_t i = 0; i < to->field_count && strcmp(was->name, is->name) != 0; i++) {
+        const pawl_field *other = pawl__field_at(to, i);
+        if (strcmp(other->name, was->name) == 0 &&
+            pawl__upgrade_field(from, pawl_field_json(other)) != NULL)
+            report(
+                look, PAWL_UPGRADE_MISREAD, path,
+                "%s wrote it, and %s reads it, while %s reads %s: were two .json names exchanged?",
+                was->name, is->name, other->name, pawl_field_json(other));
     }
 }
 
@@ -136,7 +188,7 @@ static void report_lost(const pawl__upgrade_look *look, const pawl_record *from,
 static void compare_fields(const pawl__upgrade_look *look, const pawl_record *from,
                            const pawl_record *to, const char *before, int depth)
 {
-    char path[PATH_SIZE];
+    char path[PAWL__UPGRADE_PATH_SIZE];
     for (size_t i = 0; i < from->field_count; i++) {
         const pawl_field *was = pawl__field_at(from, i);
         const pawl_field *is  = pawl__upgrade_field(to, pawl_field_json(was));
@@ -146,6 +198,7 @@ static void compare_fields(const pawl__upgrade_look *look, const pawl_record *fr
             continue;
         }
         compare_field(look, was, is, path);
+        compare_name(look, from, to, was, is, path);
         /* A record that holds itself was compared already, a step above. */
         if (was->kind != PAWL_KIND_RECORD || is->kind != PAWL_KIND_RECORD ||
             was->record() == from || depth == PAWL_RECORD_DEPTH_MAX)
@@ -223,8 +276,11 @@ static void compare_saga(pawl__upgrade_look *look, const pawl__saga_model *from,
         report_removed(look, kind, type, "", "no table registers it");
         return;
     }
+    look->was_format = &from->format;
+    look->is_format  = &to->format;
     compare_records(look, from->stream == NULL ? kind : "snapshot", type, from->state, to->state);
-    look->at = (pawl_upgrade_found){.kind = kind, .type = type};
+    look->was_format = look->is_format = NULL;
+    look->at                           = (pawl_upgrade_found){.kind = kind, .type = type};
     if (from->stream != NULL)
         compare_events(look, from->stream, to->stream);
     else if (!pawl_text_equal(from->table.name, to->table.name))

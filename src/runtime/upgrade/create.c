@@ -20,7 +20,7 @@ static const reason_row reasons[] = {
 
 const char *pawl_upgrade_reason_name(pawl_upgrade_reason reason)
 {
-    return reasons[reason].name;
+    return (size_t)reason < sizeof reasons / sizeof reasons[0] ? reasons[reason].name : NULL;
 }
 
 const char *pawl_upgrade_reason_text(pawl_upgrade_reason reason)
@@ -89,6 +89,11 @@ void pawl_upgrade_destroy(pawl_upgrade *upgrade)
     for (size_t i = 0; i < upgrade->model_count; i++)
         pawl__model_destroy(upgrade->models[i]);
     pawl_arena_destroy(upgrade->arena);
+}
+
+void pawl_upgrade_from(pawl_upgrade *upgrade, const pawl_upgrade *from)
+{
+    upgrade->from = from;
 }
 
 const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade, size_t *count)

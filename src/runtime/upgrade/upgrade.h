@@ -10,12 +10,18 @@
 #include "record/record_internal.h"
 #include "workflow/model.h"
 
+#define PAWL__UPGRADE_PATH_SIZE \
+    240 /* of a member's path in the body, "lines[].qty", NUL included */
+
+struct yyjson_val;
+
 struct pawl_upgrade {
     pawl_arena             *arena;
     pawl__model           **models; /* one for each endpoint */
     size_t                  model_count;
     const pawl_saga_table **tables; /* of all of them */
     size_t                  table_count;
+    const pawl_upgrade     *from; /* the program that wrote the rows; NULL: not known */
 };
 
 /* A page that is looked at. */
@@ -26,7 +32,8 @@ typedef struct pawl__upgrade_look {
     void               *context;
     pawl_upgrade_found  at;         /* the row under way: what all findings on it begin with */
     bool                is_lenient; /* no finding: the row is dead already, or is passed over */
-    pawl_error         *error;
+    const pawl_state_format *was_format, *is_format; /* of the sagas that are compared, else NULL */
+    pawl_error              *error;
 } pawl__upgrade_look;
 
 /* Reports one thing about the row under way. */
@@ -40,9 +47,17 @@ void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *re
  * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
+/* The value that a row without the member has, for people. */
+const char *pawl__upgrade_default(const pawl_field *field);
+/* Whether a row without the member has another value as the field `is` than it had as `was`. */
+bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is);
+/* Reports members that are not in the body and had another value in the program that wrote it. */
+void pawl__upgrade_misread(const pawl__upgrade_look *look, const pawl_record *record,
+                           struct yyjson_val *root);
 /* The field with that name in JSON, or NULL. */
 const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name);
-/* Reports members of the body that the record does not have. PAWL_ENOMEM is the only failure. */
+/* Reports members of the body that the record does not have, and members that it would misread.
+ * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record,
                                 pawl_text body);
 

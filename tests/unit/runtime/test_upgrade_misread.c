@@ -1,0 +1,395 @@
+/* test_upgrade_misread.c - two programs whose declarations differ so that rows of the first can be
+ * decoded by the second, but to other values: pawl_upgrade_compare, and pawl_upgrade_rows with
+ * pawl_upgrade_from.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pawl/pawl.h"
+#include "pawl/process.h"
+#include "pawl/upgrade.h"
+
+/* ---- The two programs ------------------------------------------------------ */
+
+#define WAS_STAGE(E) E(WAS_NEW, "new") E(WAS_PAID, "paid")
+PAWL_ENUM(was_stage, WAS_STAGE);
+#define IS_STAGE(E) E(IS_PAID, "paid") E(IS_NEW, "new")
+PAWL_ENUM(is_stage, IS_STAGE);
+#define LONGER(E) E(LONGER_NEW, "new") E(LONGER_LATE, "late") E(LONGER_PAID, "paid")
+PAWL_ENUM(longer, LONGER);
+/* These have the name of a default of another kind. */
+#define UNSET(E) E(UNSET_ONE, "unset") E(UNSET_TWO, "set")
+PAWL_ENUM(unset, UNSET);
+#define EMPTY(E) E(EMPTY_ONE, "empty") E(EMPTY_TWO, "full")
+PAWL_ENUM(empty, EMPTY);
+
+#define WAS_PART(F) F(ENUM, stage, was_stage)
+PAWL_RECORD_WITH(was_part, WAS_PART, .type = "part");
+#define IS_PART(F) F(ENUM, stage, is_stage)
+PAWL_RECORD_WITH(is_part, IS_PART, .type = "part");
+
+#define WAS(F)                                 \
+    F(ENUM, stage, was_stage)                  \
+    F(ENUM, longer, was_stage)                 \
+    F(ENUM, must, was_stage, .required = true) \
+    F(OPT_ENUM, maybe, was_stage)              \
+    F(LIST_ENUM, stages, was_stage)            \
+    F(ENUM, word, was_stage)                   \
+    F(INT64, count)                            \
+    F(TEXT, note, .secret = true)              \
+    F(OPT_TIME, due)                           \
+    F(INT32, wide)                             \
+    F(INT32, amount)                           \
+    F(INT64, exact)                            \
+    F(BYTES, raw)                              \
+    F(ENUM, unset, unset)                      \
+    F(ENUM, empty, empty)                      \
+    F(TEXT, first)                             \
+    F(TEXT, second)                            \
+    F(TEXT, third)                             \
+    F(INT32, sign)                             \
+    F(RECORD, part, was_part)                  \
+    F(LIST_RECORD, parts, was_part)            \
+    F(RECORD, address, was_part)
+PAWL_RECORD_WITH(was, WAS, .type = "sample");
+#define IS(F)                                 \
+    F(ENUM, stage, is_stage)                  \
+    F(ENUM, longer, longer)                   \
+    F(ENUM, must, is_stage, .required = true) \
+    F(OPT_ENUM, maybe, is_stage)              \
+    F(LIST_ENUM, stages, is_stage)            \
+    F(TEXT, word)                             \
+    F(OPT_INT64, count)                       \
+    F(OPT_TEXT, note, .secret = true)         \
+    F(TIME, due)                              \
+    F(INT64, wide)                            \
+    F(DOUBLE, amount)                         \
+    F(DOUBLE, exact)                          \
+    F(TEXT, raw)                              \
+    F(OPT_ENUM, unset, unset)                 \
+    F(TEXT, empty)                            \
+    F(TEXT, first, .json = "second")          \
+    F(TEXT, second, .json = "first")          \
+    F(TEXT, last, .json = "third")            \
+    F(UINT32, sign)                           \
+    F(RECORD, part, is_part)                  \
+    F(LIST_RECORD, parts, is_part)            \
+    F(OPT_RECORD, address, is_part)
+PAWL_RECORD_WITH(is, IS, .type = "sample");
+PAWL_RECORD_WITH(is_2, IS, .type = "sample", .version = 2);
+
+static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *made,
+                        pawl_error *error)
+{
+    (void)version, (void)arena, (void)error;
+    *made = json;
+    return PAWL_OK;
+}
+PAWL_RECORD_WITH(is_upcast, IS, .type = "sample", .version = 2, .upcast = upcast);
+
+#define BEGIN(F) F(TEXT, id)
+PAWL_RECORD(begin, BEGIN);
+#define WAS_STATE(F) F(TEXT, id) F(ENUM, stage, was_stage) F(OPT_INT64, count) F(TIME, seen)
+PAWL_RECORD_WITH(was_state, WAS_STATE, .type = "state");
+#define IS_STATE(F) F(TEXT, id) F(ENUM, stage, is_stage) F(INT64, count) F(TIME, seen)
+PAWL_RECORD_WITH(is_state, IS_STATE, .type = "state");
+
+/* A program that handles the message, projects it as an event, and has the saga Order and the process Ledger. */
+#define PROGRAM(name_, message_, part_, state_, times_)                                                   \
+    static pawl_code name_##_on_sample(pawl_context *ctx, const message_ *message)                        \
+    {                                                                                                     \
+        (void)ctx, (void)message;                                                                         \
+        return PAWL_OK;                                                                                   \
+    }                                                                                                     \
+    PAWL_MESSAGE_HANDLER(name_##_on_sample, message_);                                                    \
+    static pawl_code name_##_on_begin(pawl_context *ctx, state_ *state, const begin *message)             \
+    {                                                                                                     \
+        (void)ctx, (void)state, (void)message;                                                            \
+        return PAWL_OK;                                                                                   \
+    }                                                                                                     \
+    PAWL_HANDLER(name_##_on_begin, state_, begin);                                                        \
+    static pawl_code name_##_on_entry(pawl_context *ctx, const part_ *state, const begin *message)        \
+    {                                                                                                     \
+        (void)ctx, (void)state, (void)message;                                                            \
+        return PAWL_OK;                                                                                   \
+    }                                                                                                     \
+    PAWL_PROCESS_HANDLER(name_##_on_entry, part_, begin);                                                 \
+    static void name_##_apply(part_ *state, const part_ *event)                                           \
+    {                                                                                                     \
+        state->stage = event->stage;                                                                      \
+    }                                                                                                     \
+    PAWL_APPLY(name_##_apply, part_, part_);                                                              \
+    static const pawl_state_format name_##_format = {PAWL_STATE_FORMAT_HEAD, .times = times_,             \
+                                                     .stores_defaults = true};                            \
+    static const pawl_saga         name_##_saga   = {                                                     \
+                  .name        = "Order",                                                                 \
+                  .state       = PAWL_RECORD_OF(state_),                                                  \
+                  .correlation = "id",                                                                    \
+                  .format      = &name_##_format,                                                         \
+                  .on = PAWL_ON({.handle = PAWL_HANDLE(name_##_on_begin), .key = "id", .starts = true})}; \
+    static const pawl_process name_##_process = {                                                         \
+        .name  = "Ledger",                                                                                \
+        .state = PAWL_RECORD_OF(part_),                                                                   \
+        .on    = PAWL_ON({.handle = PAWL_HANDLE(name_##_on_entry), .key = "id", .starts = true}),         \
+        .apply = PAWL_APPLY_LIST(PAWL_APPLIES(name_##_apply))};                                           \
+    static const pawl_projection name_##_projection = {                                                   \
+        .name = "samples", .on = PAWL_ON({.handle = PAWL_HANDLE(name_##_on_sample)})};                    \
+    static const pawl_endpoint_spec name_##_shop = {                                                      \
+        .name        = "shop",                                                                            \
+        .sagas       = PAWL_SAGAS(&name_##_saga),                                                         \
+        .processes   = PAWL_PROCESSES(&name_##_process),                                                  \
+        .projections = PAWL_PROJECTIONS(&name_##_projection),                                             \
+        .handlers    = PAWL_ON({.handle = PAWL_HANDLE(name_##_on_sample)})};                                 \
+    static const pawl_application name_ = {PAWL_APPLICATION_HEAD, .name = "shop",                         \
+                                           .endpoints = PAWL_ENDPOINTS(&name_##_shop)}
+
+PROGRAM(old_program, was, was_part, was_state, PAWL_TIMES_UNIX_US);
+PROGRAM(new_program, is, is_part, is_state, PAWL_TIMES_UNIX_MS);
+PROGRAM(without_upcaster, is_2, was_part, was_state, PAWL_TIMES_RFC3339);
+PROGRAM(with_upcaster, is_upcast, was_part, was_state, PAWL_TIMES_UNIX_US);
+
+/* ---- What is found --------------------------------------------------------- */
+
+typedef struct findings {
+    char   lines[40][300]; /* "misread message stage ID: text" */
+    size_t count;
+    bool   is_used[40];
+} findings;
+
+static void add(const pawl_upgrade_found *found, void *context)
+{
+    findings *all = context;
+    assert_true(all->count < 40);
+    snprintf(all->lines[all->count++], sizeof all->lines[0], "%s %s %.*s %.*s: %.*s",
+             pawl_upgrade_reason_name(found->reason), found->kind, PAWL_TEXT_ARGS(found->member),
+             PAWL_TEXT_ARGS(found->id), PAWL_TEXT_ARGS(found->text));
+}
+
+/* One finding begins so, and has these words in its text. */
+static void has(findings *all, const char *start, const char *words)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strncmp(all->lines[i], start, strlen(start)) == 0 && !all->is_used[i]) {
+            all->is_used[i] = true;
+            if (strstr(all->lines[i], words) == NULL)
+                fail_msg("'%s' lacks '%s'", all->lines[i], words);
+            return;
+        }
+    fail_msg("no finding '%s'", start);
+}
+
+static void has_no_more(const findings *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->is_used[i])
+            fail_msg("not expected: '%s'", all->lines[i]);
+}
+
+static pawl_upgrade *look_at(const pawl_application *application)
+{
+    pawl_upgrade *made;
+    pawl_error    error = PAWL_ERROR_INIT;
+    if (pawl_upgrade_create(application, NULL, &made, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    return made;
+}
+
+static void compare(const pawl_application *from, const pawl_application *to, findings *all)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_upgrade *old = look_at(from), *new = look_at(to);
+    assert_int_equal(pawl_upgrade_compare(old, new, arena, add, all, &error), PAWL_OK);
+    pawl_upgrade_destroy(old);
+    pawl_upgrade_destroy(new);
+    pawl_arena_destroy(arena);
+}
+
+/* ---- Declarations ---------------------------------------------------------- */
+
+static void another_default_is_found(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    compare(&old_program, &new_program, &all);
+    has(&all,
+        "misread message stage :", "where it was new, and they read as paid: keep the default");
+    has(&all, "misread message word :", "where it was new, and they read as empty");
+    has(&all, "misread message count :", "where it was 0, and they read as unset");
+    has(&all, "misread message note :", "where it was empty, and they read as unset");
+    has(&all, "misread message due :", "where it was unset, and they read as 1970-01-01T00:00:00Z");
+    has(&all, "misread message unset :", "where it was unset, and they read as unset");
+    has(&all, "misread message empty :", "where it was empty, and they read as empty");
+    has(&all, "misread message part.stage :", "raise .version and add an upcaster");
+    has(&all, "misread message parts[].stage :", "where it was new, and they read as paid");
+    has(&all, "misread message address :", "where it was {}, and they read as unset");
+    has(&all, "misread message address.stage :", "where it was new, and they read as paid");
+    has(&all,
+        "misread message first :", "first wrote it, and second reads it, while first reads second");
+    has(&all, "misread message second :", "were two .json names exchanged?");
+    has(&all, "narrowed message exact :", "does not take all values");
+    has(&all, "narrowed message raw :", "does not take all values");
+    has(&all, "narrowed message sign :", "does not take all values");
+    /* The saga stores defaults: the first value of its enum is in its rows. */
+    has(&all, "misread saga count :", "where it was unset, and they read as 0");
+    has(&all, "misread saga seen :", "the unit of .times is another one");
+    has(&all, "misread snapshot stage :", "where it was new, and they read as paid");
+    has(&all, "misread event stage :", "where it was new, and they read as paid");
+    has_no_more(&all);
+}
+
+static void a_way_back_is_found_too(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    compare(&new_program, &old_program, &all);
+    has(&all, "misread message stage :", "where it was paid, and they read as new");
+    has(&all, "misread message count :", "where it was unset, and they read as 0");
+    has(&all, "misread message due :", "where it was 1970-01-01T00:00:00Z, and they read as unset");
+    has(&all, "misread message address :", "where it was unset, and they read as {}");
+}
+
+static void another_version_is_the_upcasters(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    compare(&old_program, &without_upcaster, &all);
+    has(&all, "no-upcast message  :", "version 1 becomes 2");
+    compare(&old_program, &with_upcaster, &all);
+    has_no_more(&all);
+}
+
+static void the_same_program_misreads_nothing(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    compare(&old_program, &old_program, &all);
+    compare(&new_program, &new_program, &all);
+    has_no_more(&all);
+}
+
+/* ---- Rows ------------------------------------------------------------------ */
+
+static void look_at_row(const pawl_application *from, const pawl_application *to,
+                        pawl_scan_kind kind, const pawl_scan_row *row, findings *all)
+{
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_arena    *arena = pawl_arena_create(0);
+    pawl_upgrade  *old = from != NULL ? look_at(from) : NULL, *new = look_at(to);
+    pawl_scan      scan = {.kind = kind};
+    pawl_scan_row  copy = *row;
+    pawl_scan_rows page = {.items = &copy, .count = 1};
+    pawl_upgrade_from(new, old);
+    if (pawl_upgrade_rows(new, NULL, &scan, &page, arena, add, all, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    pawl_upgrade_destroy(new);
+    pawl_upgrade_destroy(old);
+    pawl_arena_destroy(arena);
+}
+
+static void look_at_message(const pawl_application *from, const pawl_application *to,
+                            const char *headers, const char *body, findings *all)
+{
+    look_at_row(from, to, PAWL_SCAN_QUEUE,
+                &(pawl_scan_row){.belongs_to = PAWL_TEXT("shop"),
+                                 .message    = {.id      = PAWL_TEXT("m-1"),
+                                                .type    = PAWL_TEXT("sample"),
+                                                .headers = pawl_text_of(headers),
+                                                .body    = pawl_text_of(body)}},
+                all);
+}
+
+static void look_at_stream(pawl_scan_kind kind, const char *stream, const char *type,
+                           const char *body, findings *all)
+{
+    look_at_row(
+        &old_program, &new_program, kind,
+        &(pawl_scan_row){.belongs_to = pawl_text_of(stream),
+                         .version    = 1,
+                         .number     = 1,
+                         .message    = {.type = pawl_text_of(type), .body = pawl_text_of(body)}},
+        all);
+}
+
+static void a_row_without_the_member_is_found(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    look_at_message(&old_program, &new_program, "",
+                    "{\"must\":\"new\",\"due\":null,\"parts\":[{}]}", &all);
+    has(&all,
+        "misread message stage m-1:", "stage: it is left out, which meant new and means paid");
+    has(&all, "misread message word m-1:", "which meant new and means empty");
+    has(&all, "misread message count m-1:", "which meant 0 and means unset");
+    has(&all, "misread message note m-1: note: it is left out", "");
+    has(&all, "misread message due m-1:", "which meant unset and means 1970");
+    has(&all, "misread message unset m-1:", "");
+    has(&all, "misread message empty m-1:", "");
+    has(&all, "misread message part.stage m-1:", "which meant new and means paid");
+    has(&all, "misread message parts[].stage m-1:", "which meant new and means paid");
+    has(&all, "misread message address m-1:", "which meant {} and means unset");
+    has_no_more(&all);
+}
+
+static void a_row_with_the_member_is_not(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    look_at_message(
+        &old_program, &new_program, "",
+        "{\"must\":\"new\",\"stage\":\"new\",\"word\":\"new\",\"unset\":\"unset\",\"empty\":\"empty\","
+        "\"count\":0,\"note\":\"\","
+        "\"due\":\"2026-01-01T00:00:00Z\",\"part\":{\"stage\":\"new\"},"
+        "\"parts\":[{\"stage\":\"paid\"}],\"address\":{\"stage\":\"paid\"}}",
+        &all);
+    has_no_more(&all);
+    look_at_message(NULL, &new_program, "", "{\"must\":\"new\"}", &all);
+    look_at_message(&new_program, &new_program, "", "{\"must\":\"new\"}", &all);
+    has_no_more(&all);
+}
+
+static void a_row_of_another_version_is_not(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    look_at_message(&old_program, &with_upcaster, "", "{\"must\":\"new\"}", &all);
+    look_at_message(&old_program, &with_upcaster, "{\"pawl.version\":\"2\"}", "{\"must\":\"new\"}",
+                    &all);
+    has_no_more(&all);
+}
+
+static void events_and_snapshots_are_found(void **state)
+{
+    findings all = {.count = 0};
+    (void)state;
+    look_at_stream(PAWL_SCAN_EVENTS, "Ledger/a-1", "part", "{}", &all);
+    has(&all, "misread event stage Ledger/a-1, number 1:", "which meant new and means paid");
+    look_at_stream(PAWL_SCAN_STREAM_SNAPSHOTS, "Ledger/a-1", "", "{}", &all);
+    has(&all, "misread snapshot stage Ledger/a-1:", "which meant new and means paid");
+    has_no_more(&all);
+    look_at_stream(PAWL_SCAN_EVENTS, "Visit/v-1", "sample", "{\"must\":\"new\"}", &all);
+    has(&all, "misread event stage Visit/v-1, number 1:", "which meant new and means paid");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_default_is_found),
+        cmocka_unit_test(a_way_back_is_found_too),
+        cmocka_unit_test(another_version_is_the_upcasters),
+        cmocka_unit_test(the_same_program_misreads_nothing),
+        cmocka_unit_test(a_row_without_the_member_is_found),
+        cmocka_unit_test(a_row_with_the_member_is_not),
+        cmocka_unit_test(a_row_of_another_version_is_not),
+        cmocka_unit_test(events_and_snapshots_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
