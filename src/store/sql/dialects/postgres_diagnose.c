@@ -80,7 +80,7 @@ static const pawl__sql_check checks[] = {
     {.name    = "transactions",
      .select  = "select (extract(epoch from clock_timestamp() - a.xact_start) * 1000000)::bigint, "
                 "format('a transaction of %s (user %s, process %s, %s) is open for %s: dead rows "
-                "that it could see stay, and events behind it get no global position', "
+                "that it could see stay, and claims have to read past them', "
                 "coalesce(nullif(a.application_name, ''), 'a program without a name'), a.usename, "
                 "a.pid, coalesce(a.state, 'its state is hidden from this role'), "
                 "date_trunc('second', clock_timestamp() - a.xact_start)), "
