@@ -24,9 +24,9 @@
 
 /* The version of these headers; pawl_version() has that of the library. For a program that compiles
  * with several: #if PAWL_VERSION_NUMBER >= 10200 is 1.2.0 and later. */
-#define PAWL_VERSION "0.1.0"
+#define PAWL_VERSION "0.2.0"
 #define PAWL_VERSION_MAJOR 0
-#define PAWL_VERSION_MINOR 1
+#define PAWL_VERSION_MINOR 2
 #define PAWL_VERSION_PATCH 0
 #define PAWL_VERSION_NUMBER \
     (PAWL_VERSION_MAJOR * 10000 + PAWL_VERSION_MINOR * 100 + PAWL_VERSION_PATCH)

@@ -1,8 +1,25 @@
-/* version.c - `pawl version`: the version of the command, and of the library that it found.
+/* version.c - `pawl version`: the version of the command, of the library that it found, and with --json of the
+ * modules that it finds and the libraries that these load.
+ *
+ *     find a module's file -> load it -> ask each of its libraries for its version
+ *
+ * A module's libraries are asked by the loader, under the names of their own functions: the command is linked
+ * with none of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+
+#include "base/object.h"
+#include "store/core/module.h"
+
+#include <string.h>
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
 
 typedef struct verb_fields {
     bool is_json;
@@ -13,14 +30,113 @@ const pawl__option   pawl__version_verb_options[]   = {
         {.name   = "json",
          .kind   = PAWL__OPTION_FLAG,
          .offset = offsetof(verb_fields, is_json),
-         .help   = "print one JSON object"},
+         .help   = "print one JSON object, with the modules that are found"},
         {.name = NULL},
 };
 
 const pawl__report pawl__version_verb_reports[] = {
-    {"the object", NULL, "version library abi"},
+    {"the object", NULL, "version library abi compiler drivers"},
+    {"drivers, an array in it", NULL, "name file libraries error"},
+    {"libraries, of a driver", NULL, "name version file"},
     {.what = NULL},
 };
+
+/* ---- Libraries of modules -------------------------------------------------- */
+
+typedef const char *text_fn(void);
+typedef int         number_fn(void);
+
+typedef enum answer {
+    ANSWER_NONE,   /* the function does something else: it shows that the library is there */
+    ANSWER_TEXT,   /* "3.40.1", or "libcurl/7.88.1 OpenSSL/3.0.19 ..." */
+    ANSWER_NUMBER, /* 150018 is 15.18 */
+} answer;
+
+typedef struct client_library {
+    const char *module;   /* libpawl-MODULE.so */
+    const char *name;     /* as pkg-config has it */
+    const char *function; /* of the library: its version */
+    answer      answer;
+} client_library;
+
+/* Sorted by module. */
+static const client_library libraries[] = {
+    {"mongo", "libmongoc-1.0", "mongoc_get_version", ANSWER_TEXT},
+    {"mysql", "libmariadb", "mysql_get_client_info", ANSWER_TEXT},
+    {"observe", "libmicrohttpd", "MHD_get_version", ANSWER_TEXT},
+    {"observe", "libcurl", "curl_version", ANSWER_TEXT},
+    /* unixODBC has no function for its version. */
+    {"odbc", "odbc", "SQLAllocHandle", ANSWER_NONE},
+    {"postgres", "libpq", "PQlibVersion", ANSWER_NUMBER},
+    {"rabbitmq", "librabbitmq", "amqp_version", ANSWER_TEXT},
+    {"sqlite", "sqlite3", "sqlite3_libversion", ANSWER_TEXT},
+};
+#define LIBRARY_COUNT (sizeof libraries / sizeof libraries[0])
+
+/* Fills `text` with the version, "" without one. */
+static void ask_version(const client_library *library, void *symbol, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (library->answer == ANSWER_NUMBER) {
+        number_fn *function;
+        memcpy(&function, &symbol, sizeof function);
+        int number = function();
+        snprintf(text, size, "%d.%d", number / 10000, number % 10000);
+    } else if (library->answer == ANSWER_TEXT) {
+        text_fn *function;
+        memcpy(&function, &symbol, sizeof function);
+        const char *said  = function();
+        const char *slash = strchr(said, '/');
+        if (slash != NULL)
+            said = slash + 1;
+        snprintf(text, size, "%.*s", (int)strcspn(said, " "), said);
+    }
+}
+
+static void add_library(yyjson_mut_doc *doc, yyjson_mut_val *list, void *module,
+                        const client_library *library)
+{
+    char    version[100];
+    Dl_info info;
+    void   *symbol = dlsym(module, library->function);
+    if (symbol == NULL)
+        return; /* a module that was built with another library */
+    ask_version(library, symbol, version, sizeof version);
+    yyjson_mut_val *object = yyjson_mut_arr_add_obj(doc, list);
+    yyjson_mut_obj_add_str(doc, object, "name", library->name);
+    if (version[0] != '\0')
+        yyjson_mut_obj_add_strcpy(doc, object, "version", version);
+    else
+        yyjson_mut_obj_add_null(doc, object, "version");
+    if (dladdr(symbol, &info) != 0 && info.dli_fname != NULL)
+        yyjson_mut_obj_add_strcpy(doc, object, "file", info.dli_fname);
+    else
+        yyjson_mut_obj_add_null(doc, object, "file");
+}
+
+/* The module stays loaded until the process ends, as one does that a store has loaded. */
+static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name)
+{
+    char       path[PAWL__MODULE_PATH_SIZE];
+    void      *module = NULL;
+    pawl_error error  = PAWL_ERROR_INIT;
+    if (!pawl__module_find(name, path))
+        return;
+    pawl_code       code   = pawl__object_open(path, &module, &error);
+    yyjson_mut_val *object = yyjson_mut_arr_add_obj(doc, list);
+    yyjson_mut_obj_add_str(doc, object, "name", name);
+    yyjson_mut_obj_add_strcpy(doc, object, "file", path);
+    yyjson_mut_val *loaded = yyjson_mut_obj_add_arr(doc, object, "libraries");
+    for (size_t i = 0; code == PAWL_OK && i < LIBRARY_COUNT; i++)
+        if (strcmp(libraries[i].module, name) == 0)
+            add_library(doc, loaded, module, &libraries[i]);
+    if (code == PAWL_OK)
+        yyjson_mut_obj_add_null(doc, object, "error");
+    else
+        yyjson_mut_obj_add_strcpy(doc, object, "error", error.text);
+}
+
+/* ---- The verb ---------------------------------------------------------------- */
 
 static pawl_code print_json(pawl_error *error)
 {
@@ -30,6 +146,11 @@ static pawl_code print_json(pawl_error *error)
         yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
         yyjson_mut_obj_add_str(doc, root, "library", pawl_version());
         yyjson_mut_obj_add_uint(doc, root, "abi", PAWL_ABI);
+        yyjson_mut_obj_add_str(doc, root, "compiler", COMPILER);
+        yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "drivers");
+        for (size_t i = 0; i < LIBRARY_COUNT; i++)
+            if (i == 0 || strcmp(libraries[i].module, libraries[i - 1].module) != 0)
+                add_driver(doc, list, libraries[i].module);
     }
     return pawl__json_print(doc, stdout, error);
 }

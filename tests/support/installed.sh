@@ -67,7 +67,7 @@ echo "== an application by find_package"
 cat >cmake/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.25)
 project(user C)
-find_package(pawl 0.1 REQUIRED)
+find_package(pawl 0.2 REQUIRED)
 add_library(by_cmake_module MODULE "$orders/orders.c")
 set_target_properties(by_cmake_module PROPERTIES PREFIX "" OUTPUT_NAME by_cmake)
 target_link_libraries(by_cmake_module PRIVATE pawl::pawl)

@@ -17,7 +17,8 @@ usage "no verb 'frobnicate'; valid are [a-z, ]*bench, " pawl frobnicate
 usage "no verb 'verzion'; did you mean version\?" pawl help verzion
 expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl version
 expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl --version
-expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+\}$' pawl version --json
+expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+,"compiler":"(gcc|clang) [^"]+","drivers":\[.*\]\}$' \
+    pawl version --json
 [ "$(wc -l <"$work/out")" = 1 ] || die "--json printed more than one line"
 
 echo "== help"
