@@ -100,7 +100,7 @@ static void add_library(yyjson_mut_doc *doc, yyjson_mut_val *list, void *module,
     Dl_info info;
     void   *symbol = dlsym(module, library->function);
     if (symbol == NULL)
-        return; /* a module that was built with another library */
+        return; /* neither the module nor what it loads needs this library */
     ask_version(library, symbol, version, sizeof version);
     yyjson_mut_val *object = yyjson_mut_arr_add_obj(doc, list);
     yyjson_mut_obj_add_str(doc, object, "name", library->name);
@@ -128,8 +128,7 @@ static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *na
     yyjson_mut_obj_add_strcpy(doc, object, "file", path);
     yyjson_mut_val *loaded = yyjson_mut_obj_add_arr(doc, object, "libraries");
     for (size_t i = 0; code == PAWL_OK && i < LIBRARY_COUNT; i++)
-        if (strcmp(libraries[i].module, name) == 0)
-            add_library(doc, loaded, module, &libraries[i]);
+        add_library(doc, loaded, module, &libraries[i]);
     if (code == PAWL_OK)
         yyjson_mut_obj_add_null(doc, object, "error");
     else
