@@ -45,6 +45,7 @@ test  command chromedriver chromium-driver
 test  file /usr/share/zoneinfo/Europe/Berlin tzdata
 check format  14           clang-format-14
 check command python3      python3
+check command meson        meson
 servers file /usr/lib/postgresql/*/bin/postgres postgresql
 servers file /usr/sbin/pgbouncer pgbouncer
 servers file /usr/sbin/mariadbd mariadb-server-core
