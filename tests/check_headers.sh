@@ -138,6 +138,13 @@ if [ "$version" != "$major $minor $patch \"$project\" ($major * 10000 + $minor *
     echo "the project is $project, pawl.h says: $version"
     result=1
 fi
+# Other files that name the newest version.
+changes=$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$include/../CHANGELOG.md" | head -n 1)
+wrapped=$(sed -n 's/^directory = pawl-//p' "$include/../dist/meson/pawl.wrap")
+if [ "$changes" != "$project" ] || [ "$wrapped" != "$project" ]; then
+    echo "the project is $project, CHANGELOG.md begins with $changes, pawl.wrap has $wrapped"
+    result=1
+fi
 for header in "$include"/pawl/*.h; do
     name=pawl/$(basename "$header")
     for language in c cxx; do
