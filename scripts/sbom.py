@@ -111,13 +111,13 @@ def debian_package(name):
 # ---- pawl's packages --------------------------------------------------------
 
 
-def package_of(target, file):
-    """The Debian package of pawl's own that the binary is in."""
+def package_of(target):
+    """The Debian package of pawl's own that the binary is in; a benchmark is in that of its driver."""
     if target == "pawl":
         number = re.search(r"^#define PAWL_ABI (\d+)", read("include/pawl/api.h"), re.M).group(1)
         return "libpawl" + number
-    name = target.removeprefix("pawl-")
-    if target == "pawl_command" or name.startswith("bench"):
+    name = target.removeprefix("pawl-").removeprefix("bench-")
+    if name in ("pawl_command", "bench"):
         return "pawl"
     return "libpawl-driver-" + ("mongodb" if name == "mongo" else name)
 
@@ -175,7 +175,7 @@ def gather(build, debs):
     with open(os.path.join(build, "libraries.txt"), encoding="utf-8") as file:
         for line in file:
             target, name, *libraries = line.rstrip("\n").split("\t")
-            package = own.setdefault(package_of(target, name), own_package(package_of(target, name), version))
+            package = own.setdefault(package_of(target), own_package(package_of(target), version))
             package["comment"] = ", ".join(filter(None, [package.get("comment"), name]))
             for path in libraries:
                 other = owner(path)
