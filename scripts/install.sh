@@ -21,7 +21,6 @@ build command cmake        cmake
 build command ninja        ninja-build
 build command pkg-config   pkg-config
 build header  uthash.h     uthash-dev
-build library uuid         uuid-dev
 build library yyjson       libyyjson-dev
 build library sqlite3      libsqlite3-dev
 build library expat        libexpat1-dev

@@ -5,7 +5,6 @@
 #include "pawl/base.h"
 
 #include <string.h>
-#include <uuid/uuid.h>
 
 bool pawl_uuid_is_zero(pawl_uuid uuid)
 {
@@ -79,12 +78,92 @@ pawl_uuid pawl_uuid_v4(const uint8_t random[16])
     return with_version(uuid, 4);
 }
 
+/* ---- SHA-1 (FIPS 180-4) ------------------------------------------------------ */
+
+typedef struct sha1 {
+    uint32_t state[5];
+    uint64_t size; /* bytes added so far */
+    uint8_t  block[64];
+} sha1;
+
+static uint32_t turn(uint32_t word, unsigned bits)
+{
+    return (word << bits) | (word >> (32 - bits));
+}
+
+/* The function and the constant of each 20 steps. */
+static uint32_t mix(size_t step, uint32_t b, uint32_t c, uint32_t d)
+{
+    if (step < 20)
+        return ((b & c) | (~b & d)) + UINT32_C(0x5A827999);
+    if (step < 40)
+        return (b ^ c ^ d) + UINT32_C(0x6ED9EBA1);
+    if (step < 60)
+        return ((b & c) | (b & d) | (c & d)) + UINT32_C(0x8F1BBCDC);
+    return (b ^ c ^ d) + UINT32_C(0xCA62C1D6);
+}
+
+static void sha1_block(sha1 *hash)
+{
+    uint32_t word[80], v[5];
+    for (size_t i = 0; i < 16; i++) {
+        const uint8_t *at = hash->block + 4 * i;
+        word[i] = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    }
+    for (size_t i = 16; i < 80; i++)
+        word[i] = turn(word[i - 3] ^ word[i - 8] ^ word[i - 14] ^ word[i - 16], 1);
+    memcpy(v, hash->state, sizeof v);
+    for (size_t i = 0; i < 80; i++) {
+        uint32_t next = turn(v[0], 5) + mix(i, v[1], v[2], v[3]) + v[4] + word[i];
+        v[4]          = v[3];
+        v[3]          = v[2];
+        v[2]          = turn(v[1], 30);
+        v[1]          = v[0];
+        v[0]          = next;
+    }
+    for (size_t i = 0; i < 5; i++)
+        hash->state[i] += v[i];
+}
+
+static void sha1_add(sha1 *hash, const void *data, size_t size)
+{
+    for (const uint8_t *at = data; size > 0;) {
+        size_t used = hash->size % sizeof hash->block;
+        size_t part = sizeof hash->block - used < size ? sizeof hash->block - used : size;
+        memcpy(hash->block + used, at, part);
+        hash->size += part;
+        at += part;
+        size -= part;
+        if (used + part == sizeof hash->block)
+            sha1_block(hash);
+    }
+}
+
+/* The padding: a bit 1, zeros up to the last 8 bytes of a block, and the count of bits. */
+static void sha1_end(sha1 *hash)
+{
+    uint8_t  padding[64 + 8] = {0x80};
+    uint64_t bits            = hash->size * 8;
+    size_t   size            = 64 - (hash->size + 8) % 64;
+    for (size_t i = 0; i < 8; i++)
+        padding[size + i] = (uint8_t)(bits >> (56 - 8 * i));
+    sha1_add(hash, padding, size + 8);
+}
+
 pawl_uuid pawl_uuid_v5(pawl_uuid name_space, const void *name, size_t size)
 {
+    sha1      hash = {.state = {UINT32_C(0x67452301), UINT32_C(0xEFCDAB89), UINT32_C(0x98BADCFE),
+                                UINT32_C(0x10325476), UINT32_C(0xC3D2E1F0)}};
     pawl_uuid uuid;
-    uuid_generate_sha1(uuid.bytes, name_space.bytes, name, size);
-    return uuid;
+    sha1_add(&hash, name_space.bytes, sizeof name_space.bytes);
+    sha1_add(&hash, name, size);
+    sha1_end(&hash);
+    for (size_t i = 0; i < sizeof uuid.bytes; i++)
+        uuid.bytes[i] = (uint8_t)(hash.state[i / 4] >> (24 - 8 * (i % 4)));
+    return with_version(uuid, 5);
 }
+
+/* ---- Random numbers ------------------------------------------------------------ */
 
 /* splitmix64 spreads a seed over the state; xoshiro256** draws from it. Both
  * are published with their constants by Blackman and Vigna. */

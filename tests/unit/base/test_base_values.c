@@ -109,16 +109,21 @@ static void v4_keeps_the_random_bits(void **state)
     }
 }
 
-/* The example of RFC 9562, A.4. */
+/* The example of RFC 9562, A.4, and names of every size up to some blocks of SHA-1, each in the last one's space. */
 static void v5_is_that_of_the_rfc(void **state)
 {
     (void)state;
     pawl_uuid dns;
-    char      text[PAWL_UUID_TEXT_SIZE + 1];
+    char      name[200], text[PAWL_UUID_TEXT_SIZE + 1];
     assert_int_equal(pawl_uuid_parse(PAWL_TEXT("6ba7b810-9dad-11d1-80b4-00c04fd430c8"), &dns, NULL),
                      PAWL_OK);
     pawl_uuid_format(pawl_uuid_v5(dns, "www.example.com", 15), text);
     assert_string_equal(text, "2ed6657d-e927-568b-95e1-2665a8aea6a2");
+    memset(name, 'x', sizeof name);
+    for (size_t size = 0; size <= sizeof name; size++)
+        dns = pawl_uuid_v5(dns, name, size);
+    pawl_uuid_format(dns, text);
+    assert_string_equal(text, "2be6a561-34c9-501f-a6d9-48bf3bd021da"); /* Python's uuid.uuid5 */
 }
 
 static int64_t milliseconds_of(pawl_uuid id)
