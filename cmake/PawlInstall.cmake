@@ -44,6 +44,11 @@ else()
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/pawl.pc.in" "${PROJECT_BINARY_DIR}/pawl.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/pawl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(TARGET pawl_static)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/pawl-static.pc.in" "${PROJECT_BINARY_DIR}/pawl-static.pc" @ONLY)
+    install(TARGETS pawl_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(FILES "${PROJECT_BINARY_DIR}/pawl-static.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pawl")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/pawlConfig.cmake.in"

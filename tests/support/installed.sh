@@ -63,6 +63,16 @@ handles ./by_pkg_config.so by_pkg_config.db
 [ "$(tail -n 1 by_pkg_config.out)" = "25 orders placed, 0 still open" ] ||
     die "the program says: $(cat by_pkg_config.out)"
 
+if [ -e "$prefix/lib/pkgconfig/pawl-static.pc" ]; then
+    echo "== a program with the library in it"
+    read -ra flags <<<"$(pkg-config --cflags --libs pawl-static)"
+    "$cc" "${strict[@]}" -o linked "$orders"/*.c "${flags[@]}"
+    ! ldd linked | grep libpawl || die "it needs a library of pawl"
+    PAWL_DRIVER_PATH=/nowhere ./linked sqlite:linked.db >linked.out
+    [ "$(tail -n 1 linked.out)" = "25 orders placed, 0 still open" ] ||
+        die "the program says: $(cat linked.out)"
+fi
+
 echo "== an application by find_package"
 cat >cmake/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.25)

@@ -26,7 +26,7 @@ build()
 }
 
 echo "== install"
-build -DPAWL_SQLITE=AUTO
+build -DPAWL_SQLITE=AUTO -DPAWL_STATIC_DRIVERS=sqlite
 cmake --install "$work/build" --prefix "$first" >/dev/null
 diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
 # One unversioned name, one for the loader, one with the full version.
@@ -70,7 +70,8 @@ fi
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
-build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_MYSQL=OFF -DPAWL_ODBC=OFF -DPAWL_MONGO=OFF -DPAWL_OBSERVE=OFF -DPAWL_RABBITMQ=OFF -DCMAKE_INSTALL_LIBDIR=lib/deep/er
+build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_MYSQL=OFF -DPAWL_ODBC=OFF -DPAWL_MONGO=OFF -DPAWL_OBSERVE=OFF -DPAWL_RABBITMQ=OFF \
+    -DPAWL_STATIC_DRIVERS=memory -DCMAKE_INSTALL_LIBDIR=lib/deep/er
 if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
     die "a driver was built with PAWL_SQLITE=OFF"
 fi
@@ -80,5 +81,6 @@ echo "== libraries in a folder of another depth"
 cmake --install "$work/build" --prefix "$first" >/dev/null
 "$first/bin/pawl" version >/dev/null
 "$first/bin/pawl" bench append --store memory: --messages 10 --rounds 1 >/dev/null
+nm "$first/lib/deep/er/libpawl.a" 2>/dev/null | grep -E ' U (dlopen|sqlite3_)' && die "libpawl.a for memory alone needs these"
 said=$(PKG_CONFIG_PATH=$first/lib/deep/er/pkgconfig pkg-config --variable=prefix pawl)
 [ "$(realpath "$said")" = "$(realpath "$first")" ] || die "pkg-config says that the prefix is $said"

@@ -132,6 +132,14 @@ const char *pawl__module_searched(const char *name, char *text, size_t size)
     return text;
 }
 
+const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size)
+{
+    int used = snprintf(text, size, "install the package libpawl-%s%s; ", name, other);
+    if (used > 0 && (size_t)used < size)
+        (void)pawl__module_searched(name, text + used, size - (size_t)used);
+    return text;
+}
+
 /* ---- Loading -------------------------------------------------------------- */
 
 pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, void **module,
@@ -146,24 +154,13 @@ pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, v
         *table = found;
         return code;
     }
-    dlclose(*module);
+    pawl__module_close(*module);
     *module = NULL;
     return code;
 }
 
-pawl_code pawl__module_load(const char *name, const char *what, const char *symbol, size_t size,
-                            const void **table, pawl_error *error)
+void pawl__module_close(void *module)
 {
-    char        path[PAWL__MODULE_PATH_SIZE];
-    char        searched[sizeof error->text];
-    void       *module = NULL;
-    const void *found  = NULL;
-    if (!pawl__module_find(name, path))
-        return pawl_error_set(error, PAWL_EUNREACHABLE,
-                              "no module for %s: install the package libpawl-%s; %s", what, name,
-                              pawl__module_searched(name, searched, sizeof searched));
-    pawl_code code = pawl__module_open(path, symbol, size, &module, &found, error);
-    if (code == PAWL_OK)
-        *table = found;
-    return code;
+    if (module != NULL)
+        dlclose(module);
 }

@@ -1,7 +1,12 @@
 /* module.h - where the modules of pawl lie: drivers, the one that shows metrics,
- * the benchmarks. The module NAME is the file libpawl-NAME.so.
+ * the benchmarks.
  *
- * Its folders, in this order; the first that has the file counts:
+ * A program has one of two files behind this header. With module.c, in libpawl.so, the module
+ * NAME is the file libpawl-NAME.so. With src/store/linked/linked.c, in libpawl.a and in the amalgamation,
+ * modules are linked into the program, and no file is loaded: a module would bring libpawl.so, a
+ * second library, with it.
+ *
+ * The folders of a file, in this order; the first that has the file counts:
  *
  *     1. the library's own, and `pawl` in it    a build folder; an installation, wherever it is
  *     2. the one that was configured            <libdir>/pawl of CMAKE_INSTALL_PREFIX
@@ -22,19 +27,24 @@
 
 #define PAWL__MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
 
-/* The path of libpawl-NAME.so; false when it is in none of the folders. */
+/* The path of libpawl-NAME.so, or NAME when it is linked in, for pawl__module_open; false when there is none. */
 bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
 
-/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)": the end of
- * an error's text. Returns `text`, cut to `size`. */
+/* The end of an error's text when there is none: "install the package libpawl-NAME, or load one of your
+ * own; looked for ...". `other` is the part behind the name. Returns `text`, cut to `size`. */
+const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size);
+/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)". Of module.c alone. Returns
+ * `text`, cut to `size`. */
 const char *pawl__module_searched(const char *name, char *text, size_t size);
 
 /* Loads the file and finds the table of that name in it, whose first member is its size in
  * bytes: at least `size`. On success `*module` is the caller's to close, when it is not
- * wanted, by dlclose; else it is NULL. PAWL_EUNREACHABLE: the file cannot be loaded;
+ * wanted; else it is NULL, as it is for a module that is linked in. PAWL_EUNREACHABLE: the file cannot be loaded;
  * PAWL_ECONFIG: it has no such table, or a shorter one. */
 pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, void **module,
                             const void **table, pawl_error *error);
+/* Accepts NULL. */
+void pawl__module_close(void *module);
 
 /* The table of the module NAME, whose first member is its size in bytes: at least `size`.
  * It stays loaded until the process ends. `what` is what the module is for: "health and

@@ -9,7 +9,6 @@
 #include "store/core/core.h"
 #include "store/core/module.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,8 +130,8 @@ static pawl_code load_module(const char *path, const char *scheme, const pawl_st
         code = add_module(found, path, scheme, error);
     if (code == PAWL_OK)
         *ops = find_loaded(scheme, strlen(scheme));
-    else if (module != NULL)
-        dlclose(module);
+    else
+        pawl__module_close(module);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "driver '%s'", scheme);
 }
 
@@ -154,8 +153,8 @@ static pawl_code load_file(const char *path, pawl_error *error)
     bool                  is_new = code == PAWL_OK && !is_added(found);
     if (is_new)
         code = add_driver(found, error);
-    if (module != NULL && !(is_new && code == PAWL_OK))
-        dlclose(module);
+    if (!(is_new && code == PAWL_OK))
+        pawl__module_close(module);
     return code;
 }
 
@@ -195,7 +194,7 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
 {
     char given[PAWL_PREFIX_SIZE_MAX + 1];
     char path[PAWL__MODULE_PATH_SIZE];
-    char searched[sizeof error->text];
+    char absent[sizeof error->text];
     snprintf(given, sizeof given, "%.*s", (int)size, url);
     const char *scheme = driver_of(given);
     *ops               = find_loaded(given, size);
@@ -206,11 +205,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
     if (pawl__module_find(scheme, path))
         return load_module(path, scheme, ops, error);
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
-    return pawl_error_set(error, PAWL_EUNREACHABLE,
-                          "no driver for '%s:%s': install the package libpawl-%s, or load one of "
-                          "your own; %s",
-                          given, slashes, scheme,
-                          pawl__module_searched(scheme, searched, sizeof searched));
+    return pawl_error_set(
+        error, PAWL_EUNREACHABLE, "no driver for '%s:%s': %s", given, slashes,
+        pawl__module_absent(scheme, ", or load one of your own", absent, sizeof absent));
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)

@@ -5,7 +5,6 @@
  */
 #include "pawl/transport.h"
 
-#include "base/object.h"
 #include "store/core/module.h"
 
 #include <pthread.h>
@@ -90,20 +89,18 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
         return pawl_error_set(error, PAWL_ELIMIT,
                               "path of an outbound transport: it has %zu bytes, the limit is %d",
                               strlen(path), PATH_SIZE_MAX - 1);
-    void     *module = NULL, *symbol = NULL;
-    pawl_code code = pawl__object_open(here, &module, error);
-    if (code == PAWL_OK)
-        code = pawl__object_table(module, here, PAWL_TRANSPORT_DRIVER_SYMBOL,
-                                  sizeof(pawl_transport_ops), &symbol, error);
+    void       *module = NULL;
+    const void *table  = NULL;
+    pawl_code   code   = pawl__module_open(here, PAWL_TRANSPORT_DRIVER_SYMBOL,
+                                           sizeof(pawl_transport_ops), &module, &table, error);
     if (code == PAWL_OK) {
-        code = pawl_transport_register(symbol, error);
+        code = pawl_transport_register(table, error);
         if (code != PAWL_OK)
             code = pawl_error_wrap(error, code, "%s", here);
     }
     if (code == PAWL_OK)
         return code;
-    if (module != NULL)
-        dlclose(module);
+    pawl__module_close(module);
     return pawl_error_wrap(error, code, "load of an outbound transport");
 }
 

@@ -1,0 +1,64 @@
+# libpawl.a: the library with the modules of PAWL_STATIC_DRIVERS linked in, for programs without files beside
+# them. Nothing in it loads a module (src/store/linked/linked.c). Its objects are those of the shared library and
+# of the modules: compiled anew are only the list of the modules, and of each the file that has its table, as all
+# tables are named alike.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+set(PAWL_STATIC_DRIVERS "" CACHE STRING
+    "Modules in libpawl.a, such as sqlite;postgres; memory for none; empty: no libpawl.a")
+if(NOT PAWL_STATIC_DRIVERS)
+    return()
+endif()
+
+set(static_objects "$<FILTER:$<TARGET_OBJECTS:pawl>,EXCLUDE,/store/core/module[.]c[.]o$>")
+set(static_list "")
+set(static_libraries ${YYJSON_STATIC_LDFLAGS})
+add_library(pawl_static STATIC "${PROJECT_SOURCE_DIR}/src/store/linked/linked.c")
+
+foreach(name IN LISTS PAWL_STATIC_DRIVERS)
+    if(name STREQUAL "memory") # it is in the library
+        continue()
+    endif()
+    if(NOT TARGET pawl-${name})
+        message(FATAL_ERROR "PAWL_STATIC_DRIVERS names ${name}, and this module is not built")
+    endif()
+    get_target_property(folder pawl-${name} PAWL_FOLDER)
+    get_target_property(package pawl-${name} PAWL_PACKAGE)
+    get_target_property(is_sql pawl-${name} PAWL_SQL)
+    if(folder MATCHES "^src/store/")
+        set(file "${folder}/${name}.c")
+        set(table pawl_store_driver)
+        string(APPEND static_list "STORE(${name}) ")
+    elseif(folder MATCHES "^src/transport/")
+        set(file "${folder}/${name}.c")
+        set(table pawl_transport_driver)
+        string(APPEND static_list "TRANSPORT(${name}) ")
+    else()
+        set(file "${folder}/module.c")
+        set(table pawl_observe_module)
+        string(APPEND static_list "OBSERVE(${name}) ")
+    endif()
+    add_library(pawl_linked_${name} OBJECT "${PROJECT_SOURCE_DIR}/${file}")
+    pawl_compile(pawl_linked_${name})
+    target_compile_definitions(pawl_linked_${name} PRIVATE ${table}=${table}_${name})
+    target_link_libraries(pawl_linked_${name} PRIVATE PkgConfig::${package} PkgConfig::YYJSON)
+    string(REPLACE "." "[.]" pattern "/${file}.o$")
+    list(APPEND static_objects $<TARGET_OBJECTS:pawl_linked_${name}>
+        "$<FILTER:$<TARGET_OBJECTS:pawl-${name}>,EXCLUDE,${pattern}>")
+    if(is_sql)
+        set(static_sql $<TARGET_OBJECTS:pawl_sql_objects>)
+    endif()
+    list(APPEND static_libraries ${${package}_STATIC_LDFLAGS})
+    target_link_libraries(pawl_static PUBLIC PkgConfig::${package})
+endforeach()
+
+pawl_compile(pawl_static)
+target_sources(pawl_static PRIVATE ${static_objects} ${static_sql})
+target_compile_definitions(pawl_static PRIVATE "PAWL_LINKED=${static_list}")
+target_include_directories(pawl_static INTERFACE "${PROJECT_SOURCE_DIR}/include")
+target_link_libraries(pawl_static PUBLIC PkgConfig::YYJSON Threads::Threads)
+set_target_properties(pawl_static PROPERTIES OUTPUT_NAME pawl
+    ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+list(REMOVE_DUPLICATES static_libraries)
+list(JOIN static_libraries " " pc_static_libraries)
