@@ -10,7 +10,7 @@ pawl_compile(pawl-bench)
 pawl_export_all(pawl-bench) # the modules of the kinds call into it
 set_target_properties(pawl-bench PROPERTIES INSTALL_RPATH "$ORIGIN/..")
 target_include_directories(pawl-bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
-target_link_libraries(pawl-bench PRIVATE PkgConfig::YYJSON Threads::Threads PUBLIC pawl)
+target_link_libraries(pawl-bench PRIVATE pawl_copies PkgConfig::YYJSON Threads::Threads PUBLIC pawl)
 set_property(GLOBAL APPEND PROPERTY PAWL_DRIVER_TARGETS pawl-bench)
 
 # pawl_bench_kind(KIND PACKAGE): the package is the one that pawl_driver looked for.
@@ -22,7 +22,7 @@ function(pawl_bench_kind kind package)
     add_library(pawl-bench-${kind} MODULE ${sources})
     pawl_compile(pawl-bench-${kind})
     set_target_properties(pawl-bench-${kind} PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/..")
-    target_link_libraries(pawl-bench-${kind} PRIVATE pawl-bench PkgConfig::${package})
+    target_link_libraries(pawl-bench-${kind} PRIVATE pawl_copies pawl-bench PkgConfig::${package})
     set_property(GLOBAL APPEND PROPERTY PAWL_DRIVER_TARGETS pawl-bench-${kind})
 endfunction()
 

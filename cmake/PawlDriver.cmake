@@ -54,9 +54,9 @@ function(pawl_driver name)
     endif()
     add_library(pawl-${name} MODULE ${sources})
     pawl_compile(pawl-${name})
-    set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/.."
-        PAWL_FOLDER "${own_folder}" PAWL_PACKAGE ${package} PAWL_SQL "${driver_SQL}") # for PawlStatic
-    target_link_libraries(pawl-${name} PRIVATE pawl PkgConfig::${package} Threads::Threads)
+    set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+    target_include_directories(pawl-${name} SYSTEM PRIVATE "${UTHASH_INCLUDE_DIR}")
+    target_link_libraries(pawl-${name} PRIVATE pawl_copies pawl PkgConfig::${package} Threads::Threads)
     if(PAWL_EXPORT_INTERNALS)
         pawl_export_all(pawl-${name})
     endif()

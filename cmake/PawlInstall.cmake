@@ -53,8 +53,16 @@ endif()
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pawl")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/pawlConfig.cmake.in"
     "${PROJECT_BINARY_DIR}/pawlConfig.cmake" INSTALL_DESTINATION "${package_dir}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/pawlConfigVersion.cmake"
-    COMPATIBILITY SameMinorVersion)
+# A program asks for the oldest version that it can use, and takes each newer one of the same ABI (docs/versions.md).
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/pawlConfigVersion.cmake" COMPATIBILITY AnyNewerVersion)
+file(READ "${PROJECT_BINARY_DIR}/pawlConfigVersion.cmake" any_newer)
+file(WRITE "${PROJECT_BINARY_DIR}/pawlConfigVersion.cmake" "\
+set(PACKAGE_VERSION \"${PROJECT_VERSION}\")
+if(PACKAGE_FIND_VERSION AND PACKAGE_FIND_VERSION VERSION_LESS \"${abi_since}\") # another ABI
+    set(PACKAGE_VERSION_COMPATIBLE FALSE)
+    return()
+endif()
+${any_newer}")
 install(FILES "${PROJECT_BINARY_DIR}/pawlConfig.cmake"
               "${PROJECT_BINARY_DIR}/pawlConfigVersion.cmake" DESTINATION "${package_dir}")
 install(EXPORT pawlTargets NAMESPACE pawl:: DESTINATION "${package_dir}")

@@ -18,8 +18,8 @@ bool pawl__is_plain(pawl_text text);
 /* False: the header is not there. Reads no JSON: most messages have none of pawl's own. */
 bool pawl__headers_may_have(pawl_text headers, const char *name);
 /* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
-PAWL_API pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
-                                       pawl_text *value);
+pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
+                              pawl_text *value);
 /* The message in hand; messages that its handlers send belong to its trace. */
 typedef struct pawl__cause {
     const pawl_message *message;

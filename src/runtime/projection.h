@@ -22,7 +22,7 @@
 /* The clock of leases: pawl__lease_now, or a virtual one. Microseconds. */
 int64_t pawl__lease_clock(const pawl_endpoint *endpoint);
 /* KIND/NAME, or KIND/ and a uuid for a name that is too long. data NULL: no memory. */
-PAWL_API pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
+pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
 
 typedef struct pawl__lease {
     pawl_text name;

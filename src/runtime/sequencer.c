@@ -15,8 +15,6 @@
  */
 #include "runtime/projection.h"
 
-#include <string.h>
-
 /* The lease is free at once when its holder's session is gone; this long when the holder only
  * stands still. */
 #define LEASE PAWL_SECONDS(60)
@@ -24,15 +22,6 @@
 #define TRIAL PAWL_SECONDS(14) /* between tries of a service whose lease it is not */
 #define NUMBER_COUNT 1000      /* in one transaction */
 #define NUMBER_ROUNDS 16       /* in a row */
-
-pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena)
-{
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    if (strlen(kind) + 1 + of.size < PAWL_NAME_SIZE_MAX)
-        return pawl_arena_printf(arena, "%s/%.*s", kind, PAWL_TEXT_ARGS(of));
-    pawl_uuid_format(pawl_uuid_v5((pawl_uuid){{0}}, of.data, of.size), id);
-    return pawl_arena_printf(arena, "%s/%s", kind, id);
-}
 
 void pawl__lease_forget(pawl__lease *lease)
 {

@@ -1,8 +1,28 @@
-/* find.c - looks up parts of a model by their names.
+/* find.c - looks up parts of a model by their names. The command has a copy of this file (CMakeLists.txt).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "workflow/model.h"
+
+size_t pawl__model_type_index(const pawl__model *model, pawl_text type)
+{
+    size_t low = 0, high = model->type_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (pawl_text_compare(model->types[middle]->type, type) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type)
+{
+    size_t index    = pawl__model_type_index(model, type);
+    bool   is_found = index < model->type_count && pawl_text_equal(model->types[index]->type, type);
+    return is_found ? model->types[index] : NULL;
+}
 
 const pawl__apply_model *pawl__model_apply(const pawl__stream_model *stream, pawl_text type)
 {

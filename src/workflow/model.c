@@ -125,25 +125,11 @@ static pawl_code build_saga(pawl__model *model, const pawl_saga *given, pawl_tex
 
 /* ---- Bindings ----------------------------------------------------------- */
 
-/* Index of the first type that is not below `type`. */
-static size_t type_index(const pawl__model *model, pawl_text type)
-{
-    size_t low = 0, high = model->type_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (pawl_text_compare(model->types[middle]->type, type) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__type_model **added,
                           pawl_error *error)
 {
     pawl_text type  = pawl_text_of(pawl_record_type(record));
-    size_t    index = type_index(model, type);
+    size_t    index = pawl__model_type_index(model, type);
     if (index < model->type_count && pawl_text_equal(model->types[index]->type, type)) {
         *added = model->types[index];
         return PAWL_OK;
@@ -588,13 +574,4 @@ void pawl__model_destroy(pawl__model *model)
 {
     if (model != NULL)
         pawl_arena_destroy(model->arena);
-}
-
-/* ---- Look-ups ----------------------------------------------------------- */
-
-const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type)
-{
-    size_t index    = type_index(model, type);
-    bool   is_found = index < model->type_count && pawl_text_equal(model->types[index]->type, type);
-    return is_found ? model->types[index] : NULL;
 }

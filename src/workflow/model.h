@@ -178,17 +178,19 @@ pawl_code pawl__model_create(const pawl_application *application, const char *na
                              const char *saga_prefix, pawl__model **model, pawl_error *error);
 void      pawl__model_destroy(pawl__model *model); /* accepts NULL */
 
+/* Index of the first type that is not below `type`. */
+size_t pawl__model_type_index(const pawl__model *model, pawl_text type);
 /* NULL when the type is not handled here. */
-PAWL_API const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type);
+const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type);
 /* A timeout among the types of a worker's row, printed with the saga's type and the timeout's name. */
 #define PAWL__TIMEOUT_TYPE "timeout:%.*s/%.*s"
 /* A schedule among them, printed with its name. */
 #define PAWL__SCHEDULE_TYPE "schedule:%.*s"
 #define PAWL__MISSED_DEFAULT 100 /* of PAWL_MISSED_ALL, when nothing is said */
-PAWL_API const pawl__binding    *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
-                                                     pawl_text name);
-PAWL_API const pawl__saga_model *pawl__model_saga(const pawl__model *model, pawl_text saga_type);
-const pawl__aggregator_model    *pawl__model_aggregator(const pawl__model *model, pawl_text name);
+const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
+                                                  pawl_text name);
+const pawl__saga_model       *pawl__model_saga(const pawl__model *model, pawl_text saga_type);
+const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name);
 
 /* NULL when the endpoint's table has none of the name. */
 const pawl__schedule_model *pawl__model_schedule(const pawl__model *model, pawl_text name);

@@ -27,10 +27,11 @@ alone()
 bench=(bench saga-step --messages 10 --rounds 1 --store)
 
 echo "== nothing is installed"
-expect 3 "no driver for 'sqlite:': install the package libpawl-sqlite, or load one of your own; looked for \
+expect 3 "no driver for 'sqlite:': install the package libpawl-driver-sqlite, or load one of your own; looked for \
 libpawl-sqlite.so in $lib, $lib/pawl, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
-expect 3 "no driver for 'amqps://': install the package libpawl-rabbitmq, " alone stats --store amqps://x
-expect 3 "no module for benchmarks: install the package libpawl-bench; looked for libpawl-bench.so in $lib, " \
+expect 3 "no driver for 'amqps://': install the package libpawl-driver-rabbitmq, " alone stats --store amqps://x
+expect 3 "no driver for 'mongodb://': install the package libpawl-driver-mongodb, " alone stats --store mongodb://x/y
+expect 3 "no module for benchmarks: install the package pawl; looked for libpawl-bench.so in $lib, " \
     alone "${bench[@]}" memory:
 export PAWL_DRIVER_PATH=/nowhere::/else
 expect 3 "PAWL_DRIVER_PATH \(/nowhere, /else\)" alone stats --store sqlite:x
@@ -78,7 +79,7 @@ echo "no module" >"$work/given/libpawl-sqlite.so"
 PAWL_DRIVER_PATH=$work/given expect 0 '' "${look[@]}"
 
 echo "== a kind of store without benchmarks"
-expect 2 "no benchmarks for a store of the kind 'sqlite': install the package libpawl-bench-sqlite, if there is \
+expect 2 "no benchmarks for a store of the kind 'sqlite': install the package libpawl-driver-sqlite, if there is \
 one; looked for libpawl-bench-sqlite.so in $lib, " alone "${bench[@]}" "sqlite:$work/b.db"
 cp "$build_dir/libpawl-bench-sqlite.so" "$lib/pawl/"
 benched "sqlite:$work/b.db"

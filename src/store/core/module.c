@@ -18,18 +18,17 @@
 #define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
 #endif
 
-static const char here[] = "an address in the library";
-
 /* ---- Folders -------------------------------------------------------------- */
 
 /* Called with each folder in turn; true ends the search. */
 typedef bool folder_fn(void *context, const char *folder, size_t size);
 
-/* The folder that the library was loaded from; false when the loader does not say. */
+/* The folder that the library was loaded from; false when the loader does not say. The address is that of a function
+ * which the library exports, because the command and modules have copies of this file. */
 static bool own_folder(char folder[PAWL__MODULE_PATH_SIZE])
 {
     Dl_info info;
-    if (dladdr(here, &info) == 0 || info.dli_fname == NULL)
+    if (dladdr((const void *)(uintptr_t)pawl_code_name, &info) == 0 || info.dli_fname == NULL)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
     if (slash == NULL)
@@ -115,6 +114,17 @@ static bool add_folder(void *context, const char *folder, size_t size)
     return false;
 }
 
+const char *pawl__module_package(const char *name, char text[PAWL__MODULE_PACKAGE_SIZE])
+{
+    const char *kind = strncmp(name, "bench-", 6) == 0 ? name + 6 : name;
+    if (strcmp(name, "bench") == 0)
+        (void)snprintf(text, PAWL__MODULE_PACKAGE_SIZE, "pawl");
+    else
+        (void)snprintf(text, PAWL__MODULE_PACKAGE_SIZE, "libpawl-driver-%s",
+                       strcmp(kind, "mongo") == 0 ? "mongodb" : kind);
+    return text;
+}
+
 const char *pawl__module_searched(const char *name, char *text, size_t size)
 {
     const char *given = secure_getenv("PAWL_DRIVER_PATH");
@@ -161,6 +171,17 @@ pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, v
 
 void pawl__module_close(void *module)
 {
-    if (module != NULL)
-        dlclose(module);
+    char        path[PAWL__MODULE_PATH_SIZE];
+    char        package[PAWL__MODULE_PACKAGE_SIZE], searched[sizeof error->text];
+    void       *module = NULL;
+    const void *found  = NULL;
+    if (!pawl__module_find(name, path))
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "no module for %s: install the package %s; %s", what,
+                              pawl__module_package(name, package),
+                              pawl__module_searched(name, searched, sizeof searched));
+    pawl_code code = pawl__module_open(path, symbol, size, &module, &found, error);
+    if (code == PAWL_OK)
+        *table = found;
+    return code;
 }

@@ -198,13 +198,14 @@ static void a_missing_driver_names_its_package(void **state)
     pawl_store *store = NULL;
     assert_int_equal(pawl_store_open("nosuch://u:secret@host/db", NULL, &store, &error),
                      PAWL_EUNREACHABLE);
-    const char *expected = "no driver for 'nosuch://': install the package libpawl-nosuch, or load "
-                           "one of your own; looked for libpawl-nosuch.so in /";
+    const char *expected =
+        "no driver for 'nosuch://': install the package libpawl-driver-nosuch, or load "
+        "one of your own; looked for libpawl-nosuch.so in /";
     assert_memory_equal(error.text, expected, strlen(expected));
     assert_null(strstr(error.text, "secret"));
     assert_int_equal(pawl_store_open("nosuch:file", NULL, &store, &error), PAWL_EUNREACHABLE);
-    expected =
-        "no driver for 'nosuch:': install the package libpawl-nosuch, or load one of your own;";
+    expected = "no driver for 'nosuch:': install the package libpawl-driver-nosuch, or load one of "
+               "your own;";
     assert_memory_equal(error.text, expected, strlen(expected));
 }
 

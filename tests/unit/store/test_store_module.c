@@ -248,7 +248,7 @@ static void what_is_no_module_is_refused(void **state)
 {
     (void)state;
     expect_refused("missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
-                   "no module for trying: install the package libpawl-missing; looked for "
+                   "no module for trying: install the package libpawl-driver-missing; looked for "
                    "libpawl-missing.so in /");
     expect_refused("nameless", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
                    "libpawl-nameless.so has no symbol pawl_store_driver");
