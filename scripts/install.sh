@@ -2,7 +2,8 @@
 # install.sh - finds what is missing to build and test, and installs it by apt.
 # Sourced by ./test and ./demo; started by itself, it installs what a group needs:
 #
-#   scripts/install.sh [GROUP ...]     build (the default), test, check, servers or root
+#   scripts/install.sh [GROUP ...]     build (the default), test, check, servers, root,
+#                                      package or long
 #
 # Everything it says goes to standard error.
 #
@@ -61,6 +62,11 @@ servers mysql 9              mysql-server-core
 servers mongodb 18           postgresql-18-documentdb
 servers prometheus 2         prometheus
 root  command debootstrap  debootstrap
+package command dh         debhelper
+package command dpkg-buildpackage dpkg-dev
+long  command lintian      lintian
+long  command diffoscope   diffoscope-minimal
+long  command abidiff      abigail-tools
 '
 
 # shellcheck source=scripts/mysql_root.sh
@@ -113,7 +119,8 @@ without_optional()
     while read -r package; do
         case $package in
         mysql-server-core | postgresql-18-documentdb | prometheus) ;; # never installed: mysql_root.sh, prometheus_root.sh
-        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | python3-bson | python3-psycopg2 | debootstrap | chromium | chromium-driver) ! has_candidate "$package" || echo "$package" ;;
+        debhelper | dpkg-dev | lintian | diffoscope-minimal | abigail-tools) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | mariadb-*-core | galera-4 | libeatmydata1 | rabbitmq-server | python3-pika | python3-bson | python3-psycopg2 | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done
@@ -127,15 +134,15 @@ debian_mirror()
         sort -u | head -n 1
 }
 
-# Debian 12 has no yyjson. The two packages of Debian 13 need nothing newer
-# than Debian 12's C library, so they are fetched from the mirror this machine
+# download_from_trixie PACKAGE ...: into the current folder. Debian 12 has no yyjson. The two packages of Debian 13
+# need nothing newer than Debian 12's C library, so they are fetched from the mirror this machine
 # uses already, through an apt configuration that is gone afterwards.
-install_yyjson_from_trixie()
+download_from_trixie()
 {
     local mirror folder
     mirror=$(debian_mirror)
     if [ -z "$mirror" ]; then
-        say "apt knows no mirror of Debian 12; install libyyjson-dev by hand"
+        say "apt knows no mirror of Debian 12; install $* by hand"
         return 1
     fi
     folder=$(mktemp -d)
@@ -144,14 +151,19 @@ install_yyjson_from_trixie()
     local -a options=(-qq -o "Dir::Etc::SourceList=$folder/sources.list"
         -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$folder/lists"
         -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User=root -o Acquire::Retries=3)
-    say "installing libyyjson0 and libyyjson-dev of Debian 13 from $mirror"
-    (
-        cd "$folder" &&
-            apt-get "${options[@]}" update &&
-            apt-get "${options[@]}" download libyyjson0 libyyjson-dev &&
-            dpkg -i ./*.deb
-    ) >&2
+    say "downloading $* of Debian 13 from $mirror"
+    apt-get "${options[@]}" update >&2 && apt-get "${options[@]}" download "$@" >&2
     local result=$?
+    rm -rf "$folder"
+    return $result
+}
+
+install_yyjson_from_trixie()
+{
+    local folder result
+    folder=$(mktemp -d)
+    (cd "$folder" && download_from_trixie libyyjson0 libyyjson-dev && dpkg -i ./*.deb) >&2
+    result=$?
     rm -rf "$folder"
     return $result
 }

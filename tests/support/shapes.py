@@ -5,8 +5,9 @@
 #                                  each struct and each constant of an enum that INCLUDE has
 #   shapes.py compare OLDER NEWER  compares what the program printed with two sets of headers; prints
 #                                  what breaks a program that was compiled with the older ones
+#   shapes.py sized INCLUDE        prints the structs that may get members at their end
 #
-# The rule is in include/pawl/api.h. Used by tests/system/headers_before.sh.
+# The rule is in include/pawl/api.h. Used by tests/system/headers_before.sh and abi_soak.sh.
 #
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
@@ -80,5 +81,7 @@ def compare(older, newer):
 
 if sys.argv[1] == "probe":
     probe(sys.argv[2])
+elif sys.argv[1] == "sized":
+    print(*(name for name, grows, _ in structs_of(text_of(sys.argv[2])) if grows), sep="\n")
 else:
     compare(sys.argv[2], sys.argv[3])

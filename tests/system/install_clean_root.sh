@@ -3,60 +3,15 @@
 # needed is installed, pawl is built and installed, an application is built and run, the demo and the quick start print
 # what README.md shows; then the prefix is moved and used (tests/support/installed.sh).
 #
-# The root is made once by debootstrap, with what building needs, and kept in clean_root/base of
-# the build folder (450 MB); each run works in a copy. PAWL_CLEAN_ROOT names another folder for
-# both. A root cannot be had without being root, without debootstrap or without the right to mount:
-# then the test is skipped, with PAWL_REQUIRE=all, too.
+# The root is made once, with what building needs, and kept in clean_root/base of the build folder (450 MB); each run
+# works in a copy (tests/support/clean_root.sh).
 #
 # SPDX-License-Identifier: Apache-2.0
-set -u
-source_dir=${PAWL_SOURCE_DIR:?}
-folder=${PAWL_CLEAN_ROOT:-${PAWL_BUILD_DIR:?}/clean_root}
-base=$folder/base root=$folder/run log=$folder/log
+. "${PAWL_SOURCE_DIR:?}/tests/support/clean_root.sh"
+base=$folder/base
 building=$source_dir/docs/building.md page=$source_dir/README.md
 # shellcheck source=tests/support/readme.sh
 . "$source_dir/tests/support/readme.sh"
-# shellcheck source=scripts/install.sh
-. "$source_dir/scripts/install.sh"
-
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
-}
-
-die()
-{
-    echo "FAILED: $*"
-    [ ! -s "$log" ] || tail -n 40 "$log" | sed 's/^/  /'
-    exit 1
-}
-
-# What apt could have given is missing only where the network is away.
-failed()
-{
-    tail -n 5 "$log" | sed 's/^/  /'
-    [ "${PAWL_REQUIRE:-}" != all ] || die "$*"
-    cannot "$*"
-}
-
-# inside ROOT COMMAND: in the root, with /proc, in a namespace of its own: with the command all
-# that it started and mounted is gone. PATH is that of a login.
-inside()
-{
-    # shellcheck disable=SC2016 # expanded inside
-    timeout 900 unshare --mount --pid --fork --kill-child -- bash -c '
-        mount -t proc proc "$1/proc" && exec chroot "$1" /usr/bin/env -i HOME=/root TERM=dumb \
-            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "$2"' \
-        inside "$1" "$2" </dev/null
-}
-
-[ "$(id -u)" = 0 ] || cannot "only root can make a clean Debian"
-unshare --mount --pid --fork --kill-child -- true 2>/dev/null || cannot "no right to mount"
-mkdir -p "$folder"
-exec 9>"$folder/lock"
-flock 9
-: >"$log"
 
 # The sources as they are cloned: without what was built.
 copy_sources() # ROOT
@@ -69,16 +24,9 @@ copy_sources() # ROOT
 
 make_base()
 {
-    local mirror
-    command -v debootstrap >/dev/null || {
-        has_candidate debootstrap && failed "debootstrap is not installed"
-        cannot "no debootstrap to make a clean Debian with"
-    }
-    mirror=$(debian_mirror)
+    make_plain
     rm -rf --one-file-system "$folder/new"
-    timeout 900 debootstrap --variant=minbase bookworm "$folder/new" \
-        ${mirror:+"$mirror"} >"$log" 2>&1 </dev/null ||
-        failed "no clean Debian from ${mirror:-the mirror of debootstrap itself}"
+    cp -a --reflink=auto "$folder/plain" "$folder/new" || die "no room for a copy of $folder/plain"
     copy_sources "$folder/new"
     inside "$folder/new" "cd ~/pawl && $install_line && apt-get -qq clean" >"$log" 2>&1 ||
         failed "what building needs cannot be installed"
@@ -106,9 +54,7 @@ grep -q -- "--prefix $prefix\$" <<<"$build_lines" || die "another prefix"
 echo "== a clean Debian"
 needed=$(echo "$needed_things" | grep '^build' | sha256sum)
 [ "$needed" = "$(cat "$base/root/needed" 2>/dev/null)" ] || make_base
-rm -rf --one-file-system "$root"
-trap 'rm -rf --one-file-system "$root"' EXIT
-cp -a --reflink=auto "$base" "$root" || die "no room for a copy of $base"
+copy_root "$base"
 chmod 700 "$root/root" # as a new user's first try is: nobody else may enter
 copy_sources "$root"
 
