@@ -18,6 +18,8 @@
 #define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
 #endif
 
+#define PACKAGE_SIZE 64
+
 /* ---- Folders -------------------------------------------------------------- */
 
 /* Called with each folder in turn; true ends the search. */
@@ -114,13 +116,14 @@ static bool add_folder(void *context, const char *folder, size_t size)
     return false;
 }
 
-const char *pawl__module_package(const char *name, char text[PAWL__MODULE_PACKAGE_SIZE])
+/* The Debian package of the module: libpawl-driver-sqlite of sqlite and of bench-sqlite. */
+static const char *package_of(const char *name, char text[PACKAGE_SIZE])
 {
     const char *kind = strncmp(name, "bench-", 6) == 0 ? name + 6 : name;
     if (strcmp(name, "bench") == 0)
-        (void)snprintf(text, PAWL__MODULE_PACKAGE_SIZE, "pawl");
+        (void)snprintf(text, PACKAGE_SIZE, "pawl");
     else
-        (void)snprintf(text, PAWL__MODULE_PACKAGE_SIZE, "libpawl-driver-%s",
+        (void)snprintf(text, PACKAGE_SIZE, "libpawl-driver-%s",
                        strcmp(kind, "mongo") == 0 ? "mongodb" : kind);
     return text;
 }
@@ -144,7 +147,8 @@ const char *pawl__module_searched(const char *name, char *text, size_t size)
 
 const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size)
 {
-    int used = snprintf(text, size, "install the package libpawl-%s%s; ", name, other);
+    char package[PACKAGE_SIZE];
+    int used = snprintf(text, size, "install the package %s%s; ", package_of(name, package), other);
     if (used > 0 && (size_t)used < size)
         (void)pawl__module_searched(name, text + used, size - (size_t)used);
     return text;
@@ -171,17 +175,6 @@ pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, v
 
 void pawl__module_close(void *module)
 {
-    char        path[PAWL__MODULE_PATH_SIZE];
-    char        package[PAWL__MODULE_PACKAGE_SIZE], searched[sizeof error->text];
-    void       *module = NULL;
-    const void *found  = NULL;
-    if (!pawl__module_find(name, path))
-        return pawl_error_set(error, PAWL_EUNREACHABLE,
-                              "no module for %s: install the package %s; %s", what,
-                              pawl__module_package(name, package),
-                              pawl__module_searched(name, searched, sizeof searched));
-    pawl_code code = pawl__module_open(path, symbol, size, &module, &found, error);
-    if (code == PAWL_OK)
-        *table = found;
-    return code;
+    if (module != NULL)
+        dlclose(module);
 }

@@ -26,17 +26,15 @@
 #include "pawl/base.h"
 
 #define PAWL__MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
-#define PAWL__MODULE_PACKAGE_SIZE 64
 
 /* The path of libpawl-NAME.so, or NAME when it is linked in, for pawl__module_open; false when there is none. */
 bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
 
-/* The Debian package of the module NAME: libpawl-driver-sqlite of sqlite and of bench-sqlite. Returns `text`, cut to its
- * size. */
-const char *pawl__module_package(const char *name, char text[PAWL__MODULE_PACKAGE_SIZE]);
-
-/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)": the end of
- * an error's text. Returns `text`, cut to `size`. */
+/* The end of an error's text when there is none: "install the package libpawl-driver-NAME, or load one of your
+ * own; looked for ...". `other` is the part behind the name. Returns `text`, cut to `size`. */
+const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size);
+/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)". Of module.c alone. Returns
+ * `text`, cut to `size`. */
 const char *pawl__module_searched(const char *name, char *text, size_t size);
 
 /* Loads the file and finds the table of that name in it, whose first member is its size in

@@ -194,8 +194,7 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
 {
     char given[PAWL_PREFIX_SIZE_MAX + 1];
     char path[PAWL__MODULE_PATH_SIZE];
-    char package[PAWL__MODULE_PACKAGE_SIZE];
-    char searched[sizeof error->text];
+    char absent[sizeof error->text];
     snprintf(given, sizeof given, "%.*s", (int)size, url);
     const char *scheme = driver_of(given);
     *ops               = find_loaded(given, size);
@@ -206,11 +205,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
     if (pawl__module_find(scheme, path))
         return load_module(path, scheme, ops, error);
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
-    return pawl_error_set(error, PAWL_EUNREACHABLE,
-                          "no driver for '%s:%s': install the package %s, or load one of "
-                          "your own; %s",
-                          given, slashes, pawl__module_package(scheme, package),
-                          pawl__module_searched(scheme, searched, sizeof searched));
+    return pawl_error_set(
+        error, PAWL_EUNREACHABLE, "no driver for '%s:%s': %s", given, slashes,
+        pawl__module_absent(scheme, ", or load one of your own", absent, sizeof absent));
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)
