@@ -62,16 +62,14 @@ static pawl_code check_url(const char *url, pawl_error *error)
 static pawl_code load_kind(const char *url, size_t scheme_size, const pawl__bench_kind **kind,
                            pawl_error *error)
 {
-    char name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE], package[PAWL__MODULE_PACKAGE_SIZE],
-        searched[sizeof error->text];
+    char        name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE], absent[sizeof error->text];
     const void *table = NULL;
     name_kind(url, scheme_size, name);
     if (!pawl__module_find(name, path))
-        return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                              "there are no benchmarks for a store of the kind '%.*s': install the "
-                              "package %s, if there is one; %s",
-                              (int)scheme_size, url, pawl__module_package(name, package),
-                              pawl__module_searched(name, searched, sizeof searched));
+        return pawl_error_set(
+            error, PAWL_EUNSUPPORTED, "there are no benchmarks for a store of the kind '%.*s': %s",
+            (int)scheme_size, url,
+            pawl__module_absent(name, ", if there is one", absent, sizeof absent));
     pawl_code code = pawl__module_load(name, "benchmarks", PAWL__BENCH_KIND_SYMBOL,
                                        sizeof(pawl__bench_kind), &table, error);
     *kind          = table;
