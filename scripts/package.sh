@@ -12,6 +12,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu -o pipefail
+umask 022
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/install.sh
 . scripts/install.sh
@@ -46,7 +47,8 @@ trap 'rm -rf "$work"' EXIT
 tree=$work/pawl-$upstream
 mkdir "$tree"
 sources | tar --null -T - -c | tar -C "$tree" -x
-tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go=rX \
+chmod -R u+w,go=rX "$tree"
+tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
     --exclude="pawl-$upstream/debian" -cJf "$work/pawl_$upstream.orig.tar.xz" "pawl-$upstream"
 
 say "building the packages of pawl $version"
