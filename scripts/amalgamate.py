@@ -28,11 +28,11 @@ TABLE = "pawl_store_driver"  # of each module; here with the name of the module
 # Names of the C library that a source uses for its own, since it does not include the header.
 LIBRARY = set("""accept close connect index listen link log open pause poll read recv remove rename round select
 send signal sleep stat step sync system time times truncate wait write""".split())
-KEYWORDS = set("""_Alignas _Alignof _Atomic _Static_assert __attribute__ alignas alignof auto const do else enum extern for if inline
-register restrict return sizeof static struct switch typedef union volatile while""".split())
+KEYWORDS = set("""_Alignas _Alignof _Atomic _Static_assert __attribute__ alignas alignof auto const do else enum extern
+for if inline register restrict return sizeof static struct switch typedef union volatile while""".split())
 
-TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\.?\d(?:[eEpP][-+]|[\w.])*
-    |->|\.\.\.|\s+|.""", re.S | re.X)
+TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*
+    |\.?\d(?:[eEpP][-+]|[\w.])*|->|\.\.\.|\s+|.""", re.S | re.X)
 DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*(?:(?<=\\)\n[^\n]*)*", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"][^\n]*\n', re.M)
 
@@ -150,8 +150,8 @@ class Amalgamation:
                     self.done.add(name)
                     heads.append("#include <%s>\n" % name)
                 return ""
-            places = [pathlib.PurePath(path).parent / name, pathlib.PurePath("src", name), pathlib.PurePath("include", name)]
-            header = next(str(place) for place in places if (TOP / place).exists())
+            folders = [pathlib.PurePath(path).parent, pathlib.PurePath("src"), pathlib.PurePath("include")]
+            header = next(str(folder / name) for folder in folders if (TOP / folder / name).exists())
             inside = (TOP / header).read_text()
             if not re.search(r"#ifndef (\w+)\n#define \1\n", inside):
                 return self.expanded(header, without_comment(inside), heads)
@@ -212,7 +212,8 @@ def main():
     rest = sorted(p.stem for p in (TOP / "include/pawl").glob("*.h"))
     whole.expanded("include", "".join('#include "pawl/%s.h"\n' % name for name in DOORS + rest), public)
     version = re.search(r'#define PAWL_VERSION "([^"]*)"', "".join(public)).group(1)
-    intro = "/* %s - pawl " + version + ", %s. Written by scripts/amalgamate.py.\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n"
+    intro = "/* %s - pawl " + version + ", %s. Written by scripts/amalgamate.py.\n *\n" + \
+        " * SPDX-License-Identifier: Apache-2.0\n */\n"
     (folder / "pawl.h").write_text(
         intro % ("pawl.h", "all of its headers") + "#ifndef PAWL_AMALGAMATED_H\n#define PAWL_AMALGAMATED_H\n" +
         "".join(public) + "#endif\n")
