@@ -42,7 +42,7 @@ as_first()
     : >"$work/$name.log"
     unshare "${spaces[@]}" "$build_dir/pawl" run "$work/app.so" "$@" 2>"$work/$name.log" </dev/null &
     parent=$!
-    started+=($parent)
+    started+=("$parent")
     poll 20 grep -q "is running" "$work/$name.log" || die "$name does not start: $(cat "$work/$name.log")"
     pid=$(cat "/proc/$parent/task/$parent/children")
     pid=${pid%% *}

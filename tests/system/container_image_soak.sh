@@ -12,11 +12,11 @@ for tool in buildah debootstrap; do
 done
 # shellcheck source=scripts/install.sh
 . "$source_dir/scripts/install.sh"
-packages=${PAWL_TEST_PACKAGES:-}
-if [ -z "$packages" ]; then
+debs=${PAWL_TEST_PACKAGES:-}
+if [ -z "$debs" ]; then
     [ -e "$source_dir/scripts/package.sh" ] || { echo "skipped: no scripts/package.sh"; exit 77; }
-    packages=$work/packages
-    "$source_dir/scripts/package.sh" "$packages" >"$work/out" 2>"$work/err" || die "no packages"
+    debs=$work/packages
+    "$source_dir/scripts/package.sh" "$debs" >"$work/out" 2>"$work/err" || die "no packages"
 fi
 
 image()
@@ -30,8 +30,8 @@ base=$(image from scratch) && image add -q "$base" "$work/debian" / >"$work/out"
     image commit -q "$base" debian:12-slim >"$work/out" || die "no base image"
 rm -rf "$work/debian"
 mkdir "$work/context"
-cp "$packages"/libpawl[0-9]*.deb "$packages"/pawl_*.deb "$packages"/libpawl-driver-{sqlite,observe}_*.deb \
-    "$packages"/libyyjson0_*.deb "$work/context/" || die "these are not all packages: $(ls "$packages")"
+cp "$debs"/libpawl[0-9]*.deb "$debs"/pawl_*.deb "$debs"/libpawl-driver-{sqlite,observe}_*.deb \
+    "$debs"/libyyjson0_*.deb "$work/context/" || die "these are not all packages: $(ls "$debs")"
 image bud --isolation chroot --pull=never --format docker -t pawl -f "$source_dir/dist/container/Dockerfile" \
     "$work/context" >"$work/out" 2>&1 || die "the image is not built"
 

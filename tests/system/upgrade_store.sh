@@ -8,7 +8,7 @@ need_sqlite
 build_sql
 : >"$work/old.db"
 # shellcheck disable=SC2034 # those of the support's
-store=sqlite:$work/old.db?create=no old_version=1
+store="sqlite:$work/old.db?create=no" old_version=1
 . "$source_dir/tests/support/upgrade_store.sh"
 
 put()
