@@ -34,6 +34,7 @@ endif()
 
 if(PAWL_FUZZ) # libFuzzer then sees which code an input reaches
     add_compile_options(-fsanitize=fuzzer-no-link)
+    add_compile_definitions(PAWL_FUZZ=1) # arena.c
 endif()
 
 function(pawl_compile target)

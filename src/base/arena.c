@@ -17,6 +17,19 @@
 #define ALIGNMENT (alignof(max_align_t))
 #define OVERWRITTEN 0xDD
 
+/* The address sanitizer of the fuzz targets is told which bytes of a block are in use: bytes behind a piece, and bytes
+ * that were given back, are none. */
+#ifdef PAWL_FUZZ
+#include <sanitizer/asan_interface.h>
+#define GAP ALIGNMENT
+#define HIDE(at, size) ASAN_POISON_MEMORY_REGION((at), (size))
+#define SHOW(at, size) ASAN_UNPOISON_MEMORY_REGION((at), (size))
+#else
+#define GAP ((size_t)0)
+#define HIDE(at, size) ((void)0)
+#define SHOW(at, size) ((void)0)
+#endif
+
 static void *resize_by_default(void *memory, size_t size, void *context)
 {
     (void)context;
@@ -75,6 +88,7 @@ static block *block_create(size_t size)
     made->next = NULL;
     made->size = size;
     made->used = 0;
+    HIDE(made->data, size);
     return made;
 }
 
@@ -119,8 +133,11 @@ void pawl__arena_overwrite(bool is_on)
 /* Gives back what is in the block from `used` on. */
 static void give_back(block *b, size_t used)
 {
-    if (is_overwriting && b->used > used)
+    if (is_overwriting && b->used > used) {
+        SHOW(b->data + used, b->used - used);
         memset(b->data + used, OVERWRITTEN, b->used - used);
+    }
+    HIDE(b->data + used, b->size - used);
     b->used = used;
 }
 
@@ -179,12 +196,13 @@ static void *take_raw(pawl_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GAP;
     block *b       = arena->current;
     if (b->size - b->used < rounded && (b = next_block(arena, rounded)) == NULL)
         return NULL;
     void *memory = b->data + b->used;
     b->used += rounded;
+    SHOW(memory, size);
     return memory;
 }
 
