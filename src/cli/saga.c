@@ -69,8 +69,9 @@ const pawl__option pawl__saga_verb_options[] = {
      .actions       = FOR_HISTORY},
     SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
                 "the program that runs: what both tables tell; needs no store"),
-    SAGA_OPTION("intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
-                "a member with another default value, which stored rows without it are to have"),
+    SAGA_OPTION(
+        "intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
+        "a member whose first value or OPT_ is another one, which stored rows without it are to have"),
     SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
     PAWL__OPTION_PREFIX(verb_fields, at),

@@ -8,15 +8,12 @@
 #include "store/core/module.h"
 
 #include "base/object.h"
+#include "pawl/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef PAWL_DRIVER_DIR
-#define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
-#endif
 
 #define PACKAGE_SIZE 64
 
@@ -55,9 +52,9 @@ static bool visit_built_in(folder_fn *visit, void *context)
         strcat(folder, "/pawl");
         if (visit(context, folder, strlen(folder)))
             return true;
-        is_same = strcmp(folder, PAWL_DRIVER_DIR) == 0;
+        is_same = strcmp(folder, pawl_module_folder()) == 0;
     }
-    return !is_same && visit(context, PAWL_DRIVER_DIR, strlen(PAWL_DRIVER_DIR));
+    return !is_same && visit(context, pawl_module_folder(), strlen(pawl_module_folder()));
 }
 
 static bool visit_given(const char *folders, folder_fn *visit, void *context)

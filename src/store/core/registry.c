@@ -13,6 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef PAWL_DRIVER_DIR
+#define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
+#endif
+
+/* Here and not in module.c, of which the command and modules have copies: the configured folder is the library's. */
+const char *pawl_module_folder(void)
+{
+    return PAWL_DRIVER_DIR;
+}
+
 #define DRIVERS_MAX 32 /* more than there are databases in one program */
 
 /* The entries that may not be absent stand first, so that no table ends before them. */
