@@ -42,7 +42,7 @@ foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' |
 [ -z "$foreign" ] || die "libpawl.so exports names that are not public ones of PAWL_3: $foreign"
 
 echo "== what is installed knows no prefix but the configured one, and that from the library alone"
-names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -v '/libpawl\.so' || true)
+names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -vE '/libpawl\.(so|a)' || true)
 [ -z "$names" ] || die "these name a prefix: $names"
 paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/*.so; do
     objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && $2 !~ /^\$ORIGIN/ { print file, $2 }'
