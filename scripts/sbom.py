@@ -4,8 +4,8 @@
 #     scripts/sbom.py BUILD [DEB ...]
 #
 # BUILD is a build folder that CMake has configured: its libraries.txt has the binaries and the libraries that each
-# is linked with. dpkg tells which package, version and licence a library has. Of each DEB, a package of pawl's own,
-# the document has the SHA-256, too.
+# is linked with. dpkg tells which package, version and licence a library has. Of each DEB of pawl's own the document has
+# the SHA-256, too.
 #
 # The same build on the same machine gives the same bytes: the time is SOURCE_DATE_EPOCH, or that of the newest
 # commit, and the document's name space has a hash of its content.
@@ -148,6 +148,8 @@ def relation(first, kind, second):
 def add_deb(packages, path):
     name, version = run("dpkg-deb", "-f", path, "Package"), run("dpkg-deb", "-f", path, "Version")
     name, version = name.split(": ")[-1].strip(), version.split(": ")[-1].strip()
+    if not re.match(r"(lib)?pawl", name):
+        return  # a package of Debian's, which is given to be installed beside
     package = packages.setdefault(name, own_package(name, version))
     package["versionInfo"], package["packageFileName"] = version, os.path.basename(path)
     with open(path, "rb") as file:
