@@ -61,7 +61,7 @@ diff named needed || die "docs/building.md names other packages"
 
 echo "== what README.md and the pages show is built by ./demo, and is there"
 grep -ohE '(^|[^/A-Za-z])(build|\$B)/[A-Za-z][A-Za-z.-]*' "$page" "$source_dir"/docs/*.md "$source_dir"/examples/*/README.md |
-    sed -E 's|.*/||; s|[.]$||' | sort -u | grep -vxE 'release|mutate|tests|fuzz|cross' >shown
+    sed -E 's|.*/||; s|[.]$||' | sort -u | grep -vxE 'release|mutate|tests|fuzz|cross|packages' >shown
 grep -qx orders.so shown && grep -qx transfer shown || die "the paths are not found in the pages: $(cat shown)"
 ninja -C "$build_dir" -t query examples/demo | tr -d " " >built 2>err || die "ninja does not say what ./demo builds"
 while read -r name; do
