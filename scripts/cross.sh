@@ -2,7 +2,9 @@
 # cross.sh ARCH - builds pawl for another processor with Debian's cross compiler, and runs its unit tests and
 # `pawl conformance` on memory and SQLite under qemu-user.
 #
-#   ARCH   arm64, i386 (32 bits) or s390x (the most significant byte first)
+#   ARCH   arm64, i386 (32 bits) or s390x (the most significant byte first); or musl, the other C library of this
+#          processor: the order example is linked with the single source file and the memory store, without SQLite,
+#          which Debian does not have for musl, and run in an empty root folder
 #
 # Nothing is installed: what the machine lacks of compiler and emulator, and the libraries of the other processor,
 # are downloaded by apt from the mirror that it uses, and unpacked into a folder of their own,
@@ -25,8 +27,9 @@ case $arch in
 arm64) triple=aarch64-linux-gnu compiler=gcc-aarch64-linux-gnu emulator=qemu-aarch64-static ;;
 i386) triple=i686-linux-gnu compiler=gcc-i686-linux-gnu emulator=qemu-i386-static ;;
 s390x) triple=s390x-linux-gnu compiler=gcc-s390x-linux-gnu emulator=qemu-s390x-static ;;
+musl) triple=$(uname -m)-linux-musl compiler=musl-tools emulator=true ;;
 *)
-    say "usage: scripts/cross.sh arm64 | i386 | s390x"
+    say "usage: scripts/cross.sh arm64 | i386 | s390x | musl"
     exit 2
     ;;
 esac
@@ -70,25 +73,30 @@ unpack()
 make_tools()
 {
     command -v "$triple-gcc" >/dev/null ||
-        unpack "$(dpkg --print-architecture)" /var/lib/dpkg/status "$new/tools" "$compiler" || return 1
+        unpack "$native" /var/lib/dpkg/status "$new/tools" "$compiler" || return 1
     command -v "$emulator" >/dev/null || [ -x "$ground/qemu/$emulator" ] && return
-    unpack "$(dpkg --print-architecture)" /var/lib/dpkg/status "$new/qemu" qemu-user-static &&
+    unpack "$native" /var/lib/dpkg/status "$new/qemu" qemu-user-static &&
         mkdir -p "$ground/qemu" &&
         mv "$new"/qemu/usr/bin/qemu-{aarch64,i386,s390x}-static "$ground/qemu/"
 }
 
-# yyjson's source, one file, compiled for the other processor.
-make_yyjson()
+# yyjson's source: one file and its header, into the folder.
+fetch_yyjson() # INTO
 {
     echo "deb-src $mirror trixie main" >"$new/sources.list"
     mkdir -p "$new/lists/partial" "$new/cache/archives/partial" "$new/yyjson"
-    (cd "$new/yyjson" && cross_apt "$arch" /dev/null update &&
-        cross_apt "$arch" /dev/null --tar-only --download-only source yyjson && tar -xf ./*.orig.tar.*) || return 1
-    local source to=$new/root/usr
-    source=$(dirname "$(find "$new/yyjson" -name yyjson.c)")
-    cp "$source/yyjson.h" "$to/include/" &&
+    (cd "$new/yyjson" && cross_apt "$native" /dev/null update &&
+        cross_apt "$native" /dev/null --tar-only --download-only source yyjson && tar -xf ./*.orig.tar.*) || return 1
+    find "$new/yyjson" -path '*/src/yyjson.[ch]' -exec cp -t "$1" {} +
+}
+
+# yyjson as a library of the other processor.
+make_yyjson()
+{
+    local to=$new/root/usr
+    fetch_yyjson "$to/include" &&
         "$new/cc" -O2 -fPIC -shared -Wl,-soname,libyyjson.so.0 -o "$to/lib/$multiarch/libyyjson.so.0" \
-            "$source/yyjson.c" &&
+            "$to/include/yyjson.c" &&
         ln -s libyyjson.so.0 "$to/lib/$multiarch/libyyjson.so" &&
         printf '%s\n' 'Name: yyjson' 'Description: JSON' 'Version: 0.10.0' 'Libs: -lyyjson' \
             >"$to/lib/$multiarch/pkgconfig/yyjson.pc"
@@ -103,36 +111,58 @@ make_links_relative()
     done
 }
 
-# The folder gets its name when it is complete.
-make_ground()
+# fill: tools, root, and the compiler `cc` and `pkg-config` that use them, in $new.
+fill()
 {
-    mirror=$(debian_mirror)
-    [ -n "$mirror" ] || { say "apt knows no mirror of Debian 12"; return 77; }
-    mkdir -p "$ground" && exec 8>>"$ground/$arch.lock" && flock 8 || return 1
-    [ ! -x "$ground/$arch/cc" ] || return 0
-    new=$(mktemp -d "$ground/$arch.XXXXXX") || return 1
-    : >"$new/none"
-    if make_tools && unpack "$arch" "$new/none" "$new/root" libc6-dev libgcc-12-dev libsqlite3-dev libcmocka-dev \
-        libexpat1-dev zlib1g-dev uthash-dev; then
-        make_links_relative "$new/root"
-        cat >"$new/cc" <<END
+    make_tools && unpack "$arch" "$new/none" "$new/root" libc6-dev libgcc-12-dev libsqlite3-dev libcmocka-dev \
+        libexpat1-dev zlib1g-dev uthash-dev || return 1
+    make_links_relative "$new/root"
+    cat >"$new/cc" <<END
 #!/bin/sh
 here=\$(dirname "\$0")
 PATH=\$PATH:\$here/tools/usr/bin
 export LD_LIBRARY_PATH=\$here/tools/usr/lib/$(uname -m)-linux-gnu
 exec $triple-gcc --sysroot="\$here/root" "\$@"
 END
-        cat >"$new/pkg-config" <<END
+    cat >"$new/pkg-config" <<END
 #!/bin/sh
 root=\$(dirname "\$0")/root
 export PKG_CONFIG_SYSROOT_DIR=\$root PKG_CONFIG_LIBDIR=\$root/usr/lib/$multiarch/pkgconfig:\$root/usr/share/pkgconfig
 exec pkg-config "\$@"
 END
-        chmod 755 "$new/cc" "$new/pkg-config"
-        if make_yyjson; then
-            mkdir "$ground/$arch" && mv "$new"/{root,tools,pkg-config,cc} "$ground/$arch/" && rm -rf "$new"
-            return
-        fi
+    chmod 755 "$new/cc" "$new/pkg-config"
+    make_yyjson
+}
+
+# The same for musl: its package tells gcc by a file of options where it lies.
+fill_musl()
+{
+    mkdir -p "$new/root/usr/include" "$new/tools"
+    make_tools && fetch_yyjson "$new/root/usr/include" || return 1
+    local options=$new/tools/usr/lib/$triple/musl-gcc.specs
+    if [ -e "$options" ]; then
+        sed -i "s#/usr/#$tools/usr/#g" "$options"
+        printf '#!/bin/sh\nexec gcc "$@" -specs "%s"\n' "$tools/usr/lib/$triple/musl-gcc.specs" >"$new/cc"
+    else
+        printf '#!/bin/sh\nexec %s-gcc "$@"\n' "$triple" >"$new/cc"
+    fi
+    chmod 755 "$new/cc"
+}
+
+# The folder gets its name when it is complete.
+make_ground()
+{
+    mirror=$(debian_mirror)
+    native=$(dpkg --print-architecture)
+    [ -n "$mirror" ] || { say "apt knows no mirror of Debian 12"; return 77; }
+    mkdir -p "$ground" && exec 8>>"$ground/$arch.lock" && flock 8 || return 1
+    [ ! -x "$ground/$arch/cc" ] || return 0
+    new=$(mktemp -d "$ground/$arch.XXXXXX") || return 1
+    : >"$new/none"
+    if "$1"; then
+        rm -rf "$new"/{none,qemu,yyjson,cache,lists,sources.list}
+        chmod 755 "$new" && rm -rf "${ground:?}/$arch" && mv "$new" "$ground/$arch"
+        return
     fi
     rm -rf "$new"
     say "the packages for $arch cannot be had"
@@ -167,10 +197,36 @@ conformance() # URL
     "$build/pawl" conformance --store "$1"
 }
 
-make_ground || exit $?
+# The order example, as one program that needs nothing.
+test_musl()
+{
+    local file empty
+    python3 scripts/amalgamate.py "$build" || return 1
+    for file in examples/orders/*.[ch]; do
+        sed -e 's|<pawl/[a-z]*[.]h>|"pawl.h"|' "$file" >"$build/$(basename "$file")"
+    done
+    "$ground/musl/cc" -std=c17 -O2 -static -Wall -Wextra -Werror -DPAWL_OMIT_SQLITE -I "$root/usr/include" \
+        -o "$build/orders" "$build"/{main,orders,pawl}.c "$root/usr/include/yyjson.c" || return 1
+    empty=$(mktemp -d) && cp "$build/orders" "$empty/" || return 1
+    if [ "$(id -u)" = 0 ]; then
+        chroot "$empty" /orders
+    else
+        "$empty/orders"
+    fi | tail -n 1 | grep "^25 orders placed, 0 still open"
+    file=$?
+    rm -rf "$empty"
+    return "$file"
+}
+
+mkdir -p "$build"
+if [ "$arch" = musl ]; then
+    make_ground fill_musl || exit $?
+    test_musl
+    exit
+fi
+make_ground fill || exit $?
 qemu=$(command -v "$emulator" || echo "$ground/qemu/$emulator")
 say "building in $build"
-mkdir -p "$build"
 configure >"$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; exit 1; }
 ninja -C "$build" -k 0 -j "${PAWL_JOBS:-$(nproc)}" tests_unit >&2 || exit 1
 wrap_command || exit 1
