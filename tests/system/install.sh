@@ -48,6 +48,19 @@ paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/*.so; do
     objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && $2 !~ /^\$ORIGIN/ { print file, $2 }'
 done)
 [ -z "$paths" ] || die "these look for libraries in fixed folders: $paths"
+
+echo "== the versions that find_package takes it for"
+# accepts VERSION: a program that asks for this one gets the library.
+accepts()
+{
+    printf 'include("%s")\nif(NOT PACKAGE_VERSION_COMPATIBLE)\n message(FATAL_ERROR " ")\nendif()\n' \
+        "$first/lib/cmake/pawl/pawlConfigVersion.cmake" >"$work/accepts.cmake"
+    cmake -DPACKAGE_FIND_VERSION="$1" -P "$work/accepts.cmake" 2>/dev/null
+}
+accepts 0.2.0 || die "a program that was written for the first version of this ABI is refused"
+if accepts 0.1.9 || accepts 99.0; then
+    die "a program that was written for another ABI, or for a newer version, gets this library"
+fi
 mv "$first" "$moved"
 if [ -e "$moved/lib/pawl/libpawl-sqlite.so" ]; then
     CC=$cc bash "$source_dir/tests/support/installed.sh" "$moved" "$work/user"
