@@ -8,7 +8,7 @@
 
 void pawl__pg_put_share(pawl__pg_request *request, size_t size_max, size_t count_max)
 {
-    size_t share = count_max != 0 ? size_max / count_max : 0;
+    uint64_t share = count_max != 0 ? size_max / count_max : 0;
     pawl__pg_put_int(request, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
 }
 

@@ -411,7 +411,8 @@ pawl_code pawl__pg_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *cou
 {
     pawl__pg   *store = pawl__pg_of(base);
     sweep_state s     = {.sweep = sweep, .error = error};
-    s.limit           = sweep->count_max < INT64_MAX ? (int64_t)sweep->count_max : INT64_MAX;
+    uint64_t    most  = sweep->count_max; /* a size_t of 32 bits is always below */
+    s.limit           = most < INT64_MAX ? (int64_t)most : INT64_MAX;
     pawl_code code    = pawl__pg_stamp_begin(store, &s.connection, error);
     if (code != PAWL_OK)
         return code;

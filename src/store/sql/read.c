@@ -8,7 +8,8 @@
 
 int64_t pawl__sql_limit(size_t count_max)
 {
-    return count_max != 0 && count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX;
+    uint64_t count = count_max; /* a size_t of 32 bits is always below */
+    return count != 0 && count < INT64_MAX ? (int64_t)count : INT64_MAX;
 }
 
 pawl_code pawl__sql_no_memory(const pawl_store *store, const char *what, pawl_error *error)
