@@ -39,7 +39,8 @@ endif()
 
 function(pawl_compile target)
     target_compile_options(${target} PRIVATE ${PAWL_WARNINGS})
-    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    # With 32 bits of an offset the kernel refuses the locks of src/store/program.
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE _FILE_OFFSET_BITS=64)
     target_include_directories(${target} PRIVATE
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 endfunction()

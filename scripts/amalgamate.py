@@ -233,7 +233,8 @@ def main():
     linked_heads, linked_bodies = part(whole, ["store/linked"], taken, counts, texts)
     (folder / "pawl.c").write_text(
         intro % ("pawl.c", "the library, the memory store and SQLite") +
-        "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#include \"pawl.h\"\n" +
+        "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n" +
+        "#ifndef _FILE_OFFSET_BITS\n#define _FILE_OFFSET_BITS 64\n#endif\n#include \"pawl.h\"\n" +
         "#if defined(__GNUC__) /* functions of headers that no source here calls */\n" +
         "#pragma GCC diagnostic ignored \"-Wunused-function\"\n#endif\n" +
         "".join(heads + bodies) +

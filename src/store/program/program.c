@@ -69,6 +69,9 @@ struct pawl__program_file {
     pid_t               pid;
 };
 
+_Static_assert(sizeof(off_t) == 8,
+               "-D_FILE_OFFSET_BITS=64 is missing: the kernel refuses the locks");
+
 static pthread_mutex_t     registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl__program      *registry;
 static pawl__program_file *files;

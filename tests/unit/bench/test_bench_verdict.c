@@ -94,7 +94,7 @@ static void test_figures(void **state)
     pawl__bench_note(&figures, pawl__bench_conflicts_per_1000, 1.23456);
     pawl__bench_note(&figures, pawl__bench_conflicts_per_1000, 0);
     assert_true(pawl__bench_noted(&figures, pawl__bench_conflicts_per_1000, &value));
-    assert_true(value == 1.23); /* the median, with two digits */
+    assert_true(value == (double)1.23); /* the median, with two digits */
     assert_false(pawl__bench_noted(&figures, pawl__bench_fired, &value));
     pawl__bench_note(&figures, pawl__bench_fired_twice, 0);
     assert_true(pawl__bench_noted(&figures, pawl__bench_fired_twice, &value));
