@@ -56,6 +56,8 @@ static pawl_code check(const pawl__schedule *schedule, pawl_error *error)
         lacks = BODY;
     else if (schedule->cron.size == 0 && schedule->every < PAWL_SCHEDULE_EVERY_MIN)
         lacks = CRON " and " EVERY;
+    else if (schedule->cron.size > 0 && schedule->every != 0)
+        return pawl_error_set(error, PAWL_EDECODE, "its row has both " CRON " and " EVERY);
     return lacks == NULL ? PAWL_OK
                          : pawl_error_set(error, PAWL_EDECODE, "its row has no %s", lacks);
 }

@@ -358,6 +358,18 @@ static void a_row_that_cannot_be_planned_is_tried_again(const char *url)
     world_close(&it);
 }
 
+/* No pawl writes both; an interval below zero would plan times without an end. */
+static void a_row_with_two_plans_is_tried_again(const char *url)
+{
+    world it;
+    world_open(&it, url, &often, NULL, NULL);
+    spoil_row(&it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
+                   "\"pawl.schedule.cron\":\"* * * * *\",\"pawl.schedule.every\":\"-5\"}");
+    assert_string_equal(last_line, "schedule office/e: its row has both pawl.schedule.cron and "
+                                   "pawl.schedule.every; tried again in a minute");
+    world_close(&it);
+}
+
 /* A message that no store takes. */
 static void a_row_that_cannot_be_sent_is_tried_again(const char *url)
 {
@@ -393,6 +405,7 @@ int main(void)
         ON_ALL_STORES(a_schedule_that_no_program_has_goes),
         ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses),
         ON_ALL_STORES(a_row_that_cannot_be_planned_is_tried_again),
+        ON_ALL_STORES(a_row_with_two_plans_is_tried_again),
         ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again),
     };
     world_quiet();
