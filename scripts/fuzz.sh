@@ -6,7 +6,7 @@
 #   scripts/fuzz.sh --minimise TARGET FILE                          a smaller input with the same finding, in FILE.min
 #   scripts/fuzz.sh --summary                                       hours, inputs and findings of all runs so far
 #
-#   N       of each target; by default PAWL_FUZZ_SECONDS, or 4
+#   N       of each target; by default PAWL_FUZZ_SECONDS, or 3
 #   FOLDER  the build of the preset `fuzz`, build/fuzz by default:
 #           cmake --preset fuzz && ninja -C build/fuzz tests_fuzz
 #
@@ -18,7 +18,7 @@
 set -u -o pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/fuzz
-seconds=${PAWL_FUZZ_SECONDS:-4}
+seconds=${PAWL_FUZZ_SECONDS:-3}
 targets=()
 
 usage()
