@@ -171,7 +171,7 @@ static void o23_metrics_for_a_collector(void **state)
     assert_text(duration, "/unit", "s");
     point = at(duration, "/histogram/dataPoints/0");
     assert_text(point, "/count", "1");
-    assert_true(yyjson_get_real(at(point, "/sum")) == 0.0015);
+    assert_true(yyjson_get_real(at(point, "/sum")) == (double)0.0015);
     assert_int_equal(yyjson_arr_size(at(point, "/bucketCounts")), PAWL__BUCKET_COUNT);
     assert_int_equal(yyjson_arr_size(at(point, "/explicitBounds")), PAWL__BUCKET_COUNT - 1);
     assert_text(point, "/bucketCounts/0", "0");

@@ -120,7 +120,7 @@ static void integers_written_as_doubles_are_accepted_when_exact(void **state)
     assert_int_equal(out.a_int32, 1000);
     assert_true(out.a_int64 == INT64_C(-9007199254740992));
     assert_true(out.a_double == 7.0);
-    assert_true(out.l_double.items[0] == 123456789012345678901234567890.0);
+    assert_true(out.l_double.items[0] == (double)123456789012345678901234567890.0);
     assert_true(out.l_double.items[1] == 18446744073709551616.0);
 }
 

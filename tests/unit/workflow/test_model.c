@@ -359,7 +359,7 @@ static void an_application_whose_tables_are_too_small_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         pawl_application other  = application;
-        uint32_t         said[] = {1, 8};
+        uint32_t         said[] = {1, sizeof(void *)};
         for (size_t j = 0; j < 2; j++) {
             pawl_error error = PAWL_ERROR_INIT;
             char       expected[100];
