@@ -45,6 +45,8 @@ const pawl__argument pawl__bulk_verb_arguments[] = {
         .help = help_                                                                        \
     }
 const pawl__option pawl__bulk_verb_options[] = {
+    BULK_OPTION("app", TEXT, app, "APP.so", 1U << ACTION_RUN | 1U << ACTION_START,
+                "the program whose tables say which dead letters are those of --saga"),
     PAWL__OPTION_DEADLINE(pawl__bulk_fields, at),
     BULK_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__bulk_fields, limit, 1U << ACTION_LIST, "actions"),
@@ -152,41 +154,6 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- start ------------------------------------------------------------------------------- */
 
-static const struct bulkable {
-    const char *verb, *action;
-    const char *all; /* a word that it needs; or NULL */
-    const char *
-        freeze; /* the option that freezes the selection, and the key of the dry run that has its value */
-} bulkables[] = {
-    {"dead", "discard", "--all", "until"},
-    {"dead", "retry", "--all", "until"},
-    {"queue", "move", NULL, "last"},
-    {"queue", "purge", NULL, "last"},
-};
-
-static const struct bulkable *find_bulkable(const pawl__texts *words, pawl_error *error)
-{
-    static const char *const own[] = {"--yes", "--json", "--dry-run", "--store", "--prefix"};
-    for (size_t i = 0; i < words->count; i++)
-        for (size_t j = 0; j < sizeof own / sizeof own[0]; j++) {
-            size_t size = strlen(own[j]);
-            if (strncmp(words->items[i], own[j], size) == 0 &&
-                (words->items[i][size] == '\0' || words->items[i][size] == '=')) {
-                pawl_error_set(error, PAWL_EINVAL, "%s does not belong to the words behind --",
-                               own[j]);
-                return NULL;
-            }
-        }
-    for (size_t i = 0; words->count >= 2 && i < sizeof bulkables / sizeof bulkables[0]; i++)
-        if (strcmp(words->items[0], bulkables[i].verb) == 0 &&
-            strcmp(words->items[1], bulkables[i].action) == 0)
-            return &bulkables[i];
-    pawl_error_set(
-        error, PAWL_EINVAL,
-        "pawl bulk start needs, behind --, one of: dead retry, dead discard, queue purge, queue move");
-    return NULL;
-}
-
 static pawl_text words_text(const char *const *words, size_t count, pawl_arena *arena)
 {
     pawl_text       made = {0};
@@ -213,38 +180,57 @@ static pawl_text new_id(pawl_arena *arena)
     return pawl_arena_printf(arena, "%.8s", text);
 }
 
-/* Counts what matches, and takes the selection's end from the answer. */
-static pawl_code freeze(const pawl__bulk_fields *fields, const struct bulkable *kind,
+/* Takes the option and its value out of the words. False: they do not have it. */
+static bool drop(const char **words, size_t *count, const char *option)
+{
+    size_t size = strlen(option);
+    for (size_t i = 2; i < *count && strcmp(words[i], "--") != 0; i++)
+        if (strncmp(words[i], option, size) == 0 &&
+            (words[i][size] == '=' || words[i][size] == '\0')) {
+            size_t gone = words[i][size] == '=' || i + 1 == *count ? 1 : 2;
+            memmove(words + i, words + i + gone, (*count - i - gone) * sizeof *words);
+            *count -= gone;
+            return true;
+        }
+    return false;
+}
+
+/* Counts what matches, and takes the selection's ends from the answer. */
+static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *kind,
                         const char **words, size_t *count, int64_t *total, pawl_arena *arena,
                         pawl_error *error)
 {
     const char        *asked[PAWL__BULK_WORDS_MAX + 8];
-    const pawl__child  how    = {.time_max = 0};
-    pawl__child_result result = {.exit_code = -1};
+    const pawl__child  how         = {.time_max = 0};
+    pawl__child_result result      = {.exit_code = -1};
+    size_t             asked_count = *count;
     memcpy(asked, words, *count * sizeof *asked);
-    asked[*count] = "--dry-run";
-    pawl_code code =
-        pawl__bulk_run_words(fields, asked, *count + 1, &how, PAWL_TEXT(""), arena, &result, error);
+    pawl__bulk_word(asked, &asked_count, "--dry-run");
+    pawl_code code = pawl__bulk_run_words(fields, asked, asked_count, &how, PAWL_TEXT(""), arena,
+                                          &result, error);
     if (code != PAWL_OK)
         return code;
     if (result.exit_code != 0)
         return pawl__bulk_pass_on(&result, error);
     yyjson_doc *doc  = yyjson_read(result.out.data, result.out.size, YYJSON_READ_NOFLAG);
-    yyjson_val *root = yyjson_doc_get_root(doc), *end = yyjson_obj_get(root, kind->freeze);
+    yyjson_val *root = yyjson_doc_get_root(doc), *end = yyjson_obj_get(root, kind->option + 2);
     pawl_text   word =
         yyjson_is_str(end)
-              ? pawl_arena_printf(arena, "--%s=%s", kind->freeze, yyjson_get_str(end))
-              : pawl_arena_printf(arena, "--%s=%lld", kind->freeze, (long long)yyjson_get_sint(end));
-    bool is_given = false;
-    *total        = yyjson_get_sint(yyjson_obj_get(root, "matching"));
+              ? pawl_arena_printf(arena, "%s=%s", kind->option, yyjson_get_str(end))
+              : pawl_arena_printf(arena, "%s=%lld", kind->option,
+                                yyjson_get_sint(end) > 0 ? (long long)yyjson_get_sint(end) : 1);
+    const char *from  = yyjson_get_str(yyjson_obj_get(root, "since"));
+    pawl_text   since = pawl_arena_printf(arena, "--since=%s", from != NULL ? from : "");
+    *total            = yyjson_get_sint(yyjson_obj_get(root, "matching"));
     yyjson_doc_free(doc);
-    for (size_t i = 0; i < *count; i++)
-        is_given = is_given || (strncmp(words[i], "--", 2) == 0 &&
-                                strncmp(words[i] + 2, kind->freeze, strlen(kind->freeze)) == 0);
-    if (word.data == NULL)
+    if (word.data == NULL || since.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (!is_given && *total > 0)
-        words[(*count)++] = word.data;
+    if (drop(words, count, "--newer")) { /* an age is another time at each run */
+        (void)drop(words, count, "--since");
+        pawl__bulk_word(words, count, since.data);
+    }
+    (void)drop(words, count, kind->option);
+    pawl__bulk_word(words, count, word.data);
     return PAWL_OK;
 }
 
@@ -256,7 +242,8 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     int64_t                  total = 0;
     char                     user[PAWL__USER_SIZE];
     const char              *asker = getenv(PAWL__CONSOLE_USER);
-    const struct bulkable   *kind  = find_bulkable(&fields->words, error);
+    const pawl__bulk_kind   *kind =
+        pawl__bulk_kind_find(fields->words.items, fields->words.count, error);
     if (kind == NULL)
         return error->code;
     memcpy(words, fields->words.items, count * sizeof *words);
@@ -264,7 +251,7 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     for (size_t i = 0; i < count; i++)
         has_all = has_all || strcmp(words[i], kind->all) == 0;
     if (!has_all)
-        words[count++] = kind->all;
+        pawl__bulk_word(words, &count, kind->all);
     pawl_code code = freeze(fields, kind, words, &count, &total, arena, error);
     if (code != PAWL_OK)
         return code;
@@ -336,7 +323,8 @@ int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
     if (code == PAWL_OK && i != ACTION_START && fields.words.count != wanted)
         code = pawl_error_set(&error, PAWL_EINVAL, "pawl bulk %s needs %s", fields.action,
                               wanted == 0 ? "options, no words" : "one ID");
-    if (code == PAWL_OK && i == ACTION_START && find_bulkable(&fields.words, &error) == NULL)
+    if (code == PAWL_OK && i == ACTION_START &&
+        pawl__bulk_kind_find(fields.words.items, fields.words.count, &error) == NULL)
         code = error.code;
     if (code != PAWL_OK)
         return pawl__fail(code, &error);

@@ -28,7 +28,7 @@
 
 typedef struct pawl__bulk_fields {
     pawl__store_fields at;
-    const char        *action, *reason;
+    const char        *action, *reason, *app;
     pawl__texts        words;
     int64_t            limit;
     bool               is_json, is_open;
@@ -66,12 +66,26 @@ typedef struct pawl__bulk_note {
     pawl_text   values[3];
 } pawl__bulk_note;
 
-/* Appends it to the stream; again while another process appends. PAWL_ECONFLICT: it did so for too long. */
+/* Appends it to the stream; again while another process appends. PAWL_ECONFLICT: it did so for too long, or the action is
+ * over. */
 pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
                             pawl_error *error);
 
 /* ---- Its words (bulk_run.c) ---------------------------------------------------- */
 
+/* An action that may be a bulk action. */
+typedef struct pawl__bulk_kind {
+    const char *verb, *action;
+    const char *all;    /* a word that it needs; or NULL */
+    const char *option; /* that freezes the selection; a dry run prints its value */
+} pawl__bulk_kind;
+
+/* NULL: the words are of no such action, or have an option that `start` and `run` give themselves or that names a program or
+ * another store. The words of an action come from the store, so `run` checks them again. */
+const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
+                                            pawl_error *error);
+/* Puts an option behind the verb and its action: behind "--" it would be an argument. */
+void pawl__bulk_word(const char **words, size_t *count, const char *word);
 /* Runs the words, to which it adds those that all of them have: `words` has room for PAWL__BULK_WORDS_MAX. */
 pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **words, size_t count,
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,

@@ -13,20 +13,73 @@
 #define PROGRESS_STEPS 20 /* events of one action, at most, but for those of its first minute */
 #define PROGRESS_FIRST PAWL_MINUTES(1)
 
-/* Runs the words with more words behind them, on this store. */
+/* ---- Words ------------------------------------------------------------------------------- */
+
+static const pawl__bulk_kind kinds[] = {
+    {"dead", "discard", "--all", "--until"},
+    {"dead", "retry", "--all", "--until"},
+    {"queue", "move", NULL, "--last"},
+    {"queue", "purge", NULL, "--last"},
+};
+
+const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
+                                            pawl_error *error)
+{
+    static const char *const own[] = {"--app",    "--dry-run", "--json", "--prefix",
+                                      "--reason", "--store",   "--yes"};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < sizeof own / sizeof own[0]; j++) {
+            size_t size = strlen(own[j]);
+            if (strncmp(words[i], own[j], size) == 0 &&
+                (words[i][size] == '\0' || words[i][size] == '=')) {
+                pawl_error_set(error, PAWL_EINVAL, "%s does not belong to the words behind --",
+                               own[j]);
+                return NULL;
+            }
+        }
+    for (size_t i = 0; count >= 2 && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(words[0], kinds[i].verb) == 0 && strcmp(words[1], kinds[i].action) == 0)
+            return &kinds[i];
+    pawl_error_set(
+        error, PAWL_EINVAL,
+        "a bulk action needs, behind --, one of: dead retry, dead discard, queue purge, queue move");
+    return NULL;
+}
+
+void pawl__bulk_word(const char **words, size_t *count, const char *word)
+{
+    memmove(words + 3, words + 2, (*count - 2) * sizeof *words);
+    words[2] = word;
+    ++*count;
+}
+
+static bool has_saga(const char *const *words, size_t count)
+{
+    static const char saga[] = "--saga";
+    bool              is_so  = false;
+    for (size_t i = 0; i < count; i++)
+        is_so = is_so || strcmp(words[i], saga) == 0 ||
+                (strncmp(words[i], saga, sizeof saga - 1) == 0 && words[i][sizeof saga - 1] == '=');
+    return is_so;
+}
+
+/* Runs the words with more words among them, on this store. */
 pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **words, size_t count,
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,
                                pawl__child_result *result, pawl_error *error)
 {
     pawl_text   store = pawl_arena_printf(arena, "PAWL_STORE=%s", fields->at.store);
     pawl_text   user  = pawl_arena_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(asker));
-    pawl_text   prefix      = pawl_arena_printf(arena, "--prefix=%s", fields->at.prefix);
+    pawl_text   prefix = pawl_arena_printf(arena, "--prefix=%s", fields->at.prefix);
+    pawl_text   app = pawl_arena_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
     const char *variables[] = {store.data, user.data, NULL};
     pawl__child child       = *how;
-    if (store.data == NULL || user.data == NULL || prefix.data == NULL)
+    if (store.data == NULL || user.data == NULL || prefix.data == NULL || app.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    words[count++]  = "--json";
-    words[count++]  = prefix.data;
+    if (fields->app != NULL && has_saga(words, count))
+        pawl__bulk_word(words, &count, app.data);
+    pawl__bulk_word(words, &count, "--json");
+    pawl__bulk_word(words, &count, prefix.data);
     child.words     = words;
     child.count     = count;
     child.variables = variables;
@@ -48,6 +101,8 @@ pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error
     if (text.size > sizeof mark && memcmp(text.data, mark, sizeof mark - 1) == 0)
         text =
             (pawl_text){.data = text.data + sizeof mark - 1, .size = text.size - sizeof mark + 1};
+    if (text.size == 0)
+        text = PAWL_TEXT("the process of the action was killed");
     pawl_code code = result->exit_code == 2   ? PAWL_EINVAL
                      : result->exit_code == 5 ? PAWL_EINTERRUPTED
                      : result->exit_code == 6 ? PAWL_ENOTFOUND
@@ -80,7 +135,6 @@ typedef struct running {
     int64_t     total, done; /* as the last event of progress says */
     pawl_time   begun;
     bool        is_stopped;
-    pawl_error *error;
 } running;
 
 static volatile sig_atomic_t is_interrupted;
@@ -91,8 +145,19 @@ static void on_signal(int number)
     is_interrupted = 1;
 }
 
-/* The number of the last "retried 512 of 2000" that the verb said; -1: none. */
-static int64_t progress_of(pawl_text errors)
+/* The number whose digits begin at `at`. */
+static int64_t number_at(pawl_text text, size_t at)
+{
+    int64_t number = 0;
+    for (;
+         at < text.size && text.data[at] >= '0' && text.data[at] <= '9' && number < INT64_MAX / 16;
+         at++)
+        number = 10 * number + text.data[at] - '0';
+    return number;
+}
+
+/* How many of the last "retried 512 of 2000" that the verb said are left; -1: it said none. */
+static int64_t left_of(pawl_text errors)
 {
     static const char mark[] = " of ";
     const size_t      size   = sizeof mark - 1;
@@ -101,7 +166,7 @@ static int64_t progress_of(pawl_text errors)
         while (digits > 0 && errors.data[digits - 1] >= '0' && errors.data[digits - 1] <= '9')
             digits--;
         if (digits < i && memcmp(errors.data + i, mark, size) == 0)
-            return strtoll(errors.data + digits, NULL, 10);
+            return number_at(errors, i + size) - number_at(errors, digits);
     }
     return -1;
 }
@@ -109,7 +174,8 @@ static int64_t progress_of(pawl_text errors)
 static void note_progress(running *it, pawl_text errors)
 {
     char    text[24], user[PAWL__USER_SIZE];
-    int64_t done     = progress_of(errors);
+    int64_t left     = left_of(errors); /* an earlier run did the others */
+    int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
     if (done <= it->done || (!is_young && done - it->done < it->total / PROGRESS_STEPS))
         return;
@@ -123,18 +189,25 @@ static void note_progress(running *it, pawl_text errors)
         it->done = done;
 }
 
-/* Once a second. A store that does not answer does not end the work: the verb finds out itself. */
-static bool goes_on(void *context, pawl_text errors)
+/* Did the action end so? */
+static bool is_over(const running *it, pawl__bulk_state state)
 {
-    running        *it    = context;
     pawl_error      error = PAWL_ERROR_INIT;
     pawl__bulk_row  row;
     pawl_event_rows events;
     pawl_arena     *arena = pawl_arena_create(0);
-    if (arena != NULL &&
-        pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK)
-        it->is_stopped = row.state == PAWL__BULK_STOPPED;
+    bool            is_so = arena != NULL &&
+                 pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK &&
+                 row.state == state;
     pawl_arena_destroy(arena);
+    return is_so;
+}
+
+/* Once a second. A store that does not answer does not end the work: the verb finds out itself. */
+static bool goes_on(void *context, pawl_text errors)
+{
+    running *it    = context;
+    it->is_stopped = it->is_stopped || is_over(it, PAWL__BULK_STOPPED);
     if (!it->is_stopped)
         note_progress(it, errors);
     return !it->is_stopped && !is_interrupted;
@@ -153,6 +226,8 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
     pawl__bulk_note trimmed = what;
     trimmed.values[0]       = result;
     pawl_code code          = pawl__bulk_append(it->store, it->id, &trimmed, error);
+    if (code == PAWL_ECONFLICT && is_over(it, PAWL__BULK_FINISHED)) /* another `run` was as fast */
+        code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
     const char *const keys[]   = {"id", "result", NULL};
@@ -160,21 +235,23 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
     return pawl__bulk_print(fields->is_json, keys, values, result.data, error);
 }
 
-/* The words of the stored array; false: there are too many. */
+/* The words of the stored array; false: there are too many, or another thing than words. */
 static bool read_words(pawl_text text, pawl_arena *arena, const char **words, size_t *count)
 {
     yyjson_doc *doc = yyjson_read(text.data, text.size, YYJSON_READ_NOFLAG);
     yyjson_val *word;
     size_t      i, all;
-    *count = 0;
+    bool        is_well = true;
+    *count              = 0;
     yyjson_arr_foreach(yyjson_doc_get_root(doc), i, all, word)
     {
         pawl_text copy = pawl_arena_text(arena, pawl_text_of(yyjson_get_str(word)));
-        if (copy.data != NULL && *count < PAWL__BULK_WORDS_MAX)
+        is_well        = is_well && copy.data != NULL && *count < PAWL__BULK_WORDS_MAX;
+        if (is_well)
             words[(*count)++] = copy.data;
     }
     yyjson_doc_free(doc);
-    return *count >= 2;
+    return is_well && *count >= 2;
 }
 
 pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *arena,
@@ -183,6 +260,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     const pawl__bulk_fields *fields = context;
     const char              *words[PAWL__BULK_WORDS_MAX + 8];
     size_t                   count = 0;
+    char                     user[PAWL__USER_SIZE];
     pawl__bulk_row           row;
     pawl_event_rows          events;
     pawl__child_result       result = {.exit_code = -1};
@@ -197,9 +275,12 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     if (code == PAWL_OK && !read_words(row.words, arena, words, &count))
         code = pawl_error_set(error, PAWL_EINPUT, "bulk action %.*s has no words",
                               PAWL_TEXT_ARGS(it.id));
+    if (code == PAWL_OK && pawl__bulk_kind_find(words, count, error) == NULL)
+        code = pawl_error_wrap(error, PAWL_EINPUT, "bulk action %.*s", PAWL_TEXT_ARGS(it.id));
     if (code != PAWL_OK)
         return code;
     it.total = row.total;
+    it.done  = row.done;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -207,8 +288,10 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
                         ? pawl_arena_printf(arena, "--reason=%.*s", PAWL_TEXT_ARGS(row.reason))
                         : (pawl_text){0};
     if (why.data != NULL)
-        words[count++] = why.data;
-    words[count++] = "--yes";
+        pawl__bulk_word(words, &count, why.data);
+    pawl__bulk_word(words, &count, "--yes");
+    if (row.asker.size == 0 && !pawl_text_equal(row.by, pawl_text_of(pawl__user(user))))
+        row.asker = row.by; /* another user of this machine, or of another one, began it */
     code = pawl__bulk_run_words(fields, words, count, &how, row.asker, arena, &result, error);
     if (code != PAWL_OK)
         return code;

@@ -46,10 +46,10 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
     return made.data != NULL ? made : PAWL_TEXT("");
 }
 
-/* The row that the events of a stream make. */
+/* The row that the events of a stream make. The first that ends the action counts. */
 static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__bulk_row *row)
 {
-    for (size_t i = 0; i < events->count; i++) {
+    for (size_t i = 0; i < events->count && row->state == PAWL__BULK_OPEN; i++) {
         const pawl_event *event   = &events->items[i].event;
         yyjson_doc       *doc     = pawl__object_read(event->headers);
         yyjson_val       *headers = yyjson_doc_get_root(doc);
@@ -92,6 +92,22 @@ pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pa
 
 /* ---- Events ------------------------------------------------------------------------ */
 
+/* PAWL_ECONFLICT: the action is over, or it went on since the version of the event was read. */
+static pawl_code check_open(pawl_store *store, pawl_text id, int64_t version, pawl_arena *arena,
+                            pawl_error *error)
+{
+    pawl_event_rows events;
+    pawl__bulk_row  row;
+    pawl_code       code = pawl__bulk_load(store, id, arena, &row, &events, error);
+    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
+        return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
+                              PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
+    if (code == PAWL_OK && (int64_t)events.count + 1 != version)
+        return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s goes on elsewhere",
+                              PAWL_TEXT_ARGS(id));
+    return code;
+}
+
 /* Appends it to the stream. Again while another process appends, unless the action is over. */
 pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
                             pawl_error *error)
@@ -114,6 +130,8 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
             return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
         }
         code = pawl__action_event(store, &action, doc, now, arena, &event, error);
+        if (code == PAWL_OK && strcmp(what->type, PAWL__BULK_STARTED_EVENT) != 0)
+            code = check_open(store, id, event.version, arena, error);
         if (code == PAWL_OK)
             code = pawl_store_commit(store, &changes, NULL, error);
         pawl_arena_destroy(arena);

@@ -9,13 +9,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ERR_SIZE_MAX ((size_t)64 * 1024)
 #define TICK_MS 1000
+#define PARENT "PAWL_PARENT" /* the process that runs the verb */
 
 extern char **environ;
 
@@ -67,15 +70,28 @@ static bool has_name(const char *left, const char *right)
     return strncmp(left, right, size) == 0;
 }
 
+void pawl__child_begin(void)
+{
+    const char *parent = getenv(PARENT);
+    if (parent == NULL)
+        return;
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (strtol(parent, NULL, 10) != getppid()) /* it ended before the call */
+        (void)raise(SIGTERM);
+    (void)unsetenv(PARENT);
+}
+
 /* The environment of this process with the variables; in the arena. */
 static char **environment(const pawl__child *child, pawl_arena *arena)
 {
-    size_t count = 0, kept = 0, more = 0;
+    size_t    count = 0, kept = 0, more = 0;
+    pawl_text parent = pawl_arena_printf(arena, PARENT "=%ld", (long)getpid());
     while (environ[count] != NULL)
         count++;
     while (child->variables[more] != NULL)
         more++;
-    char **made = pawl_arena_take(arena, (count + more + 1) * sizeof *made);
+    char **made =
+        parent.data != NULL ? pawl_arena_take(arena, (count + more + 2) * sizeof *made) : NULL;
     for (size_t i = 0; made != NULL && i < count; i++) {
         bool is_set = false;
         for (size_t j = 0; j < more; j++)
@@ -85,8 +101,10 @@ static char **environment(const pawl__child *child, pawl_arena *arena)
     }
     for (size_t j = 0; made != NULL && j < more; j++)
         made[kept++] = (char *)(uintptr_t)child->variables[j];
-    if (made != NULL)
-        made[kept] = NULL;
+    if (made != NULL) {
+        made[kept++] = (char *)(uintptr_t)parent.data;
+        made[kept]   = NULL;
+    }
     return made;
 }
 

@@ -29,6 +29,10 @@ typedef struct pawl__child_result {
     pawl_text out, err;  /* in the arena */
 } pawl__child_result;
 
+/* Called first in every process of the command: one that runs for another gets SIGTERM when that ends, killed for example.
+ * Otherwise it would go on, and nobody could stop it. */
+void pawl__child_begin(void);
+
 /* Runs it to its end. PAWL_ENOMEM: it could not be started. */
 pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__child_result *result,
                           pawl_error *error);

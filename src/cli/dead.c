@@ -153,7 +153,7 @@ const pawl__report pawl__dead_verb_reports[] = {
     {"actions, of show", pawl__action_columns, NULL},
     {"retry, edit, discard", NULL,
      "retried edited discarded no_longer_dead already_queued unsendable"},
-    {"with --dry-run", NULL, "matching until"},
+    {"with --dry-run", NULL, "matching since until"},
     {.what = NULL},
 };
 

@@ -303,7 +303,7 @@ static pawl_code ask(const bulk *it, pawl_error *error)
 
 static pawl_code print_dry(const bulk *it, pawl_error *error)
 {
-    char until[PAWL_TIME_TEXT_SIZE + 1];
+    char since[PAWL_TIME_TEXT_SIZE + 1], until[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time_format(it->until, until);
     if (!it->fields->is_json) {
         printf("would be %s: %zu dead letter%s until %s\n", it->kind->done, it->total,
@@ -314,6 +314,9 @@ static pawl_code print_dry(const bulk *it, pawl_error *error)
     if (doc != NULL) {
         yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
         yyjson_mut_obj_add_uint(doc, root, "matching", it->total);
+        pawl_time_format(it->cursor.query.at_min, since);
+        if (it->cursor.query.at_min != 0)
+            yyjson_mut_obj_add_strcpy(doc, root, "since", since);
         yyjson_mut_obj_add_strcpy(doc, root, "until", until);
     }
     return pawl__json_print(doc, stdout, error);
@@ -357,7 +360,7 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                          : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
         code = pawl__dead_query(fields, now, &it.cursor.query, error);
-    if (it.cursor.query.at_max == 0)
+    if (it.cursor.query.at_max == 0 || it.cursor.query.at_max > now)
         it.cursor.query.at_max = now;
     it.until = it.cursor.query.at_max;
     if (code == PAWL_OK)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/child.h"
 #include "cli/cli.h"
 
 #include "pawl/transport.h"
@@ -183,7 +184,8 @@ int main(int argc, char **argv)
 {
     pawl_error error = PAWL_ERROR_INIT;
     int        taken = 0;
-    pawl_code  code  = load_drivers(argc, argv, &taken, &error);
+    pawl__child_begin();
+    pawl_code code = load_drivers(argc, argv, &taken, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     argc -= taken;

@@ -108,7 +108,7 @@ static pawl_code count_all(taking *it, pawl_error *error)
     }
     it->query.after = NULL;
     it->is_last     = false;
-    if (it->query.seq_max == 0)
+    if (last > 0) /* a number that is given may be larger than any that there is */
         it->query.seq_max = last;
     if (it->unreadable > 0)
         fprintf(stderr, "pawl: %zu message%s not compared: the body is not JSON\n", it->unreadable,

@@ -29,6 +29,9 @@ expect 2 "one of: dead retry" pawl bulk start -- dead list
 expect 2 "one of: dead retry" pawl bulk start -- saga delete
 expect 2 "^pawl: --yes does not belong to the words" pawl bulk start -- dead retry --yes
 expect 2 "^pawl: --store does not belong" pawl bulk start -- dead retry --store=sqlite:other.db
+expect 2 "^pawl: --reason does not belong" pawl bulk start -- dead retry --reason x
+expect 2 "^pawl: --app does not belong" pawl bulk start -- dead retry --saga order/1 --app=evil.so
+expect 2 "give --all or message IDs, not both" pawl bulk start -- dead retry -- m-1
 expect 2 "no option --nonsense" pawl bulk start -- dead retry --nonsense
 expect 2 "pawl bulk run needs one ID" pawl bulk run
 expect 2 "pawl bulk list needs options, no words" pawl bulk list x
@@ -42,7 +45,7 @@ echo "== the selection is frozen, and nothing is done before it runs"
 fill letters 30
 expect 0 '^\{"id":"[0-9a-f]{8}","total":10\}$' pawl bulk start --reason "the bank's fault" --json -- dead retry --type charge
 id=$(id_of)
-expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"command\":\"dead retry --type charge --all --until=[^\"]*Z\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
+expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"command\":\"dead retry --until=[^\"]*Z --all --type charge\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
     pawl bulk list --open --json
 [ "$(number dead)" = 30 ] || die "something was done already"
 expect 0 "^\{\"id\":\"$id\",\"result\":\{\"retried\":10,\"no_longer_dead\":0,\"already_queued\":0,\"unsendable\":0\}\}\$" pawl bulk run "$id" --json
@@ -94,3 +97,83 @@ expect 0 '' pawl send --to billing --type later --id later --body '{}'
 expect 0 '"moved":320' pawl bulk run "$id" --json
 [ "$(queue_ready billing)" = 1 ] || die "a message that was sent later was moved"
 expect 6 "there is no queue nowhere" pawl bulk start -- queue purge nowhere
+
+echo "== the queue stands behind --"
+expect 0 '"total":[1-9][0-9]*\}$' pawl bulk start --json -- queue move --type charge -- elsewhere charged
+expect 0 '"moved":[1-9]' pawl bulk run "$(id_of)" --json
+
+echo "== ages, times to come and selections of nothing are frozen too"
+expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --type late
+none=$(id_of)
+expect 0 '"total":[1-9]' pawl bulk start --json -- dead discard --newer 30d --until 2999-01-01T00:00:00Z
+id=$(id_of)
+expect 0 '"command":"dead discard --until=20[0-8][^ ]* --since=20[^ ]* --all","started"' pawl bulk show "$id" --json
+expect 0 '"total":1\}$' pawl bulk start --json -- queue purge billing --last 999999
+expect 0 '"command":"queue purge --last=[0-9]{1,5} billing","started"' pawl bulk show "$(id_of)" --json
+before=$(number dead)
+expect 0 '' pawl send --to late --type late --id late --body '{}'
+expect 0 '' pawl queue purge late --yes
+expect 0 '"retried":0,' pawl bulk run "$none" --json
+expect 0 "\"discarded\":$before," pawl bulk run "$id" --json
+expect 0 '"code"' pawl dead list --type late --json
+fill letters 90 5000
+
+echo "== the words come from the store: no others run"
+expect 0 '' pawl bulk start --json -- dead retry --type charge
+id=$(id_of)
+for words in '["schema","drop","--yes"]' '["dead","retry","--all","--app=./evil.so"]' '["run"]' '[1,2]' '{}'; do
+    python3 - "$work/bulk.db" "pawl.bulk/$id" "$words" <<'EOF' || die "the words are not changed"
+import json, sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    (headers,) = store.execute("select Headers from pawl_events where Stream = ?", sys.argv[2:3]).fetchone()
+    headers = json.dumps({**json.loads(headers), "words": sys.argv[3]})
+    store.execute("update pawl_events set Headers = ? where Stream = ?", (headers, sys.argv[2]))
+EOF
+    expect 2 "bulk action $id: .*does not belong to the words|bulk action $id: .*one of: dead retry|$id has no words" \
+        pawl bulk run "$id"
+done
+expect 0 '' pawl bulk stop "$id"
+[ "$(number dead)" = 91 ] || die "words that were not of a bulk action ran"
+
+echo "== another user began it"
+expect 0 '"total":1\}$' pawl bulk start --json -- dead discard --type late
+id=$(id_of)
+python3 - "$work/bulk.db" "pawl.bulk/$id" "$me" <<'EOF' || die "it has no other user"
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    store.execute("update pawl_events set Headers = replace(Headers, ?, '\"alice\"') where Stream = ?", (f'"{sys.argv[3]}"', sys.argv[2]))
+EOF
+expect 0 '"discarded":1,' pawl bulk run "$id" --json
+expect 0 "\"action\":\"discarded\",\"at\":\"[^\"]*\",\"by\":\"$me \(alice\)\"" pawl dead show late --endpoint late --json
+
+echo "== two at once: each letter once, and one end"
+expect 0 '"total":30\}$' pawl bulk start --json -- dead retry --type parcel --rate 20
+id=$(id_of)
+pids=()
+for i in 1 2; do
+    "$build_dir/pawl" bulk run "$id" --json >"$work/run$i.out" 2>"$work/run$i.err" </dev/null &
+    pids+=($!)
+done
+for i in 1 2; do wait "${pids[i - 1]}" || die "run $i ended with $?: $(cat "$work/run$i.err")"; done
+state_is "$id" finished 30 || die "it is not finished: $(cat "$work/shown")"
+[ "$(grep -o '"action":"finished"' "$work/shown" | wc -l)" = 1 ] || die "it ended twice: $(cat "$work/shown")"
+[ "$(number dead)" = 60 ] || die "not each was retried"
+
+echo "== a run that is killed leaves nobody who goes on; the next one says how many are done in all"
+expect 0 '"total":30\}$' pawl bulk start --json -- dead discard --type charge --rate 2
+id=$(id_of)
+"$build_dir/pawl" bulk run "$id" --json >"$work/run.out" 2>"$work/run.err" </dev/null &
+pid=$!
+poll 60 eval '[ "$(number dead)" -le 56 ]' || die "nothing is discarded"
+child=$(pgrep -P $pid)
+kill -KILL $pid
+wait $pid 2>/dev/null
+left=$(number dead)
+poll 3 is_gone "$child" || die "the process of a run that was killed goes on"
+[ $((left - $(number dead))) -le 2 ] || die "the process of a run that was killed went on for a while"
+"$build_dir/pawl" bulk run "$id" --json >"$work/run.out" 2>"$work/run.err" </dev/null &
+pid=$!
+poll 60 eval 'pawl bulk show "$id" --json | grep -q "\"done\":[1-9]"' || die "it says nothing about how far it is"
+state_is "$id" open '2[3-9]' || die "those of the first run are not counted: $(cat "$work/shown")"
+wait $pid || die "it did not end well: $(cat "$work/run.err")"
+[ "$(number dead)" = 30 ] || die "not each was discarded"
