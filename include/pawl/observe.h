@@ -170,7 +170,9 @@ struct pawl_serve_request {
     const pawl_serve_pair *arguments; /* of the query, decoded */
     size_t                 argument_count;
     pawl_text              body;
-    bool        is_too_large;    /* the body is larger than the plan allows, and empty here */
+    /* The body is larger than the plan allows, and empty here; or there are more than 64 arguments. Asked so with the first
+     * 64 KB of a body as well: if nothing but the size is wrong with the request, status 413, the whole body is taken. */
+    bool        is_too_large;
     const char *user, *password; /* of basic authentication, or NULL */
     /* The value of a header, or NULL. */
     const char *(*header)(const pawl_serve_request *request, const char *name);
@@ -192,7 +194,7 @@ typedef struct pawl_serve_plan {
     void (*answer)(void *context, const pawl_serve_request *request, pawl_arena *arena,
                    pawl_serve_answer *answer);
     /* The next bytes of a stream, `size` at most, which it may wait for; -1 ends the stream. `*state` is 0 at
-     * the first call of a stream, and the callee's afterwards. */
+     * the first call of a stream, and the callee's afterwards. The last call has no buffer: it frees the state. */
     long (*read)(void *context, uint64_t *state, char *buffer, size_t size);
     const char *address; /* numeric */
     int         port;    /* PAWL_OBSERVE_PORT_ANY: a free one */

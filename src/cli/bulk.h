@@ -77,7 +77,7 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
 typedef struct pawl__bulk_kind {
     const char *verb, *action;
     const char *all;    /* a word that it needs; or NULL */
-    const char *option; /* that freezes the selection; a dry run prints its value */
+    const char *option; /* freezes the selection; a dry run prints its value */
 } pawl__bulk_kind;
 
 /* NULL: the words are of no such action, or have an option that `start` and `run` give themselves or that names a program or

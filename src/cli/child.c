@@ -76,7 +76,7 @@ void pawl__child_begin(void)
     if (parent == NULL)
         return;
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (strtol(parent, NULL, 10) != getppid()) /* it ended before the call */
+    if (strtol(parent, NULL, 10) != getppid()) /* the parent ended before the call */
         (void)raise(SIGTERM);
     (void)unsetenv(PARENT);
 }

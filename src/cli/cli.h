@@ -265,7 +265,8 @@ pawl_code pawl__agree(const char *action, const char *done, const char *question
 /* The name of the user who runs the command, or "user NUMBER"; behind it that of the console's user, for whom the
  * console runs the command: "pawl (ann)". */
 #define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* the variable that names him */
-#define PAWL__USER_SIZE 100
+#define PAWL__ASKER_SIZE 100                   /* his name and a NUL */
+#define PAWL__USER_SIZE 200
 const char *pawl__user(char name[PAWL__USER_SIZE]);
 
 /* A file read to its end, or line by line. */

@@ -1,7 +1,7 @@
 /* pages.c - a server of pages: any method, arguments, a body, headers of its own, and streams.
  *
- * Each connection has a thread. The body of a request is collected up to the limit of the plan; what is larger is
- * read and forgotten, and the answer is told so.
+ * Each connection has a thread. The body of a request is collected up to the limit of the plan, and up to 64 KB until the
+ * plan admits its sender; what is larger is read and forgotten, and the answer is told so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,7 @@
 #define CONNECTION_SECONDS_MAX 20u    /* of silence: an answer may take as long */
 #define CONNECTION_MEMORY (64 * 1024) /* headers and arguments */
 #define ARGUMENTS_MAX 64
+#define BODY_UNASKED_MAX ((size_t)64 * 1024) /* of a request that nobody has admitted yet */
 #define STREAM_BLOCK (64 * 1024)
 
 typedef struct pages {
@@ -27,7 +28,7 @@ typedef struct pages {
 typedef struct request {
     char  *body;
     size_t size, capacity;
-    bool   is_too_large;
+    bool   is_too_large, is_admitted;
 } request;
 
 typedef struct stream {
@@ -47,7 +48,9 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 
 static void free_stream(void *context)
 {
-    pawl_free(context);
+    stream *it = context;
+    (void)it->server->plan.read(it->server->plan.context, &it->state, NULL, 0);
+    pawl_free(it);
 }
 
 static struct MHD_Response *begin_stream(const pages *server)
@@ -117,7 +120,8 @@ static enum MHD_Result note_argument(void *context, enum MHD_ValueKind kind, con
     argument_list *list = context;
     (void)kind;
     if (list->count < ARGUMENTS_MAX)
-        list->items[list->count++] = (pawl_serve_pair){name, value != NULL ? value : ""};
+        list->items[list->count] = (pawl_serve_pair){name, value != NULL ? value : ""};
+    list->count++;
     return MHD_YES;
 }
 
@@ -126,10 +130,12 @@ static const char *find_header(const pawl_serve_request *asked, const char *name
     return MHD_lookup_connection_value(asked->connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result answer_request(const pages *server, struct MHD_Connection *connection,
-                                      const char *path, const char *method, const request *it)
+/* Asks the plan for its answer, or, of a body that has only begun, whether it may go on. */
+static enum MHD_Result pass_on(const pages *server, struct MHD_Connection *connection,
+                               const char *path, const char *method, request *it, bool is_whole)
 {
     argument_list     list   = {.count = 0};
+    enum MHD_Result   result = MHD_YES;
     pawl_serve_answer answer = {.status       = MHD_HTTP_INTERNAL_SERVER_ERROR,
                                 .content_type = "text/plain"};
     pawl_arena       *arena  = pawl_arena_create(0);
@@ -142,15 +148,18 @@ static enum MHD_Result answer_request(const pages *server, struct MHD_Connection
            .method         = method,
            .path           = path,
            .arguments      = list.items,
-           .argument_count = list.count,
-           .body           = {.data = it->body, .size = it->is_too_large ? 0 : it->size},
-           .is_too_large   = it->is_too_large,
+           .argument_count = list.count < ARGUMENTS_MAX ? list.count : ARGUMENTS_MAX,
+           .body           = {.data = it->body, .size = is_whole && !it->is_too_large ? it->size : 0},
+           .is_too_large   = !is_whole || it->is_too_large || list.count > ARGUMENTS_MAX,
            .user           = user,
            .password       = password,
            .header         = find_header,
            .connection     = connection};
     server->plan.answer(server->plan.context, &asked, arena, &answer);
-    enum MHD_Result result = reply(server, connection, &answer);
+    if (is_whole)
+        result = reply(server, connection, &answer);
+    else
+        it->is_admitted = answer.status == MHD_HTTP_CONTENT_TOO_LARGE;
     MHD_free(user);
     MHD_free(password);
     pawl_arena_destroy(arena);
@@ -171,11 +180,16 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return it != NULL ? MHD_YES : MHD_NO;
     }
     if (*data_size != 0) {
+        if (!it->is_admitted && !it->is_too_large && it->size + *data_size > BODY_UNASKED_MAX) {
+            if (pass_on(server, connection, path, method, it, false) != MHD_YES)
+                return MHD_NO;
+            it->is_too_large = !it->is_admitted;
+        }
         bool is_well = collect(it, data, *data_size, server->plan.body_size_max);
         *data_size   = 0;
         return is_well ? MHD_YES : MHD_NO;
     }
-    return answer_request(server, connection, path, method, it);
+    return pass_on(server, connection, path, method, it, true);
 }
 
 static void on_end(void *context, struct MHD_Connection *connection, void **own,

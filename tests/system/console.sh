@@ -111,6 +111,9 @@ status 400 '/api/dead/list?limit=501'
 status 400 '/api/dead/list?limit=-1'
 status 400 '/api/dead/list?code='
 status 400 '/api/dead/list?arg=x'
+status 400 '/api/dead/list?%ff=1'
+python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' "$work/out" || die "an answer that is no JSON"
+status 413 "/api/find?$(printf 'arg=type%%3Dnone&%.0s' {1..65})"
 status 404 '/api/dead/show?arg=--all'
 answer 'there is no dead letter --all'
 status 405 /api/dead/list -X POST
@@ -122,7 +125,6 @@ status 421 /api/about -H 'Host: evil.example'
 status 421 / -H 'Host: localhost.evil.example:80'
 status 200 /api/about -H "Host: localhost:1"
 head -c 40000000 /dev/zero >"$work/large"
-status 413 /api/dead/retry --data-binary "@$work/large"
 found=$(curl -s -o /dev/null -w '%{http_code}' -H "X-Large: $(head -c 100000 "$work/large" | tr '\0' a)" "$at/api/about")
 [ "$found" = 431 ] || [ "$found" = 413 ] || [ "$found" = 000 ] || die "headers of 100,000 bytes are answered with $found"
 status 200 /api/about
@@ -146,6 +148,13 @@ status 403 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\"}" -H 'Sec-Fetch-Site
 status 400 /api/dead/retry "${own[@]}" -d 'no json'
 status 400 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\",\"body-file\":\"/etc/passwd\"}"
 status 400 /api/dead/retry "${own[@]}" -d "{\"arg\":{\"a\":1}}"
+status 400 /api/dead/retry "${own[@]}" -d '{"arg":[["m-0"]]}'
+answer 'an array in an array: arg'
+status 404 /api/dead/retry "${own[@]}" -d '{"arg":18446744073709551615}'
+answer 'no dead letter 18446744073709551615'
+status 413 /api/dead/retry "${own[@]}" --data-binary "@$work/large"
+printf '{"arg":"%s"}' "$(head -c 150000 "$work/large" | tr '\0' x)" >"$work/long"
+status 400 /api/dead/retry "${own[@]}" --data-binary "@$work/long"
 status 404 /api/dead/retry "${own[@]}" -d '{"arg":"nobody"}'
 expect 0 '"matching":30' pawl dead retry --all --dry-run --json
 status 200 /api/dead/retry "${own[@]}" -d "{\"arg\":[\"$id\"],\"reason\":\"mended\"}" -H "Origin: $at"
@@ -157,6 +166,10 @@ status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"code":"NOSUCH"}'
 answer '"discarded":0'
 status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"rate":1000,"reason":"no use"}'
 answer '"discarded":28'
+status 200 /api/bulk/start "${own[@]}" -d '{"verb":"queue","action":"move","arg":["billing","elsewhere"]}'
+answer '"total":2\}'
+poll 60 eval '[ "$(queue_ready elsewhere)" = 2 ]' || die "the messages of a queue are not moved: $(cat "$work/console.err")"
+expect 0 '' pawl send --to billing --type note --id stays --body '{}'
 status 200 /api/queue/pause "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
 expect 0 "\"state\":\"paused\".*\"paused_by\":\"$me\"" pawl queue show billing --json
 stop "$pid" TERM 0
@@ -164,7 +177,15 @@ stop "$pid" TERM 0
 echo "== users"
 hash=$(python3 -c 'import crypt; print(crypt.crypt("secret", crypt.mksalt(crypt.METHOD_SHA512, rounds=1000)))' 2>/dev/null) ||
     hash=$(openssl passwd -6 secret)
-printf '# who may\nann:%s:write\nbob:%s\n' "$hash" "$hash" >"$work/users"
+for name in $'a\e[1mnn' $'a\xffnn' "$(printf 'x%.0s' {1..100})"; do
+    printf '%s:%s\n' "$name" "$hash" >"$work/users"
+    chmod 600 "$work/users"
+    expect 2 "line 1: the name is too long, or has bytes that are no text" pawl console --listen 127.0.0.1:0 --users "$work/users"
+done
+printf 'ann:%s\nann:%s:write\n' "$hash" "$hash" >"$work/users"
+expect 2 "line 2: the name is there twice" pawl console --listen 127.0.0.1:0 --users "$work/users"
+long=$(printf 'x%.0s' {1..99})
+printf '# who may\r\nann:%s:write\r\nbob:%s\r\n\r\n%s:%s:write' "$hash" "$hash" "$long" "$hash" >"$work/users"
 chmod 600 "$work/users"
 console --write --users "$work/users"
 status 401 /
@@ -180,11 +201,66 @@ status 403 /api/queue/resume -u bob:secret "${own[@]}" -d '{"arg":"billing"}'
 answer 'may only read'
 status 200 /api/queue/resume -u ann:secret "${own[@]}" -d '{"arg":"billing","reason":"go"}' -H 'Host: console.example' -H 'Origin: https://console.example'
 expect 0 "\"action\":\"resumed\",\"at\":\"[^\"]*\",\"by\":\"$me \\(ann\\)\"" pawl queue show billing --json
+status 200 /api/queue/pause -u "$long:secret" "${own[@]}" -d '{"arg":"billing"}'
+expect 0 "\"paused_by\":\"$me \($long\)\"" pawl queue show billing --json
+status 200 /api/queue/resume -u "$long:secret" "${own[@]}" -d '{"arg":"billing"}'
+python3 - "$at" "$pid" <<'EOF' || die "bodies of nobody fill the memory"
+import socket, sys
+host, port = sys.argv[1][7:].split(":")
+def memory():
+    return int(open(f"/proc/{sys.argv[2]}/statm").read().split()[1]) * 4096
+before, open_ones = memory(), []
+for i in range(4):
+    one = socket.create_connection((host, int(port)))
+    one.sendall(b"POST /api/dead/edit HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n\r\n" + b"x" * 25000000)
+    open_ones.append(one)
+sys.exit(memory() - before > 40000000)
+EOF
 stop "$pid" TERM 0
 
 echo "== a proxy names the user"
 console --write --user-header X-Forwarded-User
 status 401 /api/about
+status 401 /api/about -H $'X-Forwarded-User: car\e[1mla'
+status 421 /api/about -H 'X-Forwarded-User: carla' -H "Host: evil.example:${at##*:}"
+status 200 /api/about -H 'X-Forwarded-User: carla' -H 'Host: console.example'
 status 200 /api/queue/pause -H 'X-Forwarded-User: carla' "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
 expect 0 "\"paused_by\":\"$me \\(carla\\)\"" pawl queue show billing --json
 stop "$pid" TERM 0
+
+echo "== figures of many queues"
+expect 0 '' pawl send --to queue --type many --id many --body '{}'
+python3 - "$work/console.db" <<'EOF' || die "no queues"
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    columns = [row[1] for row in store.execute("pragma table_info(pawl_queue)") if row[1] != "Seq"]
+    own = {"Queue": "'queue-with-a-name-' || i", "MessageId": "'many-' || i"}
+    store.execute("with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200) insert into pawl_queue "
+                  f"({', '.join(columns)}) select {', '.join(own.get(name, name) for name in columns)} from n, "
+                  "(select * from pawl_queue limit 1)")
+EOF
+console
+curl -sN --max-time 8 "$at/api/live" >"$work/live1" || true
+python3 - "$work/live1" <<'EOF' || die "the figures of many queues are not sent"
+import json, sys
+events = [event.split("\ndata: ") for event in open(sys.argv[1]).read().split("\n\n") if "\ndata: " in event]
+figures = [json.loads(event[1]) for event in events[:1] if event[0].endswith("event: stats")]
+sys.exit(not figures or len(figures[0][0]["queues"]) < 1200)
+EOF
+
+echo "== it ends at once, also while the store does not answer"
+python3 - "$work/console.db" <<'EOF' &
+import sqlite3, sys, time
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+store.execute("begin exclusive")
+time.sleep(120)
+EOF
+lock=$!
+started+=("$lock")
+sleep 1
+for i in {1..12}; do curl -s --max-time 60 -o /dev/null "$at/api/dead/list" & done
+sleep 1
+begun=$SECONDS
+stop "$pid" TERM 0
+[ $((SECONDS - begun)) -lt 12 ] || die "it takes $((SECONDS - begun)) s to end"
+kill "$lock"

@@ -43,15 +43,32 @@ static void set(pawl_serve_answer *answer, int status, const char *type, pawl_te
                                   .header_count = HEADER_COUNT - (status != 401)};
 }
 
+/* The text with a question mark for each byte that is no UTF-8: a request may have such bytes, JSON may not. */
+static pawl_text valid_text(const char *data, size_t size, pawl_arena *arena)
+{
+    size_t at   = 0;
+    char  *made = pawl_arena_take(arena, size + 1);
+    if (made == NULL)
+        return (pawl_text){0};
+    memcpy(made, data, size);
+    made[size] = '\0';
+    for (size_t from = 0;
+         !pawl_text_is_valid((pawl_text){.data = made + from, .size = size - from}, &at);
+         from += at + 1)
+        made[from + at] = '?';
+    return (pawl_text){.data = made, .size = size};
+}
+
 /* {"error":"..."} */
 static void refuse(pawl_serve_answer *answer, pawl_arena *arena, int status, const char *text)
 {
     yyjson_mut_doc *doc  = pawl__json_create();
     pawl_text       body = {0};
     size_t          size = 0;
-    if (doc != NULL)
-        yyjson_mut_obj_add_str(doc, yyjson_mut_doc_get_root(doc), "error", text);
-    char *made = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &size);
+    pawl_text       why  = valid_text(text, strlen(text), arena);
+    if (doc != NULL && why.data != NULL)
+        yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), "error", why.data, why.size);
+    char *made = why.data != NULL ? yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size) : NULL;
     if (made != NULL)
         body = pawl_arena_text(arena, (pawl_text){.data = made, .size = size});
     free(made);
@@ -79,14 +96,14 @@ static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
 {
     yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_arr(doc);
-    pawl_text       made = {0};
+    pawl_text       made = {0}, valid = valid_text(lines.data, lines.size, arena);
     size_t          size = 0;
     yyjson_mut_doc_set_root(doc, root);
-    for (size_t at = 0; at < lines.size;) {
+    for (size_t at = 0; valid.data != NULL && at < lines.size;) {
         const char *end  = memchr(lines.data + at, '\n', lines.size - at);
         size_t      line = end != NULL ? (size_t)(end - lines.data) - at : lines.size - at;
         if (line > 0)
-            yyjson_mut_arr_add_strn(doc, root, lines.data + at, line);
+            yyjson_mut_arr_add_strn(doc, root, valid.data + at, line);
         at += line + 1;
     }
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &size);
@@ -142,12 +159,20 @@ static bool is_own_host(const pawl__console *console, const char *host)
            strncmp(host, console->address, size) == 0;
 }
 
+/* A page of another site whose name was made to lead here could write the proxy's header. A browser names the port of such a
+ * page, which is the console's, in Host; a proxy passes on a name with its own port, or without one. */
+static bool is_rebound(const pawl__console *console, const char *host)
+{
+    const char *colon = host != NULL ? strrchr(host, ':') : NULL;
+    long        port  = colon != NULL ? strtol(colon + 1, NULL, 10) : 80;
+    return port == console->port && !is_own_host(console, host);
+}
+
 /* False: answered. */
 static bool ask_who(const pawl__console *console, const pawl_serve_request *request,
                     pawl_arena *arena, asker *who, pawl_serve_answer *answer)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    *who             = (asker){.may_write = console->may_write};
+    *who = (asker){.may_write = console->may_write};
     if (console->has_users) {
         const pawl__console_user *user =
             request->user == NULL
@@ -163,8 +188,11 @@ static bool ask_who(const pawl__console *console, const pawl_serve_request *requ
     }
     if (console->user_header != NULL) {
         who->name = request->header(request, console->user_header);
-        if (who->name == NULL || who->name[0] == '\0' || strlen(who->name) >= PAWL__USER_SIZE ||
-            pawl__text_check("user", who->name, &error) != PAWL_OK) {
+        if (is_rebound(console, request->header(request, "Host"))) {
+            refuse(answer, arena, 421, "this console answers its proxy, and localhost");
+            return false;
+        }
+        if (who->name == NULL || !pawl__console_name_is_well(who->name)) {
             refuse(answer, arena, 401, "the proxy names no user");
             return false;
         }
@@ -303,6 +331,9 @@ static void answer_api(pawl__console *console, const pawl_serve_request *request
     else if (is_post && !who->may_write)
         refuse(answer, arena, 403,
                console->may_write ? "this user may only read" : "this console only reads: --write");
+    else if (
+        request->is_too_large) /* the last check: whoever fails another may not send a large body */
+        refuse(answer, arena, 413, "the request is too large");
     else
         call_verb(console, request, way, who, arena, answer);
 }
@@ -313,10 +344,6 @@ void pawl__console_answer(void *context, const pawl_serve_request *request, pawl
     static const char api[]   = "/api/";
     pawl__console    *console = context;
     asker             who;
-    if (request->is_too_large) {
-        refuse(answer, arena, 413, "the request is too large");
-        return;
-    }
     if (!ask_who(console, request, arena, &who, answer))
         return;
     if (strncmp(request->path, api, sizeof api - 1) == 0) {

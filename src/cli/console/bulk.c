@@ -20,16 +20,6 @@ typedef struct work {
     char           id[64];
 } work;
 
-static bool goes_on(void *context, pawl_text errors)
-{
-    pawl__console *console = context;
-    (void)errors;
-    pthread_mutex_lock(&console->mutex);
-    bool is_over = console->is_over;
-    pthread_mutex_unlock(&console->mutex);
-    return !is_over;
-}
-
 static void end_work(work *it)
 {
     pawl__console *console = it->console;
@@ -48,18 +38,20 @@ static void end_work(work *it)
 
 static void *run_one(void *context)
 {
-    work              *it      = context;
-    pawl_error         error   = PAWL_ERROR_INIT;
-    pawl_arena        *arena   = pawl_arena_create(0);
-    pawl__console_call call    = {.count = 0};
-    pawl__child_result result  = {.exit_code = -1};
-    bool               is_well = arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
-                   pawl__console_word(&call, arena, NULL, "run") &&
-                   pawl__console_word(&call, arena, "prefix", it->console->prefix) &&
-                   pawl__console_word(&call, arena, NULL, "--json") &&
-                   pawl__console_word(&call, arena, NULL, it->id);
-    if (is_well &&
-        pawl__console_run_long(it->console, &call, goes_on, arena, &result, &error) != PAWL_OK)
+    work              *it     = context;
+    pawl_error         error  = PAWL_ERROR_INIT;
+    pawl_arena        *arena  = pawl_arena_create(0);
+    pawl__console_call call   = {.count = 0};
+    pawl__child_result result = {.exit_code = -1};
+    bool               is_well =
+        arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
+        pawl__console_word(&call, arena, NULL, "run") &&
+        pawl__console_word(&call, arena, "prefix", it->console->prefix) &&
+        (it->console->app == NULL || pawl__console_word(&call, arena, "app", it->console->app)) &&
+        pawl__console_word(&call, arena, NULL, "--json") &&
+        pawl__console_word(&call, arena, NULL, "--") &&
+        pawl__console_word(&call, arena, NULL, it->id);
+    if (is_well && pawl__console_run_long(it->console, &call, arena, &result, &error) != PAWL_OK)
         fprintf(stderr, "pawl: bulk action %s: %s\n", it->id, error.text);
     else if (is_well && result.exit_code != 0)
         fprintf(stderr, "bulk action %s ended with exit code %d: %.*s", it->id, result.exit_code,

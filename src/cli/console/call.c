@@ -12,6 +12,7 @@
 #define RUNNING_MAX 4  /* processes at a time, a connection to the store each */
 #define WAITING_MAX 32 /* requests that wait for one of them to end */
 #define TIME_MAX_MS 15000
+#define WORD_SIZE_MAX 100000 /* Linux takes 128 KB for a word of a process */
 
 /* ---- Words ------------------------------------------------------------------- */
 
@@ -20,7 +21,7 @@ bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char 
 {
     pawl_text word =
         name == NULL ? pawl_text_of(value) : pawl_arena_printf(arena, "--%s=%s", name, value);
-    if (word.data == NULL || call->count == PAWL__CONSOLE_WORDS_MAX)
+    if (word.data == NULL || word.size > WORD_SIZE_MAX || call->count == PAWL__CONSOLE_WORDS_MAX)
         return false;
     call->words[call->count++] = word.data;
     return true;
@@ -45,6 +46,16 @@ pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena)
 
 /* ---- Turns ------------------------------------------------------------------- */
 
+bool pawl__console_goes_on(void *context, pawl_text errors)
+{
+    pawl__console *console = context;
+    (void)errors;
+    pthread_mutex_lock(&console->mutex);
+    bool is_over = console->is_over;
+    pthread_mutex_unlock(&console->mutex);
+    return !is_over;
+}
+
 static pawl_code take_turn(pawl__console *console, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -52,8 +63,10 @@ static pawl_code take_turn(pawl__console *console, pawl_error *error)
     if (console->running >= RUNNING_MAX && console->waiting >= WAITING_MAX)
         code = pawl_error_set(error, PAWL_EBUSY, "%d requests wait already", WAITING_MAX);
     console->waiting++;
-    while (code == PAWL_OK && console->running >= RUNNING_MAX)
+    while (code == PAWL_OK && console->running >= RUNNING_MAX && !console->is_over)
         pthread_cond_wait(&console->is_free, &console->mutex);
+    if (code == PAWL_OK && console->is_over)
+        code = pawl_error_set(error, PAWL_EBUSY, "the console ends");
     console->waiting--;
     console->running += code == PAWL_OK;
     pthread_mutex_unlock(&console->mutex);
@@ -86,18 +99,18 @@ static pawl_code run(pawl__console *console, const pawl__console_call *call, con
 }
 
 pawl_code pawl__console_run_long(pawl__console *console, const pawl__console_call *call,
-                                 bool (*goes_on)(void *console, pawl_text errors),
                                  pawl_arena *arena, pawl__child_result *result, pawl_error *error)
 {
-    const pawl__child how = {.goes_on = goes_on, .context = console};
+    const pawl__child how = {.goes_on = pawl__console_goes_on, .context = console};
     return run(console, call, &how, arena, result, error);
 }
 
 pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
                             pawl_arena *arena, pawl__child_result *result, pawl_error *error)
 {
-    const pawl__child how  = {.time_max = TIME_MAX_MS};
-    pawl_code         code = take_turn(console, error);
+    const pawl__child how = {
+        .time_max = TIME_MAX_MS, .goes_on = pawl__console_goes_on, .context = console};
+    pawl_code code = take_turn(console, error);
     if (code != PAWL_OK)
         return code;
     code = run(console, call, &how, arena, result, error);

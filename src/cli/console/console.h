@@ -43,11 +43,20 @@ typedef struct pawl__console_users {
 /* Lines NAME:HASH or NAME:HASH:write. PAWL_EINPUT names the line. pawl__console_users_free afterwards. */
 pawl_code pawl__console_users_read(const char *path, pawl__console_users *users, pawl_error *error);
 void      pawl__console_users_free(pawl__console_users *users);
+/* UTF-8 without control characters, as long as the record of operators' actions can name. */
+bool pawl__console_name_is_well(const char *name);
 /* NULL: no such user, or another password; it takes as long for both. */
 const pawl__console_user *pawl__console_users_find(const pawl__console_users *users,
                                                    const char *name, const char *password);
 
 /* ---- The console ----------------------------------------------------------- */
+
+/* A server-sent event. */
+typedef struct pawl__console_news {
+    unsigned holders; /* the console, and browsers to which it is sent */
+    size_t   size;
+    char     text[];
+} pawl__console_news;
 
 typedef struct pawl__console {
     const char *store, *prefix, *saga_prefix, *app; /* of the verbs; saga_prefix and app or NULL */
@@ -57,18 +66,19 @@ typedef struct pawl__console {
     pawl__console_users users;
     bool                has_users;
     const char         *address; /* numeric, that the server listens at */
+    int                 port;
     /* Verbs that run (call.c). */
     pthread_mutex_t mutex;
     pthread_cond_t  is_free;
     int             running, waiting;
     /* live.c, under the mutex. */
-    pthread_t      thread;
-    pthread_cond_t is_news;
-    int            watchers; /* browsers that read the stream */
-    uint64_t       number;   /* of the last news */
-    char          *news[2];  /* of stats and of doctor, as JSON; NULL: none yet */
-    uint64_t       news_number[2];
-    bool           has_thread, is_over;
+    pthread_t           thread;
+    pthread_cond_t      is_news;
+    int                 watchers; /* browsers that read the stream */
+    uint64_t            number;   /* of the last news */
+    pawl__console_news *news[2];  /* of stats and of doctor; NULL: none yet */
+    uint64_t            news_number[2];
+    bool                has_thread, is_over;
     /* bulk.c, under the mutex. */
     pthread_t      bulk_thread;
     pthread_cond_t is_bulk;
@@ -89,12 +99,13 @@ typedef struct pawl__console_call {
     const char *user;  /* the asker: operators' actions are on record with this name; or NULL */
 } pawl__console_call;
 
-/* Runs the verb. PAWL_EBUSY: too many run and wait; other errors: it could not be started. */
+/* False when the console ends. `goes_on` of a verb. */
+bool pawl__console_goes_on(void *console, pawl_text errors);
+/* Runs the verb. PAWL_EBUSY: too many run and wait, or the console ends; other errors: it could not be started. */
 pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
                             pawl_arena *arena, pawl__child_result *result, pawl_error *error);
-/* Likewise, outside of the turns and for as long as it takes; `goes_on` is that of pawl__child, with the console. */
+/* Likewise, outside of the turns and for as long as it takes. */
 pawl_code pawl__console_run_long(pawl__console *console, const pawl__console_call *call,
-                                 bool (*goes_on)(void *console, pawl_text errors),
                                  pawl_arena *arena, pawl__child_result *result, pawl_error *error);
 /* Adds a word, "--NAME=VALUE" where a name is given. False: too many, or no memory. */
 bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char *name,

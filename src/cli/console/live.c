@@ -26,6 +26,13 @@ static struct timespec seconds_from_now(int seconds)
     return when;
 }
 
+/* Under the mutex. */
+static void release(pawl__console_news *news)
+{
+    if (news != NULL && --news->holders == 0)
+        pawl_free(news);
+}
+
 /* Runs the verb and makes its answer the news. A failure is news as well. */
 static void ask(pawl__console *console, int which)
 {
@@ -43,11 +50,15 @@ static void ask(pawl__console *console, int which)
     /* Both exit with 1 when they find something. */
     pawl_text items = is_well ? pawl__console_array(result.out, arena) : (pawl_text){0};
     bool      is_ok = items.data != NULL && (result.exit_code == 0 || result.exit_code == 1);
-    char     *made  = is_ok ? pawl_allocate(items.size + 1) : NULL;
-    if (made != NULL)
-        memcpy(made, items.data, items.size);
+    pawl_text text  = pawl_arena_printf(arena, "event: %s\ndata: %s\n\n", names[which],
+                                       is_ok ? items.data : "null");
+    pawl__console_news *made = text.data != NULL ? pawl_allocate(sizeof *made + text.size) : NULL;
+    if (made != NULL) {
+        *made = (pawl__console_news){.holders = 1, .size = text.size};
+        memcpy(made->text, text.data, text.size);
+    }
     pthread_mutex_lock(&console->mutex);
-    pawl_free(console->news[which]);
+    release(console->news[which]);
     console->news[which]        = made;
     console->news_number[which] = ++console->number;
     pthread_cond_broadcast(&console->is_news);
@@ -97,46 +108,86 @@ void pawl__console_live_stop(pawl__console *console)
     pthread_mutex_lock(&console->mutex);
     console->is_over = true;
     pthread_cond_broadcast(&console->is_news);
+    pthread_cond_broadcast(&console->is_free);
     pthread_mutex_unlock(&console->mutex);
     if (console->has_thread)
         pthread_join(console->thread, NULL);
+    pthread_mutex_lock(&console->mutex);
     for (size_t i = 0; i < 2; i++) {
-        pawl_free(console->news[i]);
+        release(console->news[i]);
         console->news[i] = NULL;
     }
+    pthread_mutex_unlock(&console->mutex);
 }
 
 /* ---- The stream of one browser ------------------------------------------------ */
 
-/* The news that the browser has not seen yet, as events. */
-static size_t write_news(const pawl__console *console, uint64_t seen, char *buffer, size_t size)
+/* How far a browser is: figures of many queues are larger than the room of one call. */
+typedef struct reader {
+    pawl__console_news *current; /* being sent, with a hold on it; or NULL */
+    size_t              at;
+    uint64_t            seen[2]; /* numbers of the last news of each kind */
+} reader;
+
+/* Under the mutex: takes the next news that the browser has not seen. False: there is none. */
+static bool take_news(pawl__console *console, reader *it)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < 2; i++) {
-        const char *text = console->news[i] != NULL ? console->news[i] : "null";
-        if (console->news_number[i] <= seen || strlen(text) + 40 > size - used)
-            continue;
-        used +=
-            (size_t)snprintf(buffer + used, size - used, "event: %s\ndata: %s\n\n", names[i], text);
-    }
-    return used;
+    for (size_t i = 0; it->current == NULL && i < 2; i++)
+        if (console->news[i] != NULL && console->news_number[i] > it->seen[i]) {
+            it->seen[i] = console->news_number[i];
+            it->current = console->news[i];
+            it->at      = 0;
+            it->current->holders++;
+        }
+    return it->current != NULL;
 }
 
-/* The state is the number of the last news that were sent, plus one. A line without news every two seconds finds the
- * connections whose browser is gone. */
+static size_t write_news(reader *it, char *buffer, size_t size)
+{
+    size_t left = it->current->size - it->at, count = left < size ? left : size;
+    memcpy(buffer, it->current->text + it->at, count);
+    it->at += count;
+    if (it->at == it->current->size) {
+        release(it->current);
+        it->current = NULL;
+    }
+    return count;
+}
+
+static long end_reader(pawl__console *console, reader *it)
+{
+    pthread_mutex_lock(&console->mutex);
+    if (it != NULL)
+        release(it->current);
+    pthread_mutex_unlock(&console->mutex);
+    pawl_free(it);
+    return -1;
+}
+
+/* The state is the reader. A line without news every two seconds finds the connections whose browser is gone. */
 long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_t size)
 {
     static const char none[]  = ": \n\n";
     pawl__console    *console = context;
     struct timespec   when    = seconds_from_now(PERIOD_S);
+    bool              is_new  = *state == 0;
+    reader *it = is_new && buffer != NULL ? pawl_allocate(sizeof *it) : (reader *)(uintptr_t)*state;
+    size_t  used = 0;
+    if (buffer == NULL)
+        return end_reader(console, (reader *)(uintptr_t)*state);
+    if (it == NULL)
+        return -1;
+    if (is_new)
+        *it = (reader){.current = NULL};
+    *state = (uintptr_t)it;
     pthread_mutex_lock(&console->mutex);
     console->watchers++;
     pthread_cond_broadcast(&console->is_news);
-    while (!console->is_over && *state != 0 && console->number < *state &&
+    while (!console->is_over && !take_news(console, it) && !is_new &&
            pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
         continue;
-    size_t used = write_news(console, *state == 0 ? 0 : *state - 1, buffer, size);
-    *state      = console->number + 1;
+    if (!console->is_over && it->current != NULL)
+        used = write_news(it, buffer, size);
     console->watchers--;
     bool is_over = console->is_over;
     pthread_mutex_unlock(&console->mutex);

@@ -19,6 +19,16 @@ static pawl_code refuse_line(const char *path, size_t line, const char *why, paw
                           why);
 }
 
+bool pawl__console_name_is_well(const char *name)
+{
+    size_t at, size = strlen(name);
+    bool   is_well =
+        size > 0 && size < PAWL__ASKER_SIZE && pawl_text_is_valid(pawl_text_of(name), &at);
+    for (size_t i = 0; is_well && i < size; i++)
+        is_well = (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
+    return is_well;
+}
+
 /* `line` is cut at its colons. */
 static pawl_code read_line(pawl__console_users *users, char *line, const char *path, size_t number,
                            pawl_error *error)
@@ -33,10 +43,17 @@ static pawl_code read_line(pawl__console_users *users, char *line, const char *p
     if (hash[0] != '$')
         return refuse_line(path, number, "the hash does not begin with $, as those of mkpasswd do",
                            error);
+    size_t size = strlen(right != NULL ? right : hash); /* lines may end with CR LF */
+    if (size > 0 && (right != NULL ? right : hash)[size - 1] == '\r')
+        (right != NULL ? right : hash)[size - 1] = '\0';
     if (right != NULL && strcmp(right, "write") != 0)
         return refuse_line(path, number, "the third part is not 'write'", error);
-    if (strlen(line) >= PAWL__USER_SIZE)
-        return refuse_line(path, number, "the name is too long", error);
+    if (!pawl__console_name_is_well(line))
+        return refuse_line(path, number, "the name is too long, or has bytes that are no text",
+                           error);
+    for (size_t i = 0; i < users->count; i++)
+        if (strcmp(users->items[i].name, line) == 0)
+            return refuse_line(path, number, "the name is there twice", error);
     if (users->count == PAWL__CONSOLE_USERS_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "%s: more than %d users", path,
                               PAWL__CONSOLE_USERS_MAX);
@@ -79,7 +96,7 @@ pawl_code pawl__console_users_read(const char *path, pawl__console_users *users,
         end = strchr(line, '\n');
         if (end != NULL)
             *end++ = '\0';
-        if (line[0] != '\0' && line[0] != '#')
+        if (line[strspn(line, "\r")] != '\0' && line[0] != '#')
             code = read_line(users, line, path, number, error);
     }
     if (code == PAWL_OK && users->count == 0)

@@ -119,7 +119,7 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
                                     .port          = port,
                                     .body_size_max = BODY_SIZE_MAX};
     void                 *server = NULL;
-    int                   got = 0, number = 0;
+    int                   number = 0;
     sigset_t              ends;
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGINT);
@@ -131,12 +131,12 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
     if (code == PAWL_OK)
         code = pawl__console_bulk_start(console, error);
     if (code == PAWL_OK)
-        code = ops->serve(&plan, &server, &got, error);
+        code = ops->serve(&plan, &server, &console->port, error);
     if (code == PAWL_OK) {
         bool is_six = strchr(console->address, ':') != NULL;
         fprintf(stderr, "pawl: console of %s at http://%s%s%s:%d/%s; Ctrl-C ends it\n",
-                console->masked, is_six ? "[" : "", console->address, is_six ? "]" : "", got,
-                console->may_write ? "" : ", read only");
+                console->masked, is_six ? "[" : "", console->address, is_six ? "]" : "",
+                console->port, console->may_write ? "" : ", read only");
         (void)sigwait(&ends, &number);
     }
     pawl__console_live_stop(console);

@@ -171,17 +171,25 @@ static bool add_value(asking *it, const char *name, yyjson_val *value)
     yyjson_val *item;
     size_t      i, count;
     if (yyjson_is_arr(value)) {
-        yyjson_arr_foreach(value, i, count, item) if (yyjson_is_arr(item) ||
-                                                      !add_value(it, name, item)) return false;
+        yyjson_arr_foreach(value, i, count, item)
+        {
+            if (yyjson_is_arr(item))
+                return refuse_name(it, "an array in an array", name);
+            if (!add_value(it, name, item))
+                return false;
+        }
         return true;
     }
     if (yyjson_is_str(value) && strlen(yyjson_get_str(value)) == yyjson_get_len(value))
         return add_copy(it, name, yyjson_get_str(value));
     if (yyjson_is_bool(value))
         return add(it, name, yyjson_get_bool(value) ? "true" : "false");
-    pawl_text number = yyjson_is_int(value)
-                           ? pawl_arena_printf(it->arena, "%lld", (long long)yyjson_get_sint(value))
-                           : (pawl_text){0};
+    pawl_text number =
+        yyjson_is_uint(value)
+            ? pawl_arena_printf(it->arena, "%llu", (unsigned long long)yyjson_get_uint(value))
+        : yyjson_is_sint(value)
+            ? pawl_arena_printf(it->arena, "%lld", (long long)yyjson_get_sint(value))
+            : (pawl_text){0};
     return number.data != NULL
                ? add(it, name, number.data)
                : refuse_name(it, "a text, a whole number, true or false is wanted", name);
