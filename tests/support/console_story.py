@@ -56,6 +56,23 @@ def hostile(page, address):
     must(not page.find("main script, main img"), "a body became elements")
 
 
+def hasty(page, address):
+    """An answer that comes late does not take the place of the page that was chosen after it."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""const own = window.fetch; window.fetch = async (path, ...more) => {
+        const answer = await own(path, ...more);
+        if (path.includes("queue/list")) await new Promise((done) => setTimeout(done, 1500));
+        return answer; };
+        location.hash = "#/queue"; setTimeout(() => { location.hash = "#/dead?type=charge"; }, 200);""")
+    page.wait("main:not([aria-busy]) h1", "Dead letters")
+    page.run("window.late = false; setTimeout(() => { window.late = true; document.body.append(Object.assign(document.createElement('i'), {id: 'late'})); }, 2500);")
+    page.wait("#late")
+    must("Dead letters" in page.run("return document.querySelector('h1').textContent"), "a late answer is shown")
+    page.go(f"{address}/#/constructor")
+    page.wait("h1", "There is no such page")
+
+
 def mend(page, address):
     """One letter is edited and retried, two are chosen and discarded; all notes of a kind are retried at 50 a second."""
     page.go(f"{address}/#/dead?type=parcel")
@@ -101,7 +118,7 @@ def pictures(page, address, folder):
             page.picture(f"{folder}/{name}-{'dark' if is_dark else 'light'}.png")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "mend": mend, "come_back": come_back}
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back}
 
 
 def main():

@@ -43,6 +43,7 @@ tell()
     story pages
     story trouble
     story hostile
+    story hasty
     story mend
     stop "$pid" TERM 0
     expect 0 '"state":"open"' pawl bulk list --open --json

@@ -56,7 +56,7 @@ const post = (path, body) => ask(`/api/${path}`, {
 
 // ---- Values ---------------------------------------------------------------------
 
-const isTime = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value);
+const isTime = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z$/.test(value);
 
 function age(text) {
   const seconds = (Date.now() - Date.parse(text)) / 1000, size = Math.abs(seconds);
@@ -77,7 +77,9 @@ function shown(value) {
 
 const json = (value) => el("pre", { tabindex: "0" }, JSON.stringify(value, null, 2));
 
+// Laid out, but for a body with a number that JavaScript would round: its bytes.
 function bodyOf(text) {
+  if (/[\d.]{16}|\d[eE][-+]?\d/.test(text)) return el("pre", { tabindex: "0" }, text);
   try { return json(JSON.parse(text)); } catch { return el("pre", { tabindex: "0" }, text); }
 }
 
@@ -113,6 +115,7 @@ const live = { stats: null, doctor: null, points: [], source: null, isPaused: fa
 
 function takeStats(stats) {
   live.stats = stats;
+  live.isSilent = !stats;
   if (stats) {
     live.points.push({ at: Date.now(), stats });
     if (live.points.length > 120) live.points.shift();
@@ -129,14 +132,20 @@ function listen() {
     live.source = new EventSource("/api/live");
     live.source.addEventListener("stats", (event) => { takeStats(JSON.parse(event.data)?.[0] ?? null); tell(); });
     live.source.addEventListener("doctor", (event) => { live.doctor = JSON.parse(event.data); tell(); });
-    live.source.onerror = () => tell("no connection");
+    live.source.onerror = () => {
+      if (live.source?.readyState === EventSource.CLOSED) { // refused: a browser does not try again by itself
+        live.source = null;
+        setTimeout(listen, 5000);
+      }
+      tell("no connection");
+    };
     live.source.onopen = () => tell();
   }
   tell();
 }
 
 function tell(trouble) {
-  const text = live.isPaused ? "paused" : trouble ?? (live.stats ? live.stats.health : "waiting");
+  const text = live.isPaused ? "paused" : trouble ?? live.stats?.health ?? (live.isSilent ? "the store does not answer" : "waiting");
   const place = document.getElementById("live");
   if (place.textContent !== text) place.textContent = text;
   live.changed();
@@ -210,6 +219,7 @@ function troublePage() {
             ` ${live.doctor.length} checks of doctor and ${live.stats?.checks.length ?? 0} of health say so.`))]));
     }
     if (live.stats) now.replaceChildren(...figures(live.stats));
+    else if (live.isSilent) now.replaceChildren(note("bad", el("p", null, "The store does not answer.")));
   };
   view.replaceChildren(el("h1", null, "Trouble"), findings, el("h2", null, "Right now"), now);
   live.changed();
@@ -364,7 +374,7 @@ async function act(noun, action, rows, result) {
   }
 }
 
-function actionBar(noun, chosen, rows, result) {
+function actionBar(noun, chosen, rows, query, result) {
   const it = nouns[noun];
   const buttons = it.actions.map((action) => button(action.done, () => act(noun, action, [...chosen.keys()], result)));
   const all = button("Select all shown", () => {
@@ -382,13 +392,13 @@ function actionBar(noun, chosen, rows, result) {
     for (const one of buttons) one.disabled = chosen.size === 0;
   };
   chosen.changed();
-  const many = it.bulk ? it.actions.map((action) => button(`${action.done} all that match ...`, () => startBulk(noun, action, it.query, result))) : [];
+  const many = it.bulk ? it.actions.map((action) => button(`${action.done} all that match ...`, () => startBulk(noun, action, query, result))) : [];
   return el("div", { class: "row" }, all, buttons, count, many);
 }
 
 // "All that match": a bulk action of the store, which goes on without this page.
 async function startBulk(noun, action, query, result) {
-  const it = nouns[noun], filter = Object.fromEntries(it.filters.filter((name) => query[name]).map((name) => [name, query[name]]));
+  const it = nouns[noun], filter = Object.fromEntries(Object.entries(query).filter(([name, value]) => value && name !== "limit" && name !== "after"));
   try {
     const count = (await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" })).items[0].matching;
     const text = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(", ") || "no filter: all of them";
@@ -433,11 +443,16 @@ async function bulkPage(id) {
   if (row.state === "open") setTimeout(again, 1000);
 }
 
+// Puts a page there, unless the user has gone on to another one while it was loaded.
+function show(mine, ...nodes) {
+  if (mine === turn) view.replaceChildren(...nodes);
+}
+
 async function listPage(noun, query) {
+  const mine = turn;
   const it = nouns[noun], result = el("div");
-  it.query = query;
   if (it.needsApp && !about.has_app) {
-    view.replaceChildren(el("h1", null, it.title), note("warn", el("p", null, "The console knows no sagas: start it with --app APP.so.")));
+    show(mine, el("h1", null, it.title), note("warn", el("p", null, "The console knows no sagas: start it with --app APP.so.")));
     return;
   }
   const limit = query.limit ?? (it.group ? 500 : 100);
@@ -450,10 +465,10 @@ async function listPage(noun, query) {
     ? el("p", null, link("Next page", hash(noun, { ...query, after: last[it.after] }))) : null;
   const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
-  view.replaceChildren(el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
+  show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
     it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
     rows.length === 0 ? note("good", el("p", null, it.none)) : "",
-    chosen && rows.length ? actionBar(noun, chosen, rows, result) : "", rows.length ? table(noun, rows, chosen) : "",
+    chosen && rows.length ? actionBar(noun, chosen, rows, query, result) : "", rows.length ? table(noun, rows, chosen) : "",
     more ?? "", result);
 }
 
@@ -498,6 +513,7 @@ async function editDead(row, result) {
 }
 
 async function showPage(noun, words) {
+  const mine = turn;
   const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true", result = el("div");
   const answer = await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: isRevealed ? "true" : null });
   const row = answer.items[0] ?? {};
@@ -517,7 +533,7 @@ async function showPage(noun, words) {
   if (row.actions?.length) parts.push(el("h2", null, "What operators did"), timeline(row.actions));
   if (it.history) parts.push(...await sagaHistory(args[0]));
   if (it.peek) parts.push(...await peekOf(args[0]));
-  view.replaceChildren(el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, details(row), ...parts);
+  show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, details(row), ...parts);
 }
 
 async function sagaHistory(saga) {
@@ -544,6 +560,7 @@ async function peekOf(queue) {
 // ---- Find, why ------------------------------------------------------------------------
 
 async function findPage(query, words) {
+  const mine = turn;
   const input = el("input", { type: "text", name: "where", value: query.where ?? "", size: "40", spellcheck: "false" });
   const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
     event.preventDefault();
@@ -563,10 +580,11 @@ async function findPage(query, words) {
       el("tbody", null, rows.map((row) => el("tr", null, columns.map((name) => el("td", null,
         name === "message_id" ? link(row.message_id, hash("why", { arg: row.message_id })) : shown(row[name])))))))));
   }
-  view.replaceChildren(el("h1", null, "Find"), form, ...parts);
+  show(mine, el("h1", null, "Find"), form, ...parts);
 }
 
 async function whyPage(query) {
+  const mine = turn;
   const input = el("input", { type: "text", name: "arg", value: query.arg ?? "", size: "40", spellcheck: "false" });
   const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
     event.preventDefault();
@@ -579,7 +597,7 @@ async function whyPage(query) {
     parts.push(...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
       el("p", null, link("The same id in dead letters", hash("dead/show", { arg: query.arg }))));
   }
-  view.replaceChildren(el("h1", null, "Why"), form, ...parts);
+  show(mine, el("h1", null, "Why"), form, ...parts);
 }
 
 // ---- A conversation ---------------------------------------------------------------------
@@ -614,6 +632,7 @@ function flow(messages) {
 }
 
 async function conversationPage(query) {
+  const mine = turn;
   const input = el("input", { type: "text", name: "id", value: query.id ?? "", size: "40", spellcheck: "false" });
   const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
     event.preventDefault();
@@ -628,21 +647,22 @@ async function conversationPage(query) {
       : el("p", { class: "faint" }, "There is none: handled messages leave no row."));
     parts.push(el("h2", null, "Events"), events.items.length ? timeline(events.items) : el("p", { class: "faint" }, "There is none."));
   }
-  view.replaceChildren(el("h1", null, "A conversation"), form, ...parts);
+  show(mine, el("h1", null, "A conversation"), form, ...parts);
 }
 
 // ---- Topology ---------------------------------------------------------------------------
 
 async function topologyPage() {
+  const mine = turn;
   if (!about.has_app) {
-    view.replaceChildren(el("h1", null, "Topology"), note("warn", el("p", null, "The console knows no application: start it with --app APP.so.")));
+    show(mine, el("h1", null, "Topology"), note("warn", el("p", null, "The console knows no application: start it with --app APP.so.")));
     return;
   }
   const answer = await get("topology/print"), it = answer.items[0];
   const part = (one) => el("li", null, el("strong", null, `${one.kind} ${one.name}`),
     el("ul", null, (one.handles ?? []).map((handle) => el("li", null, handle.message ?? `timeout ${handle.timeout}`,
       (handle.does ?? []).map((does) => el("span", { class: "faint" }, ` → ${does.kind} ${does.message ?? does.timeout ?? ""} ${does.endpoint ?? does.destination ?? ""}`))))));
-  view.replaceChildren(el("h1", null, `Topology of ${it.application}`), ...it.endpoints.map((endpoint) =>
+  show(mine, el("h1", null, `Topology of ${it.application}`), ...it.endpoints.map((endpoint) =>
     el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null, endpoint.parts.map(part)))));
 }
 
@@ -670,13 +690,13 @@ async function route() {
     else if (page === "conversation") await conversationPage(query);
     else if (page === "topology") await topologyPage();
     else if (page === "bulk" && action === "show") await bulkPage(query.arg);
-    else if (nouns[page] && action === "show") await showPage(page, words);
-    else if (nouns[page]) await listPage(page, query);
-    else view.replaceChildren(el("h1", null, "There is no such page"));
+    else if (!Object.hasOwn(nouns, page)) view.replaceChildren(el("h1", null, "There is no such page"));
+    else if (action === "show") await showPage(page, words);
+    else await listPage(page, query);
   } catch (error) {
     if (mine === turn) view.replaceChildren(el("h1", null, pages.find(([name]) => name === page)?.[1] ?? "pawl"), failure(error));
   }
-  view.removeAttribute("aria-busy");
+  if (mine === turn) view.removeAttribute("aria-busy");
 }
 
 window.addEventListener("hashchange", async () => { await route(); view.focus({ preventScroll: false }); });
