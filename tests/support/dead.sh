@@ -53,7 +53,7 @@ expect 2 "--since: .*'noon'" pawl dead list --since noon
 expect 2 "pawl dead edit needs one message ID, got 2" pawl dead edit m-1 m-2
 expect 2 "pawl dead edit needs --body-file FILE" pawl dead edit m-1
 expect 2 "pawl dead list has no option --yes: it is for discard, retry" pawl dead list --yes
-expect 2 "--reason: it has 401 bytes, limit 400" pawl dead retry m-1 --reason "$(printf '%0401d' 1)"
+expect 2 "--reason: it has 301 bytes, limit 300" pawl dead retry m-1 --reason "$(printf '%0301d' 1)"
 for option in code endpoint error since type until; do
     expect 2 "--$option is empty: leave it out to match all" \
         pawl dead discard --all --yes "--$option" ''
