@@ -244,9 +244,10 @@ static bool add_body(asking *it, yyjson_val *root)
     {
         bool is_edit = strcmp(it->way->verb, "dead") == 0 && strcmp(it->way->action, "edit") == 0;
         if (is_edit && yyjson_equals_str(name, "body") && yyjson_is_str(value)) {
-            it->call.input =
-                (pawl_text){.data = yyjson_get_str(value), .size = yyjson_get_len(value)};
-            if (!pawl__console_word(&it->call, it->arena, "body-file", "-"))
+            it->call.input = pawl_arena_text(it->arena, (pawl_text){.data = yyjson_get_str(value),
+                                                                    .size = yyjson_get_len(value)});
+            if (it->call.input.data == NULL ||
+                !pawl__console_word(&it->call, it->arena, "body-file", "-"))
                 return false;
         } else if (!add_value(it, yyjson_get_str(name), value))
             return false;
