@@ -201,8 +201,8 @@ static void o23_an_absent_collector_stops_nothing(const char *url)
                                      .otlp_period = PAWL_MILLISECONDS(1)};
     static const char    failed[] = "pawl_export_failures_total{signal=\"metrics\"}";
     patience             left     = patience_of(THREAD_SECONDS);
+    world_quiet(); /* before the exporter's thread, which logs, begins */
     observed_open(&p, url, observe, (pawl_endpoint_options){0});
-    world_quiet();
     send_one(&p);
     for (;;) {
         assert_int_equal(get(&p, "GET", "/metrics"), 200);
