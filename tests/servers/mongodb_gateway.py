@@ -209,6 +209,7 @@ def main():
     threads = [threading.Thread(target=server.serve_forever, daemon=True) for server in servers]
     for thread in threads:
         thread.start()
+    print("listening", flush=True)
     for thread in threads:
         thread.join()
 

@@ -22,7 +22,8 @@ gateway()
     store="mongodb://127.0.0.1:$port/replay_mongodb?replicaSet=rs0"
 }
 
-# start_gateway PORT ENGINE OPTION ...: false when the port is taken.
+# start_gateway PORT ENGINE OPTION ...: false when the port is taken. Another program may answer at it: the gateway says
+# itself that it listens.
 start_gateway()
 {
     local port=$1 engine=$2
@@ -31,12 +32,12 @@ start_gateway()
         "host=127.0.0.1 port=$((engine + 1)) user=postgres dbname=postgres" >"$work/gateway" 2>&1 &
     gateway_pid=$!
     started+=("$gateway_pid")
-    poll 20 listens_or_ended "$port" && kill -0 "$gateway_pid" 2>/dev/null
+    poll 20 listens_or_ended && kill -0 "$gateway_pid" 2>/dev/null
 }
 
 listens_or_ended()
 {
-    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null || ! kill -0 "$gateway_pid" 2>/dev/null
+    grep -qx listening "$work/gateway" || ! kill -0 "$gateway_pid" 2>/dev/null
 }
 
 # struck COUNT: so many faults came.
