@@ -89,18 +89,7 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
 /* The last line of what the verb said, as this one's failure. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
 {
-    static const char mark[] = "pawl: ";
-    pawl_text         text   = result->err;
-    while (text.size > 0 && text.data[text.size - 1] == '\n')
-        text.size--;
-    for (size_t i = text.size; i > 0; i--)
-        if (text.data[i - 1] == '\n') {
-            text = (pawl_text){.data = text.data + i, .size = text.size - i};
-            break;
-        }
-    if (text.size > sizeof mark && memcmp(text.data, mark, sizeof mark - 1) == 0)
-        text =
-            (pawl_text){.data = text.data + sizeof mark - 1, .size = text.size - sizeof mark + 1};
+    pawl_text text = pawl__child_said(result);
     if (text.size == 0)
         text = PAWL_TEXT("the process of the action was killed");
     pawl_code code = result->exit_code == 2   ? PAWL_EINVAL
@@ -216,16 +205,14 @@ static bool goes_on(void *context, pawl_text errors)
 static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text result,
                         pawl_error *error)
 {
-    char                  user[PAWL__USER_SIZE];
+    char user[PAWL__USER_SIZE];
+    while (result.size > 0 && result.data[result.size - 1] == '\n')
+        result.size--;
     const pawl__bulk_note what = {.type   = PAWL__BULK_FINISHED_EVENT,
                                   .by     = pawl_text_of(pawl__user(user)),
                                   .keys   = {"result"},
                                   .values = {result}};
-    while (result.size > 0 && result.data[result.size - 1] == '\n')
-        result.size--;
-    pawl__bulk_note trimmed = what;
-    trimmed.values[0]       = result;
-    pawl_code code          = pawl__bulk_append(it->store, it->id, &trimmed, error);
+    pawl_code             code = pawl__bulk_append(it->store, it->id, &what, error);
     if (code == PAWL_ECONFLICT && is_over(it, PAWL__BULK_FINISHED)) /* another `run` was as fast */
         code = PAWL_OK;
     if (code != PAWL_OK)

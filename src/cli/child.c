@@ -251,3 +251,20 @@ pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__chi
     }
     return code;
 }
+
+pawl_text pawl__child_said(const pawl__child_result *result)
+{
+    static const char mark[] = "pawl: ";
+    pawl_text         text   = result->err;
+    while (text.size > 0 && text.data[text.size - 1] == '\n')
+        text.size--;
+    for (size_t i = text.size; i > 0; i--)
+        if (text.data[i - 1] == '\n') {
+            text = (pawl_text){.data = text.data + i, .size = text.size - i};
+            break;
+        }
+    size_t taken = text.size >= sizeof mark - 1 && memcmp(text.data, mark, sizeof mark - 1) == 0
+                       ? sizeof mark - 1
+                       : 0;
+    return (pawl_text){.data = text.data + taken, .size = text.size - taken};
+}

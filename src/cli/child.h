@@ -37,4 +37,7 @@ void pawl__child_begin(void);
 pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__child_result *result,
                           pawl_error *error);
 
+/* The last line that the verb printed on standard error, without "pawl: "; a part of `result`. */
+pawl_text pawl__child_said(const pawl__child_result *result);
+
 #endif

@@ -523,3 +523,19 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
     pawl_code code = check_actions(&reader, error);
     return code == PAWL_OK ? check_with(&reader, error) : code;
 }
+
+bool pawl__address_split(const char *text, pawl_text *address, int *port)
+{
+    const char *colon  = strrchr(text, ':');
+    const char *digits = colon != NULL ? colon + 1 : text;
+    char       *end    = NULL;
+    long        value  = strtol(digits, &end, 10);
+    *address = (pawl_text){.data = text, .size = colon != NULL ? (size_t)(colon - text) : 0};
+    *port    = (int)value;
+    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || value > 65535 ||
+        (colon != NULL && address->size == 0))
+        return false;
+    if (address->size > 1 && text[0] == '[' && text[address->size - 1] == ']')
+        *address = (pawl_text){.data = text + 1, .size = address->size - 2};
+    return true;
+}

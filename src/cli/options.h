@@ -134,4 +134,8 @@ const char *pawl__option_text(const pawl__option *option, int64_t value, char *t
 /* "15m" as microseconds. PAWL_EINVAL names the text. */
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);
 
+/* Cuts PORT, ADDRESS:PORT or [ADDRESS]:PORT in two: the address is a part of the text, empty where there is none. False:
+ * no port up to 65535, or nothing before the colon. */
+bool pawl__address_split(const char *text, pawl_text *address, int *port);
+
 #endif

@@ -162,26 +162,19 @@ static void set_log(const char *level)
 static pawl_code read_http(const char *text, pawl_arena *arena, pawl_observe_options *observe,
                            pawl_error *error)
 {
-    const char *colon = strrchr(text, ':');
-    const char *port  = colon != NULL ? colon + 1 : text;
-    size_t      size  = colon != NULL ? (size_t)(colon - text) : 0;
-    char       *end   = NULL;
-    long        value = strtol(port, &end, 10);
-    if (port[0] < '0' || port[0] > '9' || *end != '\0' || value > 65535 ||
-        (colon != NULL && size == 0))
+    pawl_text address;
+    int       port;
+    if (!pawl__address_split(text, &address, &port))
         return pawl_error_set(error, PAWL_EINVAL,
                               "--http: expected PORT or ADDRESS:PORT with a port up to 65535, got "
                               "'%s'",
                               text);
-    if (size > 1 && text[0] == '[' && text[size - 1] == ']') {
-        text++;
-        size -= 2;
-    }
-    pawl_text address = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
+    bool has_address = strchr(text, ':') != NULL;
+    address          = pawl_arena_text(arena, address);
     if (address.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    observe->address = colon != NULL ? address.data : NULL;
-    observe->port    = value != 0 ? (int)value : PAWL_OBSERVE_PORT_ANY;
+    observe->address = has_address ? address.data : NULL;
+    observe->port    = port != 0 ? port : PAWL_OBSERVE_PORT_ANY;
     return PAWL_OK;
 }
 

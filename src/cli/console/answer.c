@@ -13,6 +13,8 @@
  */
 #include "cli/console/console.h"
 
+#include "store/core/object.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +66,11 @@ static void refuse(pawl_serve_answer *answer, pawl_arena *arena, int status, con
 {
     yyjson_mut_doc *doc  = pawl__json_create();
     pawl_text       body = {0};
-    size_t          size = 0;
     pawl_text       why  = valid_text(text, strlen(text), arena);
     if (doc != NULL && why.data != NULL)
         yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), "error", why.data, why.size);
-    char *made = why.data != NULL ? yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size) : NULL;
-    if (made != NULL)
-        body = pawl_arena_text(arena, (pawl_text){.data = made, .size = size});
-    free(made);
+    if (why.data != NULL)
+        body = pawl__object_write(doc, arena);
     yyjson_mut_doc_free(doc);
     set(answer, status, "application/json", body);
 }
@@ -94,10 +93,9 @@ static int status_of(int exit_code)
 /* The lines that the verb printed for people, as an array of texts. */
 static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
 {
-    yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_arr(doc);
-    pawl_text       made = {0}, valid = valid_text(lines.data, lines.size, arena);
-    size_t          size = 0;
+    yyjson_mut_doc *doc   = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root  = yyjson_mut_arr(doc);
+    pawl_text       valid = valid_text(lines.data, lines.size, arena);
     yyjson_mut_doc_set_root(doc, root);
     for (size_t at = 0; valid.data != NULL && at < lines.size;) {
         const char *end  = memchr(lines.data + at, '\n', lines.size - at);
@@ -106,34 +104,9 @@ static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
             yyjson_mut_arr_add_strn(doc, root, valid.data + at, line);
         at += line + 1;
     }
-    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &size);
-    if (text != NULL)
-        made = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
-    free(text);
+    pawl_text made = pawl__object_write(doc, arena);
     yyjson_mut_doc_free(doc);
     return made;
-}
-
-/* The last line of a failure, without "pawl: ". */
-static const char *last_line(pawl_text lines, pawl_arena *arena)
-{
-    static const char mark[] = "pawl: ";
-    while (lines.size > 0 && lines.data[lines.size - 1] == '\n')
-        lines.size--;
-    for (size_t i = lines.size; i > 0; i--)
-        if (lines.data[i - 1] == '\n') {
-            lines.data += i;
-            lines.size -= i;
-            break;
-        }
-    if (lines.size >= sizeof mark - 1 && memcmp(lines.data, mark, sizeof mark - 1) == 0) {
-        lines.data += sizeof mark - 1;
-        lines.size -= sizeof mark - 1;
-    }
-    pawl_text made = pawl_arena_printf(
-        arena, "%.*s", (int)(lines.size < ERROR_SIZE_MAX ? lines.size : ERROR_SIZE_MAX),
-        lines.data);
-    return made.data != NULL ? made.data : "out of memory";
 }
 
 /* ---- Who asks -------------------------------------------------------------------- */
@@ -234,10 +207,12 @@ static void run(pawl__console *console, const pawl__console_route *way,
     }
     int status = status_of(result.exit_code);
     if (status != 200) {
-        const char *why = result.exit_code < 0
-                              ? "it took too long, or there is too much: ask for less"
-                              : last_line(result.err, arena);
-        refuse(answer, arena, status, why);
+        pawl_text said = pawl__child_said(&result);
+        said.size      = said.size < ERROR_SIZE_MAX ? said.size : ERROR_SIZE_MAX;
+        pawl_text why  = result.exit_code < 0
+                             ? PAWL_TEXT("it took too long, or there is too much: ask for less")
+                             : pawl_arena_text(arena, said);
+        refuse(answer, arena, status, why.data != NULL ? why.data : "out of memory");
         return;
     }
     if (strcmp(way->verb, "bulk") == 0 && way->writes)
@@ -269,8 +244,6 @@ static void tell_about(const pawl__console *console, const asker *who, pawl_aren
 {
     yyjson_mut_doc *doc  = pawl__json_create();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    pawl_text       body = {0};
-    size_t          size = 0;
     yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
     yyjson_mut_obj_add_str(doc, root, "store", console->masked);
     yyjson_mut_obj_add_bool(doc, root, "has_app", console->app != NULL);
@@ -279,10 +252,7 @@ static void tell_about(const pawl__console *console, const asker *who, pawl_aren
         yyjson_mut_obj_add_str(doc, root, "user", who->name);
     else
         yyjson_mut_obj_add_null(doc, root, "user");
-    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &size);
-    if (text != NULL)
-        body = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
-    free(text);
+    pawl_text body = pawl__object_write(doc, arena);
     yyjson_mut_doc_free(doc);
     set(answer, 200, "application/json", body);
 }

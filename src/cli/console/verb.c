@@ -48,26 +48,16 @@ const pawl__option pawl__console_verb_options[] = {
 
 /* ---- Where it listens -------------------------------------------------------- */
 
-/* "127.0.0.1:8090", "[::1]:8090" or ":0" cut into its parts. */
 static pawl_code read_listen(const char *text, char address[64], int *port, pawl_error *error)
 {
-    const char *colon = strrchr(text, ':');
-    size_t      size  = colon != NULL ? (size_t)(colon - text) : 0;
-    int64_t     value = 0;
-    bool        is_ok = colon != NULL && size > 0 && size < 64 &&
-                 (strcmp(colon + 1, "0") == 0 || pawl__number_parse(colon + 1, &value)) &&
-                 value <= 65535;
-    if (!is_ok)
+    pawl_text found;
+    if (!pawl__address_split(text, &found, port) || found.size == 0 || found.size >= 64)
         return pawl_error_set(error, PAWL_EINVAL,
                               "--listen: expected ADDRESS:PORT with a port up to 65535, got '%s'",
                               text);
-    if (size > 1 && text[0] == '[' && text[size - 1] == ']') {
-        text++;
-        size -= 2;
-    }
-    memcpy(address, text, size);
-    address[size] = '\0';
-    *port         = value == 0 ? PAWL_OBSERVE_PORT_ANY : (int)value;
+    memcpy(address, found.data, found.size);
+    address[found.size] = '\0';
+    *port               = *port == 0 ? PAWL_OBSERVE_PORT_ANY : *port;
     return PAWL_OK;
 }
 
