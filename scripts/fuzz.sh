@@ -6,7 +6,8 @@
 #   scripts/fuzz.sh --minimise TARGET FILE                          a smaller input with the same finding, in FILE.min
 #   scripts/fuzz.sh --summary                                       hours, inputs and findings of all runs so far
 #
-#   N       of each target; by default PAWL_FUZZ_SECONDS, or 3
+#   N       of each target; by default PAWL_FUZZ_SECONDS, or 3. Of these 3 the seed is the same every time, so that
+#           a change is not refused for what was there before; longer runs draw a new one
 #   FOLDER  the build of the preset `fuzz`, build/fuzz by default:
 #           cmake --preset fuzz && ninja -C build/fuzz tests_fuzz
 #
@@ -56,7 +57,7 @@ run()
     local target=$1 path log=$build/findings/$1.log grown=$build/corpus/$1 result=0 inputs used TIMEFORMAT='%U %S'
     path=$(program "$target") || exit 2
     mkdir -p "$build/findings" "$grown"
-    used=$( { time "$path" -max_total_time="$seconds" -timeout=20 -print_final_stats=1 \
+    used=$( { time "$path" -max_total_time="$seconds" -seed=$((seconds == 3)) -timeout=20 -print_final_stats=1 \
         -artifact_prefix="$build/findings/$target-" "$grown" "$top/tests/fuzz/corpus/$target" >"$log" 2>&1; } 2>&1) ||
         result=1
     used=$(awk '{ printf "%.1f", $1 + $2 }' <<<"$used")

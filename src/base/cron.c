@@ -121,7 +121,7 @@ static pawl_code read_range(const cron_reader *reader, const field_rule *rule, p
     code = read_value(reader, rule, rest, high);
     if (code != PAWL_OK)
         return code;
-    if (*high == 0 && rule == rules + FIELD_WEEKDAY)
+    if (*high == 0 && *low > 0 && rule == rules + FIELD_WEEKDAY)
         *high = 7; /* "sat-sun" */
     if (*low > *high)
         return pawl_error_set(reader->error, PAWL_EINVAL,

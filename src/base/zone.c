@@ -18,6 +18,12 @@
 
 #define HEADER_SIZE 44
 
+/* The range that RFC 8536 (3.2) gives for what stands in a file: with any of these, a sum of a change's
+ * time and an offset is an int64_t. */
+#define CHANGE_MAX (INT64_C(1) << 59)
+#define OFFSET_MIN (-89999)
+#define OFFSET_MAX 93599
+
 typedef struct zone_change {
     int64_t at;
     int32_t offset; /* from then on */
@@ -96,19 +102,29 @@ static bool read_rule(zone_reader *reader, pawl__zone *zone)
     return text.size == 0 || pawl__tz_rule_parse(text, &zone->rule);
 }
 
-/* The sizes were checked. False: times do not rise, or a type is not there. */
+static bool read_offset(const unsigned char *type, int32_t *offset)
+{
+    *offset = signed_of(big_endian(type, 4));
+    return *offset >= OFFSET_MIN && *offset <= OFFSET_MAX;
+}
+
+/* The sizes were checked. False: times do not rise or are out of range, as is an offset, or a type is
+ * not there. */
 static bool read_changes(const unsigned char *data, const zone_counts *counts, pawl__zone *zone)
 {
     const unsigned char *types_of = data + (size_t)counts->changes * 8;
     const unsigned char *types    = types_of + counts->changes;
-    zone->offset_first            = signed_of(big_endian(types, 4));
+    if (!read_offset(types, &zone->offset_first))
+        return false;
     for (size_t i = 0; i < counts->changes; i++) {
         uint64_t bits = big_endian(data + 8 * i, 8);
         int64_t  at   = 0;
         memcpy(&at, &bits, sizeof at);
-        if (types_of[i] >= counts->types || (i > 0 && at <= zone->changes[i - 1].at))
+        if (types_of[i] >= counts->types || at < -CHANGE_MAX || at > CHANGE_MAX ||
+            (i > 0 && at <= zone->changes[i - 1].at) ||
+            !read_offset(types + 6 * (size_t)types_of[i], &zone->changes[i].offset))
             return false;
-        zone->changes[i] = (zone_change){at, signed_of(big_endian(types + 6 * types_of[i], 4))};
+        zone->changes[i].at = at;
     }
     zone->count = counts->changes;
     return true;

@@ -162,8 +162,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   advance, settle_dead, set_timeout, change_saga, deliver};
     run                it      = {.in = {data, size}, .arena = fuzz_arena()};
     pawl_error         error   = PAWL_ERROR_INIT;
+    /* A message of a version that nobody reads waits without end, and a step each ten seconds of the days
+     * that pass would be hundreds of thousands. */
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_test_options     options  = PAWL_TEST_OPTIONS_INIT;
+    endpoint.version_delay         = PAWL_HOURS(6);
+    options.endpoint               = &endpoint;
     world_quiet();
-    FUZZ_CHECK(pawl_test_create(fuzz_application(), NULL, &it.test, &error) == PAWL_OK);
+    FUZZ_CHECK(pawl_test_create(fuzz_application(), &options, &it.test, &error) == PAWL_OK);
     for (int i = 0; i < STEPS_MAX && it.in.left > 0; i++)
         steps[fuzz_below(&it.in, sizeof steps / sizeof steps[0])](&it);
     check_events(&it);

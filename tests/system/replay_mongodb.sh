@@ -28,6 +28,7 @@ start_gateway()
 {
     local port=$1 engine=$2
     shift 2
+    rm -f "$work/gateway" # the one before says "listening" too
     /usr/bin/python3 "$source_dir/tests/servers/mongodb_gateway.py" --transaction-seconds 5 "$@" "replica:$port" \
         "host=127.0.0.1 port=$((engine + 1)) user=postgres dbname=postgres" >"$work/gateway" 2>&1 &
     gateway_pid=$!
@@ -37,7 +38,7 @@ start_gateway()
 
 listens_or_ended()
 {
-    grep -qx listening "$work/gateway" || ! kill -0 "$gateway_pid" 2>/dev/null
+    grep -qsx listening "$work/gateway" || ! kill -0 "$gateway_pid" 2>/dev/null
 }
 
 # struck COUNT: so many faults came.

@@ -207,6 +207,45 @@ static void each_part_of_a_file_is_checked(void **state)
     assert_int_equal(read_zone(&file, &zone, NULL), PAWL_EDECODE); /* well-formed, without a type */
 }
 
+/* A zone with one change, of two types. */
+static file_text one_change(int64_t at, int32_t first, int32_t second)
+{
+    file_text file = {.size = 0};
+    put_header(&file, '2', 0, 0, 1, 0);
+    put_type(&file, 0);
+    put_header(&file, '2', 0, 1, 2, 0);
+    put_number(&file, at, 8);
+    put(&file, "\1", 1);
+    put_type(&file, first);
+    put_type(&file, second);
+    put(&file, "\n\n", 2);
+    return file;
+}
+
+static void times_and_offsets_beyond_the_format_are_refused(void **state)
+{
+    (void)state;
+    const int64_t most = INT64_C(1) << 59;
+    const struct {
+        int64_t   at;
+        int32_t   first, second;
+        pawl_code code;
+    } files[] = {
+        {-most, -89999, 93599, PAWL_OK}, {most, 93599, -89999, PAWL_OK},
+        {-most - 1, 0, 0, PAWL_EDECODE}, {most + 1, 0, 0, PAWL_EDECODE},
+        {INT64_MIN, 0, 0, PAWL_EDECODE}, {INT64_MAX, 0, 0, PAWL_EDECODE},
+        {0, -90000, 0, PAWL_EDECODE},    {0, 93600, 0, PAWL_EDECODE},
+        {0, 0, -90000, PAWL_EDECODE},    {0, 0, 93600, PAWL_EDECODE},
+    };
+    for (size_t i = 0; i < COUNT(files); i++) {
+        pawl__zone *zone = NULL;
+        file_text   file = one_change(files[i].at, files[i].first, files[i].second);
+        if (read_zone(&file, &zone, NULL) != files[i].code)
+            fail_msg("file %zu", i);
+        pawl__zone_destroy(zone);
+    }
+}
+
 static void a_name_leads_nowhere_else(void **state)
 {
     (void)state;
@@ -422,6 +461,7 @@ int main(void)
         cmocka_unit_test(behind_the_last_change_the_rule_goes_on),
         cmocka_unit_test(a_file_that_is_no_zone_is_refused),
         cmocka_unit_test(each_part_of_a_file_is_checked),
+        cmocka_unit_test(times_and_offsets_beyond_the_format_are_refused),
         cmocka_unit_test(a_name_leads_nowhere_else),
         cmocka_unit_test(a_large_file_is_not_read),
         cmocka_unit_test(without_memory_there_is_no_zone),
