@@ -50,7 +50,7 @@ LINKED = re.compile(
 TOKEN = "PAWL_MUTATE_JOB"
 
 Run = collections.namedtuple("Run", "verdict detail seconds")  # of one test
-Test = collections.namedtuple("Test", "name command folder environment timeout")
+Test = collections.namedtuple("Test", "name command folder environment timeout is_long")
 
 
 class ToolError(Exception):
@@ -282,7 +282,7 @@ class Tree:
             pairs = [line.split("=", 1) for line in values.get("ENVIRONMENT", [])]
             found[test["name"]] = Test(
                 test["name"], test.get("command", []), values["WORKING_DIRECTORY"],
-                dict(pairs), values.get("TIMEOUT", LIMIT_UNKNOWN),
+                dict(pairs), values.get("TIMEOUT", LIMIT_UNKNOWN), "long" in values.get("LABELS", []),
             )
         return found
 
@@ -375,7 +375,8 @@ class Planter:
             mutant.fail(f"no test is named like '{own}'")
         chosen = [
             name for name in tests
-            if re.search(mutant.area.tests, name) or re.search(own, name)
+            if (mutant.tests and re.search(mutant.tests, name))
+            or (re.search(mutant.area.tests, name) and not tests[name].is_long)
         ]
         return sorted(chosen, key=place)
 

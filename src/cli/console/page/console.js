@@ -10,7 +10,7 @@ let about = { may_write: false };
 // ---- Elements -------------------------------------------------------------------
 
 function el(name, attributes, ...children) {
-  const space = ["svg", "path", "rect", "text", "g", "title"].includes(name) ? "http://www.w3.org/2000/svg" : null;
+  const space = ["svg", "path", "rect", "text", "title"].includes(name) ? "http://www.w3.org/2000/svg" : null;
   const made = space ? document.createElementNS(space, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
@@ -277,7 +277,7 @@ const nouns = {
   saga: {
     title: "Sagas", list: "saga/list", show: "saga/show", after: "id", needsApp: true, none: "There is no such saga.",
     columns: ["saga", "type", "id", "version", "begun", "state_size"], filters: ["type"],
-    key: (row) => ({ arg: `${row.type}/${row.id}` }), actions: [], history: true,
+    key: (row) => ({ arg: `${row.type}/${row.id}` }), actions: [],
   },
   bulk: {
     title: "Bulk actions", list: "bulk/list", show: "bulk/show", none: "There is no bulk action.",
@@ -531,9 +531,22 @@ async function showPage(noun, words) {
   if (row.history?.length) parts.push(el("h2", null, "Attempts"), timeline(row.history));
   if (row.timeouts?.length) parts.push(el("h2", null, "Timeouts"), timeline(row.timeouts));
   if (row.actions?.length) parts.push(el("h2", null, "What operators did"), timeline(row.actions));
-  if (it.history) parts.push(...await sagaHistory(args[0]));
+  if (noun === "saga") parts.push(links(row), ...await sagaNext(row), ...await sagaHistory(args[0]));
   if (it.peek) parts.push(...await peekOf(args[0]));
   show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, details(row), ...parts);
+}
+
+// Where else its rows are.
+const links = (row) => el("p", { class: "row" }, [["dead", "Its dead letters"], ["outbox", "Its outbox rows"], ["timeout", "Its timeouts"]]
+  .map(([noun, text]) => link(text, hash(noun, { saga: `${row.type}/${row.id}` }))));
+
+// What a message or a timeout does next, as the table of the program declares it.
+async function sagaNext(row) {
+  const answer = await get("topology/print");
+  const part = answer.items[0]?.endpoints.flatMap((endpoint) => endpoint.parts).find((one) => one.kind === "saga" && one.name === row.type);
+  const waiting = new Set((row.timeouts ?? []).map((timeout) => timeout.timeout));
+  return part ? [el("h2", null, "What may come next"), el("ul", null, handlesOf(part, (handle) =>
+    !handle.timeout || waiting.has(handle.timeout)))] : [];
 }
 
 async function sagaHistory(saga) {
@@ -602,31 +615,58 @@ async function whyPage(query) {
 
 // ---- A conversation ---------------------------------------------------------------------
 
-const rowHeight = 54, columnWidth = 250;
+const rowHeight = 62, columnWidth = 250, historyMax = 40;
+
+const micros = (value) => value < 1000 ? `${value} µs` : value < 1e6 ? `${(value / 1000).toFixed(1)} ms` : `${(value / 1e6).toFixed(1)} s`;
+
+// Messages that are in the store, and those that the history knows: from each message to its cause and to what it sent.
+async function messagesOf(found, events) {
+  const nodes = new Map(), asked = new Set();
+  for (const one of found)
+    nodes.set(one.message_id, { id: one.message_id, cause: one.causation_id, type: one.type, at: one.at,
+      kind: one.place === "dead" ? "dead" : "waits", text: `${one.place} ${one.queue ?? one.endpoint ?? ""}` });
+  let next = [...found.map((one) => one.causation_id), ...events.flatMap((one) => [one.message_id, one.causation_id])];
+  while (next.length && asked.size < historyMax) {
+    const ids = [...new Set(next)].filter((id) => id && !asked.has(id)).slice(0, 4);
+    next = next.filter((id) => !ids.includes(id) && !asked.has(id));
+    for (const id of ids) asked.add(id);
+    const answers = await Promise.all(ids.map((id) => get("saga/history", { arg: id }).catch(() => ({ items: [] }))));
+    for (const line of answers.flatMap((answer) => answer.items)) {
+      nodes.set(line.message_id, { ...nodes.get(line.message_id), id: line.message_id, type: line.type, at: line.at,
+        kind: line.error ? "dead" : "done", text: `${line.outcome} by ${line.endpoint} in ${micros(line.duration)}` });
+      for (const sent of line.out?.sends ?? []) {
+        const known = nodes.get(sent.id);
+        if (known) known.cause = line.message_id;
+        else nodes.set(sent.id, { id: sent.id, cause: line.message_id, type: sent.type, kind: "gone", text: `to ${sent.to}` });
+        if (known?.kind !== "waits" && known?.kind !== "dead") next.push(sent.id);
+      }
+    }
+  }
+  return [...nodes.values()];
+}
 
 // Each message under the one that caused it.
 function flow(messages) {
-  const byId = new Map(messages.map((message) => [message.message_id, message]));
-  const depth = (message, seen = 0) => {
-    const cause = byId.get(message.causation_id);
-    return cause && cause !== message && seen < 40 ? 1 + depth(cause, seen + 1) : 0;
+  const byId = new Map(messages.map((message) => [message.id, message])), rows = [];
+  const add = (message, x) => {
+    if (rows.some((row) => row.message === message)) return;
+    rows.push({ message, x, y: rows.length });
+    for (const one of messages) if (one.cause === message.id && one !== message) add(one, x + 1);
   };
-  const sorted = messages.map((message) => ({ message, x: depth(message) }));
-  sorted.forEach((node, i) => { node.y = i; });
-  const place = new Map(sorted.map((node) => [node.message.message_id, node]));
-  const width = columnWidth * (1 + Math.max(0, ...sorted.map((node) => node.x))) + 20, height = rowHeight * sorted.length + 10;
+  messages.sort((left, right) => String(left.at ?? "~").localeCompare(String(right.at ?? "~")));
+  for (const message of messages) if (!byId.has(message.cause)) add(message, 0);
+  for (const message of messages) add(message, 0); // a circle of causes
+  const place = new Map(rows.map((row) => [row.message.id, row]));
+  const width = columnWidth * (1 + Math.max(0, ...rows.map((row) => row.x))) + 20, height = rowHeight * rows.length + 10;
   const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Flow of the messages" });
-  for (const node of sorted) {
-    const cause = place.get(node.message.causation_id);
-    const x = 10 + node.x * columnWidth, y = 6 + node.y * rowHeight;
-    if (cause && cause !== node) {
-      const from = { x: 10 + cause.x * columnWidth + 20, y: 6 + cause.y * rowHeight + 40 };
-      picture.append(el("path", { d: `M${from.x} ${from.y}V${y + 20}H${x}` }));
-    }
-    picture.append(el("g", null, el("rect", { x, y, width: columnWidth - 30, height: 40, rx: 6,
-      class: node.message.place === "dead" ? "dead" : "waits" }),
-    el("text", { x: x + 8, y: y + 16 }, String(node.message.type).slice(0, 30)),
-    el("text", { x: x + 8, y: y + 32, class: "faint" }, `${node.message.place} ${node.message.queue ?? ""}`.slice(0, 34))));
+  for (const { message, x: column, y: row } of rows) {
+    const cause = place.get(message.cause), x = 10 + column * columnWidth, y = 6 + row * rowHeight;
+    if (cause && cause.message !== message)
+      picture.append(el("path", { d: `M${30 + cause.x * columnWidth} ${54 + cause.y * rowHeight}V${y + 24}H${x}` }));
+    picture.append(el("a", { href: hash("why", { arg: message.id }) }, el("rect", { x, y, width: columnWidth - 30, height: 48, rx: 6,
+      class: message.kind }), el("title", null, message.id),
+    el("text", { x: x + 8, y: y + 19 }, String(message.type).slice(0, 30)),
+    el("text", { x: x + 8, y: y + 37, class: "faint" }, message.text.slice(0, 36))));
   }
   return el("div", { class: "flow wide", tabindex: "0", role: "region", "aria-label": "Flow" }, picture);
 }
@@ -642,9 +682,9 @@ async function conversationPage(query) {
   if (query.id) {
     const [found, events] = await Promise.all([get("find", { arg: `correlation=${query.id}`, limit: 200, deadline: "8s" }),
       get("events/list", { "correlation-id": query.id, limit: 200 })]);
-    const messages = found.items.slice(0, -1);
-    parts.push(el("h2", null, "Messages that are in the store"), messages.length ? flow(messages)
-      : el("p", { class: "faint" }, "There is none: handled messages leave no row."));
+    const messages = await messagesOf(found.items.slice(0, -1), events.items);
+    parts.push(el("h2", null, "Messages"), messages.length ? flow(messages)
+      : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."));
     parts.push(el("h2", null, "Events"), events.items.length ? timeline(events.items) : el("p", { class: "faint" }, "There is none."));
   }
   show(mine, el("h1", null, "A conversation"), form, ...parts);
@@ -652,18 +692,74 @@ async function conversationPage(query) {
 
 // ---- Topology ---------------------------------------------------------------------------
 
+const handlesOf = (part, isWanted = () => true) => (part.handles ?? []).filter(isWanted).map((handle) =>
+  el("li", null, handle.message ?? `timeout ${handle.timeout}`, (handle.does ?? []).map((does) =>
+    el("span", { class: "faint" }, ` → ${does.kind} ${does.message ?? does.timeout ?? ""} ${does.endpoint ?? does.destination ?? ""}`))));
+
+// Endpoints, and the queues that they send to: {name, parts, to: Map of a name to the messages that go there}.
+function nodesOf(endpoints) {
+  const nodes = new Map(endpoints.map((endpoint) => [endpoint.name, { name: endpoint.name, parts: endpoint.parts, to: new Map() }]));
+  const takers = (message) => endpoints.filter((endpoint) => endpoint.parts.some((part) =>
+    (part.handles ?? []).some((handle) => handle.message === message))).map((endpoint) => endpoint.name);
+  for (const endpoint of endpoints)
+    for (const does of endpoint.parts.flatMap((part) => (part.handles ?? []).flatMap((handle) => handle.does ?? []))) {
+      const targets = does.kind === "publish" ? takers(does.message) : [does.endpoint ?? does.queue ?? does.destination];
+      for (const target of does.message ? targets.filter(Boolean) : []) {
+        if (!nodes.has(target)) nodes.set(target, { name: target, parts: [], to: new Map() });
+        const { to } = nodes.get(endpoint.name);
+        to.set(target, new Set([...(to.get(target) ?? []), does.message]));
+      }
+    }
+  return nodes;
+}
+
+// Endpoints from left to right, in the direction in which messages go.
+function map(endpoints) {
+  const nodes = nodesOf(endpoints), lines = (node) => node.parts.length + (node.to.has(node.name) ? 1 : 0);
+  const isTarget = (name) => [...nodes.values()].some((node) => node.name !== name && node.to.has(name));
+  const place = (node, column, above) => {
+    if (above.includes(node)) return;
+    node.column = Math.max(node.column ?? 0, column);
+    for (const name of node.to.keys()) if (above.length < 30) place(nodes.get(name), node.column + 1, [...above, node]);
+  };
+  for (const node of nodes.values()) if (!isTarget(node.name)) place(node, 0, []);
+  for (const node of nodes.values()) if (node.column == null) place(node, 0, []);
+  const tops = [], step = 420, boxWidth = 230;
+  for (const node of nodes.values()) {
+    node.x = 10 + node.column * step;
+    node.y = tops[node.column] ?? 10;
+    node.height = 32 + 18 * lines(node);
+    tops[node.column] = node.y + node.height + 34;
+  }
+  const width = Math.max(...[...nodes.values()].map((node) => node.x)) + boxWidth + 20, height = Math.max(...tops.filter(Boolean)) + 10;
+  const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Which endpoint sends what to which" });
+  for (const node of nodes.values()) {
+    [...node.to].filter(([name]) => name !== node.name).forEach(([name, messages], i) => {
+      const to = nodes.get(name), x = node.x + boxWidth, y = node.y + 16 + 18 * i, end = to.y + 16;
+      const turnAt = to.column > node.column ? (x + to.x) / 2 : x + 60, label = [...messages];
+      picture.append(el("path", { d: `M${x} ${y}C${turnAt} ${y} ${to.column > node.column ? turnAt : to.x - 60} ${end} ${to.x - 7} ${end}` }),
+        el("path", { class: "tip", d: `M${to.x} ${end}l-8 -4v8z` }),
+        el("text", { x: x + 10, y: y - 4, class: "faint" }, label.slice(0, 2).join(", ") + (label.length > 2 ? ` and ${label.length - 2} more` : "")));
+    });
+    picture.append(el("rect", { x: node.x, y: node.y, width: boxWidth, height: node.height, rx: 6, class: node.parts.length ? "done" : "gone" }),
+      el("text", { x: node.x + 10, y: node.y + 20 }, node.parts.length ? node.name : `queue ${node.name}`),
+      [...node.parts.map((part) => `${part.kind} ${part.name}`),
+        ...node.to.has(node.name) ? [`to itself: ${[...node.to.get(node.name)].join(", ")}`] : []].map((text, i) =>
+        el("text", { x: node.x + 10, y: node.y + 40 + 18 * i, class: "faint" }, text.slice(0, 36))));
+  }
+  return el("div", { class: "flow wide", tabindex: "0", role: "region", "aria-label": "Picture" }, picture);
+}
+
 async function topologyPage() {
   const mine = turn;
   if (!about.has_app) {
     show(mine, el("h1", null, "Topology"), note("warn", el("p", null, "The console knows no application: start it with --app APP.so.")));
     return;
   }
-  const answer = await get("topology/print"), it = answer.items[0];
-  const part = (one) => el("li", null, el("strong", null, `${one.kind} ${one.name}`),
-    el("ul", null, (one.handles ?? []).map((handle) => el("li", null, handle.message ?? `timeout ${handle.timeout}`,
-      (handle.does ?? []).map((does) => el("span", { class: "faint" }, ` → ${does.kind} ${does.message ?? does.timeout ?? ""} ${does.endpoint ?? does.destination ?? ""}`))))));
-  show(mine, el("h1", null, `Topology of ${it.application}`), ...it.endpoints.map((endpoint) =>
-    el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null, endpoint.parts.map(part)))));
+  const it = (await get("topology/print")).items[0];
+  show(mine, el("h1", null, `Topology of ${it.application}`), map(it.endpoints), ...it.endpoints.map((endpoint) =>
+    el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null, endpoint.parts.map((part) =>
+      el("li", null, el("strong", null, `${part.kind} ${part.name}`), el("ul", null, handlesOf(part))))))));
 }
 
 // ---- Pages ------------------------------------------------------------------------------
