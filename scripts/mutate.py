@@ -29,6 +29,7 @@ import threading
 import time
 
 import mutants
+import mutants_cover
 import mutants_drawn
 
 RESULTS = "build/mutate/results.json"
@@ -130,12 +131,12 @@ def verdict_of(process, until):
     return ("caught", f"exit code {code}") if code else ("passed", "")
 
 
-def run_test(test, limit, log_path, token, temporary):
+def run_test(test, limit, log_path, token, temporary, more=None):
     """One test to its end, its first failure or its limit."""
     os.makedirs(temporary, exist_ok=True)
     os.chmod(temporary, 0o755)
     environment = dict(os.environ, **test.environment)
-    environment.update({TOKEN: token, "TMPDIR": temporary})
+    environment.update({TOKEN: token, "TMPDIR": temporary}, **(more or {}))
     environment.setdefault("PAWL_TEST_WHOLE", "yes")
     environment.setdefault("PAWL_SEED", "1")  # the same defect, the same verdict
     begin = time.monotonic()
@@ -184,9 +185,10 @@ def same_file(a, b):
 
 
 class Tree:
-    def __init__(self, root, number, compile_jobs):
+    def __init__(self, root, number, compile_jobs, flags=""):
         self.root = root
         self.number = number
+        self.flags = flags
         self.folder = os.path.join(root, "build", "mutate", str(number))
         self.tree = os.path.join(self.folder, "tree")
         self.build_folder = os.path.join(self.tree, "build")
@@ -215,7 +217,7 @@ class Tree:
                     os.remove(target)
                 shutil.copy(source, target, follow_symlinks=False)
         # A defect may leave a parameter or a function unused.
-        self.command("cmake", "--preset", "default", "-DPAWL_WERROR=OFF")
+        self.command("cmake", "--preset", "default", "-DPAWL_WERROR=OFF", f"-DCMAKE_C_FLAGS={self.flags}")
         self.command("ninja", "-C", self.build_folder, "-j", str(self.compile_jobs))
         listed = subprocess.run(
             ["ninja", "-C", self.build_folder, "-t", "targets", "all"],
@@ -344,6 +346,7 @@ class Planter:
 
     def __init__(self, options, results, chosen):
         self.options, self.results = options, results
+        self.covered = mutants_cover.read(options.root) if options.drawn is not None else None
         self.waiting = queue.SimpleQueue()
         for mutant in chosen:
             self.waiting.put(mutant)
@@ -370,6 +373,9 @@ class Planter:
             time_known = self.results.times.get(name, 5)
             return (name != kept.get("test"), not named, time_known, name)
 
+        if self.covered is not None:  # none: nobody runs this function
+            covering = mutants_cover.tests_of(self.covered, mutant)
+            return sorted(filter(tests.__contains__, covering), key=place)
         own = mutant.tests or mutant.area.tests
         if not any(re.search(own, name) for name in tests):
             mutant.fail(f"no test is named like '{own}'")
@@ -412,6 +418,8 @@ class Planter:
         named = [name for name in order if mutant.tests and re.search(mutant.tests, name)]
         if not tree.build_linked(named):
             return "does not build", "", tree.build_error()
+        if not order:
+            return "survived", "", "no test runs this function"
         ran_any = False
         short = [name for name in order if not self.is_left_out(name)]
         for name in short:
@@ -624,6 +632,8 @@ def parse_arguments(arguments):
     add("--sample", type=int, metavar="N", help="only so many of them, drawn by --seed")
     add("--drawn", type=int, metavar="N", help="instead of the list: so many defects that operators make "
         "from the source, drawn by --seed")
+    add("--cover", action="store_true", help="of --drawn: see first which tests run which function, so that "
+        "only these run later")
     add("--seed", type=int, metavar="S", help="of --sample and --drawn; another one each time")
     add("--jobs", type=int, default=1, metavar="N", help="so many at a time, each in a tree of its own; 1")
     add("--resume", action="store_true", help="only those without a verdict from an earlier run")
@@ -730,7 +740,21 @@ def is_left(options, kept):
     return kept.get("verdict") not in ("caught", "survived")
 
 
+def learn_cover(root, jobs):
+    tree = Tree(root, "cover", (os.cpu_count() or 1), mutants_cover.FLAGS)
+    tree.make()
+
+    def run(test, number, more):
+        log = os.path.join(tree.folder, f"test{number}.log")
+        return run_test(test, max(300, test.timeout), log, f"{os.getpid()}-cover-{number}",
+                        f"{tree.temporary()}-{number}", more)
+
+    mutants_cover.learn(root, tree, run, say, jobs)
+
+
 def plant_and_say(options, root, areas, results, chosen):
+    if options.cover:
+        learn_cover(root, options.jobs)
     if not options.summary:
         errors = mutants.errors_of(root, chosen)
         if errors:

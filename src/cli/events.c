@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/cli.h"
+#include "cli/actions.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct verb_fields {
     const char        *shown_stream, *shown_version; /* arguments of show */
     const char        *stream, *type, *message_id, *correlation_id;
     int64_t            after, limit;
-    bool               is_backward, is_by_position, is_json, is_revealed;
+    bool               is_backward, is_by_position, is_json, is_revealed, is_operators;
 } verb_fields;
 
 enum { ACTION_LIST, ACTION_SHOW };
@@ -66,6 +66,8 @@ const pawl__option pawl__events_verb_options[] = {
     EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
     EVENTS_OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
+    EVENTS_OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
+                  "what operators did, who and why, newest first; with --after and --limit only"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     EVENTS_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
     PAWL__OPTION_STORE(verb_fields, at),
@@ -96,7 +98,26 @@ static const pawl__column columns[] = {
     EVENT("body", TEXT, event.body, NULL, REVEAL),
     {.key = NULL},
 };
-const pawl__report pawl__events_verb_reports[] = {{"list, show", columns, NULL}, {.what = NULL}};
+
+/* An action of an operator. */
+typedef struct operator_row {
+    int64_t          seq, version;
+    pawl_text        stream;
+    pawl__action_row done;
+} operator_row;
+
+#define OPERATOR(key, kind, member)                                                           \
+    {                                                                                         \
+        key, PAWL__COLUMN_##kind, offsetof(operator_row, member), key, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column operator_columns[] = {
+    OPERATOR("seq", COUNT, seq),           OPERATOR("at", TIME, done.at),
+    OPERATOR("action", TEXT, done.action), OPERATOR("stream", TEXT, stream),
+    OPERATOR("version", COUNT, version),   OPERATOR("by", TEXT, done.by),
+    OPERATOR("reason", TEXT, done.reason), {.key = NULL},
+};
+const pawl__report pawl__events_verb_reports[] = {
+    {"list, show", columns, NULL}, {"list --operators", operator_columns, NULL}, {.what = NULL}};
 
 /* ---- Reading --------------------------------------------------------------- */
 
@@ -144,6 +165,89 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
                                   .message_id     = pawl_text_of(fields->message_id),
                                   .correlation_id = pawl_text_of(fields->correlation_id)}};
     return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+}
+
+/* ---- What operators did ------------------------------------------------------ */
+
+#define OPERATORS_PAGE 1000
+#define OPERATORS_READ_MAX \
+    100000 /* a list of the newest, not a search through all that ever happened */
+#define OPERATORS_PREFIX "pawl."
+#define CRASHES_PREFIX "pawl.process/" /* by `pawl run --restart` */
+
+typedef struct operators_cursor {
+    list_cursor events;
+    int64_t     read;
+    bool        is_cut;
+} operators_cursor;
+
+static bool begins(pawl_text text, const char *prefix)
+{
+    return text.size >= strlen(prefix) && memcmp(text.data, prefix, strlen(prefix)) == 0;
+}
+
+/* Adds those that name an operator, up to count_max, and says how many events were looked at. */
+static pawl_code add_operators(const pawl_event_row *events, size_t event_count, size_t count_max,
+                               pawl_arena *arena, operator_row *rows, size_t *count, size_t *looked,
+                               pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (*looked = 0; *looked < event_count && *count < count_max && code == PAWL_OK; ++*looked) {
+        const pawl_event_row *event = &events[*looked];
+        pawl_event_row        one   = *event;
+        pawl__action_rows     done  = {.count = 0};
+        if (!begins(event->stream, OPERATORS_PREFIX) || begins(event->stream, CRASHES_PREFIX))
+            continue;
+        code = pawl__actions_read(&(pawl_event_rows){.items = &one, .count = 1}, OPERATORS_PREFIX,
+                                  arena, &done, error);
+        if (code == PAWL_OK && done.items[0].by.size > 0)
+            rows[(*count)++] = (operator_row){.seq     = event->seq,
+                                              .version = event->version,
+                                              .stream  = event->stream,
+                                              .done    = done.items[0]};
+    }
+    return code;
+}
+
+static pawl_code next_operators(void *context, size_t count_max, pawl_arena *arena,
+                                const void **rows, size_t *count, pawl_error *error)
+{
+    operators_cursor *cursor = context;
+    pawl_event_query *query  = &cursor->events.query;
+    operator_row     *found  = pawl_arena_take(arena, count_max * sizeof *found);
+    size_t            size   = OPERATORS_PAGE;
+    pawl_code         code   = PAWL_OK;
+    *rows                    = found;
+    *count                   = 0;
+    if (found == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", count_max);
+    while (code == PAWL_OK && *count < count_max && size == OPERATORS_PAGE && !cursor->is_cut) {
+        const void *page   = NULL;
+        size_t      looked = 0;
+        size               = 0;
+        code               = next_page(&cursor->events, OPERATORS_PAGE, arena, &page, &size, error);
+        if (code == PAWL_OK)
+            code = add_operators(page, size, count_max, arena, found, count, &looked, error);
+        if (code == PAWL_OK && looked > 0)
+            query->after = ((const pawl_event_row *)page)[looked - 1].seq;
+        cursor->read += (int64_t)looked;
+        cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
+    }
+    return code;
+}
+
+static pawl_code list_operators(const void *context, pawl_store *store, pawl_arena *arena,
+                                pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view =
+        pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
+    operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}}};
+    pawl_code        code   = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
+    if (code == PAWL_OK && cursor.is_cut)
+        fprintf(stderr, "the newest %d events were read; older ones: --after %" PRId64 "\n",
+                OPERATORS_READ_MAX, cursor.events.query.after);
+    return code;
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -226,6 +330,11 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
                               fields->shown_version);
+    if (fields->is_operators &&
+        (fields->stream != NULL || fields->type != NULL || fields->message_id != NULL ||
+         fields->correlation_id != NULL || fields->is_by_position))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--operators goes with --after and --limit, not with other filters");
     if (fields->stream != NULL && fields->is_by_position)
         return pawl_error_set(error, PAWL_EINVAL,
                               "a stream is read by version: give --stream or --by-position");
@@ -247,5 +356,9 @@ int pawl__events_verb(const pawl__verb *verb, int count, char **words)
         code = check_fields(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, strcmp(fields.action, "show") == 0 ? show : list, &fields);
+    return pawl__store_look(&fields.at,
+                            strcmp(fields.action, "show") == 0 ? show
+                            : fields.is_operators              ? list_operators
+                                                               : list,
+                            &fields);
 }

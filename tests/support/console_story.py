@@ -10,7 +10,7 @@ import tempfile
 import browser
 
 PAGES = ["trouble", "dead", "bulk", "find", "why", "saga", "conversation", "queue", "worker", "outbox", "timeout", "schedule",
-         "projection", "aggregator", "events", "topology"]
+         "projection", "aggregator", "events", "audit", "topology"]
 
 
 def must(condition, text):
@@ -108,6 +108,31 @@ def come_back(page, address):
     page.wait("p", "166 of 166, finished")
 
 
+def flow(page, address):
+    """The example, of which c-1 was paid and shipped, and o-11 waits: each picture has what the program declares or did."""
+    page.go(f"{address}/#/topology")
+    page.wait(".flow svg text", "queue billing")
+    page.wait(".flow svg text", "saga OrderSaga")
+    page.wait(".flow svg text", "to itself: ship_item, order_shipped")
+    page.go(f"{address}/#/conversation?id=c-1")
+    for text in ("place_order", "charge_card", "payment_taken", "ship_item", "shipping/north", "shipment"):
+        page.wait(".flow svg a text", text)
+    page.wait(".flow svg a text", "handled by orders in ")
+    must(page.find(".flow rect.waits") and page.find(".flow rect.done"), "nothing waits, or nothing is done")
+    must(len(page.find(".flow svg path")) == 4, "messages without their causes")
+    page.go(f"{address}/#/saga")
+    page.click("td a", "OrderSaga/o-11")
+    page.wait("h2", "What may come next")
+    page.wait("li", "payment_taken")
+    page.wait("li", "timeout payment")
+    page.wait("ol.line", "place_order")
+    page.go(f"{address}/#/audit")
+    page.wait("td a", "queue_paused")
+    page.wait("td", "the bank is down")
+    page.click("td a", "queue_paused")
+    page.wait("dd", "pawl.queue_paused")
+
+
 def pictures(page, address, folder):
     for is_dark in (False, True):
         page.dark(is_dark)
@@ -120,7 +145,7 @@ def pictures(page, address, folder):
             page.picture(f"{folder}/{name}-{'dark' if is_dark else 'light'}.png")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back}
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back, "flow": flow}
 
 
 def main():

@@ -76,7 +76,7 @@ How do I rebuild a projection?|all
 Which schedules exist, when is each due next, and which are paused?|^office/nightly +0 3 .* active +20
 Who paused a schedule, when and why?|^reason +stocktaking
 How do I resume a schedule, or run it once now?|^resumed office/second|^sent one message of office/second
-What did operators do, when and why?|pawl.queue/billing +[0-9]+ +pawl.queue_|the bank rests
+What did operators do, when and why?|queue_[a-z]+ +pawl.queue/billing|the bank rests
 Which endpoint handles and sends which messages?|^ +sets timeout payment
 Does the schema match this version of pawl?|the tables are as they should be
 Which rights does a program need, and which does a read-only user need?|^grant .*insert.* to "shop"|^grant select .* to "grafana"

@@ -87,3 +87,46 @@ lines 250
 expect 0 '' pawl events show Account/9 --json
 lines 250
 [ "$(sed -E 's/.*"version":([0-9]+),.*/\1/' "$work/out")" = "$(seq 250)" ] || die "not every one once"
+
+echo "== what operators did"
+export PAWL_STORE=sqlite:$work/operators.db
+expect 0 '' pawl schema apply
+expect 0 '' pawl events list --operators
+grep -q '^no action matches$' "$work/err" || die "no word that nobody did anything"
+fill letters 3
+fill events
+expect 0 '' pawl queue pause billing --reason "the bank is down"
+expect 0 '' pawl queue resume billing
+expect 0 '' pawl dead discard --all --yes --reason "no use"
+expect 0 '^seq +at +action +stream +version +by +reason$' pawl events list --operators
+lines 6
+expect 0 '' pawl events list --operators --json
+[ "$(sed -E 's/.*"action":"([a-z_]+)",.*/\1/' "$work/out" | tr '\n' ' ')" = "dead_discarded dead_discarded dead_discarded queue_resumed queue_paused " ] ||
+    die "other actions"
+paused=$(tail -n 1 "$work/out")
+[[ $paused == '{"seq":'*',"stream":"pawl.queue/billing","version":1,"by":"'"$(id -un)"'","reason":"the bank is down"}' ]] || die "who and why"
+resumed=$(sed -nE '4s/^\{"seq":([0-9]+),.*/\1/p' "$work/out")
+expect 0 '"action":"queue_paused"' pawl events list --operators --json --after "$resumed"
+lines 1
+expect 0 '"action":"dead_discarded"' pawl events list --operators --json --limit 2
+lines 2
+for option in "--stream x" "--type x" "--message-id x" "--correlation-id x" --by-position; do
+    # shellcheck disable=SC2086
+    expect 2 "--operators goes with --after and --limit, not with other filters" pawl events list --operators $option
+done
+python3 - "$work/operators.db" <<'EOF' || die "no events"
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    columns = [row[1] for row in store.execute("pragma table_info(pawl_events)") if row[1] != "Seq"]
+    for stream, count in ("pawl.process/w-1", 1), ("Account/many", 99999):  # of a crash, and of the application
+        own = {"Stream": f"'{stream}'", "Version": "i", "Headers": """'{"by":"ann"}'"""}
+        store.execute(f"with recursive n(i) as (select 1 union all select i + 1 from n where i < {count}) insert into pawl_events "
+                      f"({', '.join(columns)}) select {', '.join(own.get(name, name) for name in columns)} from n, "
+                      "(select * from pawl_events where Stream = 'Account/7' limit 1)")
+EOF
+expect 0 '' pawl events list --operators --json
+lines 0
+after=$(sed -nE 's/^the newest 100000 events were read; older ones: --after ([0-9]+)$/\1/p' "$work/err")
+expect 0 '' pawl events list --operators --json --after "${after:?}"
+lines 5
+[ ! -s "$work/err" ] || die "a word about older events that are not there"

@@ -14,7 +14,7 @@ export PAWL_DRIVER_PATH=$build_dir
 console()
 {
     rm -f "$work/console.err"
-    "$build_dir/pawl" console --listen 127.0.0.1:0 --write >"$work/console.out" 2>"$work/console.err" &
+    "$build_dir/pawl" console --listen 127.0.0.1:0 --write "$@" >"$work/console.out" 2>"$work/console.err" &
     pid=$!
     started+=("$pid")
     poll 60 grep -q 'console of' "$work/console.err" || die "it does not start: $(cat "$work/console.err")"
@@ -58,8 +58,34 @@ tell()
     expect 0 '"reason":"the bank is back"' pawl bulk list --json
 }
 
-PAWL_STORE=sqlite:$work/console.db
+# picture: the story of the example application.
+picture()
+{
+    name=example
+    echo "== the example"
+    expect 0 '' pawl schema apply --app "$build_dir/orders.so"
+    for i in {1..11}; do
+        expect 0 '' pawl send --to orders --type place_order --correlation "c-$i" --id "m-$i" \
+            --body "{\"order_id\":\"o-$i\",\"warehouse\":\"north\",\"total_cents\":4200}"
+    done
+    start orders "$build_dir/orders.so" --history 1d
+    poll 60 has_ready orders 0 || die "the orders are not placed"
+    for i in {1..10}; do
+        expect 0 '' pawl send --to orders --type payment_taken --correlation "c-$i" --id "p-$i" --body "{\"order_ref\":\"o-$i\",\"cents\":4200}"
+    done
+    poll 60 has_ready carrier 1 || die "no shipment"
+    poll 60 has_ready orders 0 || die "the orders are not shipped"
+    expect 0 '' pawl queue pause billing --reason "the bank is down"
+    stop "$pid" TERM 0
+    console --app "$build_dir/orders.so"
+    story flow
+    stop "$pid" TERM 0
+}
+
+PAWL_STORE=sqlite:$work/orders.db
 export PAWL_STORE
+picture
+PAWL_STORE=sqlite:$work/console.db
 tell SQLite
 if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
     own_schema console

@@ -65,7 +65,8 @@ static const pawl__console_route routes[] = {
     {"aggregator", "list", false, "limit "},
     {"aggregator", "show", false, ""},
     {"aggregator", "run-now", true, "reason "},
-    {"events", "list", false, "stream type message-id correlation-id backward after limit "},
+    {"events", "list", false,
+     "stream type message-id correlation-id backward operators after limit "},
     {"events", "show", false, "reveal "},
 };
 

@@ -10,8 +10,8 @@ let about = { may_write: false };
 // ---- Elements -------------------------------------------------------------------
 
 function el(name, attributes, ...children) {
-  const space = ["svg", "path", "rect", "text", "title"].includes(name) ? "http://www.w3.org/2000/svg" : null;
-  const made = space ? document.createElementNS(space, name) : document.createElement(name);
+  const isPicture = ["svg", "path", "rect", "text", "title", "svg:a"].includes(name);
+  const made = isPicture ? document.createElementNS("http://www.w3.org/2000/svg", name.replace("svg:", "")) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value === true) made.setAttribute(key, "");
@@ -291,6 +291,11 @@ const nouns = {
   },
 };
 
+nouns.audit = {
+  ...nouns.events, title: "Audit trail", none: "No operator has changed anything.", fixed: { operators: "true" },
+  columns: ["action", "stream", "at", "by", "reason"], filters: [],
+};
+
 const showHash = (noun, row) => {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(nouns[noun].key(row))) for (const one of [value].flat()) words.append(name, one);
@@ -456,7 +461,7 @@ async function listPage(noun, query) {
     return;
   }
   const limit = query.limit ?? (it.group ? 500 : 100);
-  const withLimit = ["dead", "outbox", "timeout", "saga", "events", "bulk"].includes(noun) ? { limit } : {};
+  const withLimit = ["dead", "outbox", "timeout", "saga", "events", "audit", "bulk"].includes(noun) ? { limit } : {};
   const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query });
   const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
   if (chosen) chosen.boxes = new Map();
@@ -619,9 +624,10 @@ const rowHeight = 62, columnWidth = 250, historyMax = 40;
 
 const micros = (value) => value < 1000 ? `${value} µs` : value < 1e6 ? `${(value / 1000).toFixed(1)} ms` : `${(value / 1e6).toFixed(1)} s`;
 
-// Messages that are in the store, and those that the history knows: from each message to its cause and to what it sent.
+// Messages that are in the store, and those that the history knows: from each message to its cause, to what it sent, and to the
+// others of its saga. A flush of an aggregator also sends for other conversations.
 async function messagesOf(found, events) {
-  const nodes = new Map(), asked = new Set();
+  const nodes = new Map(), asked = new Set(), causes = new Map();
   for (const one of found)
     nodes.set(one.message_id, { id: one.message_id, cause: one.causation_id, type: one.type, at: one.at,
       kind: one.place === "dead" ? "dead" : "waits", text: `${one.place} ${one.queue ?? one.endpoint ?? ""}` });
@@ -632,16 +638,21 @@ async function messagesOf(found, events) {
     for (const id of ids) asked.add(id);
     const answers = await Promise.all(ids.map((id) => get("saga/history", { arg: id }).catch(() => ({ items: [] }))));
     for (const line of answers.flatMap((answer) => answer.items)) {
-      nodes.set(line.message_id, { ...nodes.get(line.message_id), id: line.message_id, type: line.type, at: line.at,
-        kind: line.error ? "dead" : "done", text: `${line.outcome} by ${line.endpoint} in ${micros(line.duration)}` });
+      const before = nodes.get(line.message_id);
+      if (!["waits", "dead"].includes(before?.kind)) // is there still: it failed, and is tried again
+        nodes.set(line.message_id, { ...before, id: line.message_id, type: line.type, at: line.at, kind: "done",
+          text: `${line.outcome} by ${line.endpoint} in ${micros(line.duration)}` });
+      if (line.source) next.push(line.source);
       for (const sent of line.out?.sends ?? []) {
-        const known = nodes.get(sent.id);
-        if (known) known.cause = line.message_id;
-        else nodes.set(sent.id, { id: sent.id, cause: line.message_id, type: sent.type, kind: "gone", text: `to ${sent.to}` });
-        if (known?.kind !== "waits" && known?.kind !== "dead") next.push(sent.id);
+        if (sent.id === line.message_id) continue; // it waits in an aggregator
+        causes.set(sent.id, line.message_id);
+        if (nodes.has(sent.id) || line.kind === "flush") continue;
+        nodes.set(sent.id, { id: sent.id, type: sent.type, kind: "gone", text: `to ${sent.to}` });
+        next.push(sent.id);
       }
     }
   }
+  for (const node of nodes.values()) node.cause ??= causes.get(node.id);
   return [...nodes.values()];
 }
 
@@ -663,7 +674,7 @@ function flow(messages) {
     const cause = place.get(message.cause), x = 10 + column * columnWidth, y = 6 + row * rowHeight;
     if (cause && cause.message !== message)
       picture.append(el("path", { d: `M${30 + cause.x * columnWidth} ${54 + cause.y * rowHeight}V${y + 24}H${x}` }));
-    picture.append(el("a", { href: hash("why", { arg: message.id }) }, el("rect", { x, y, width: columnWidth - 30, height: 48, rx: 6,
+    picture.append(el("svg:a", { href: hash("why", { arg: message.id }) }, el("rect", { x, y, width: columnWidth - 30, height: 48, rx: 6,
       class: message.kind }), el("title", null, message.id),
     el("text", { x: x + 8, y: y + 19 }, String(message.type).slice(0, 30)),
     el("text", { x: x + 8, y: y + 37, class: "faint" }, message.text.slice(0, 36))));
@@ -743,7 +754,7 @@ function map(endpoints) {
     });
     picture.append(el("rect", { x: node.x, y: node.y, width: boxWidth, height: node.height, rx: 6, class: node.parts.length ? "done" : "gone" }),
       el("text", { x: node.x + 10, y: node.y + 20 }, node.parts.length ? node.name : `queue ${node.name}`),
-      [...node.parts.map((part) => `${part.kind} ${part.name}`),
+      ...[...node.parts.map((part) => `${part.kind} ${part.name}`),
         ...node.to.has(node.name) ? [`to itself: ${[...node.to.get(node.name)].join(", ")}`] : []].map((text, i) =>
         el("text", { x: node.x + 10, y: node.y + 40 + 18 * i, class: "faint" }, text.slice(0, 36))));
   }
@@ -766,7 +777,7 @@ async function topologyPage() {
 
 const pages = [["trouble", "Trouble"], ["dead", "Dead letters"], ["bulk", "Bulk actions"], ["find", "Find"], ["why", "Why"], ["saga", "Sagas"],
   ["conversation", "Conversation"], ["queue", "Queues"], ["worker", "Workers"], ["outbox", "Outbox"], ["timeout", "Timeouts"],
-  ["schedule", "Schedules"], ["projection", "Projections"], ["aggregator", "Aggregators"], ["events", "Events"], ["topology", "Topology"]];
+  ["schedule", "Schedules"], ["projection", "Projections"], ["aggregator", "Aggregators"], ["events", "Events"], ["audit", "Audit trail"], ["topology", "Topology"]];
 
 let turn = 0;
 
