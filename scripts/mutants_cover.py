@@ -28,11 +28,11 @@ def read(root):
 
 def tests_of(covered, mutant):
     name = mutant.name.split(":")[0]
-    if any(path.endswith(".h") for path in mutant.files):  # an inline one is part of many files
-        of_files = [key for key in covered if key.endswith(f":{name}")]
-    else:
-        of_files = [f"{os.path.basename(path)}:{name}" for path in mutant.files]
-    return sorted({test for key in [name, *of_files] for test in covered.get(key, [])})
+    keys = {name} | {f"{os.path.basename(path)}:{name}" for path in mutant.files}
+    # An inline function of a header is part of many files, and a hidden one stands behind the wrong one.
+    if name.startswith("pawl") or any(path.endswith(".h") for path in mutant.files):
+        keys.update(key for key in covered if key.endswith(f":{name}"))
+    return sorted({test for key in keys for test in covered.get(key, [])})
 
 
 class Symbols:

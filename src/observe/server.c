@@ -17,7 +17,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 16
 #define CONNECTIONS_MAX 128u      /* a thread each; more are closed at once */
 #define CONNECTION_SECONDS_MAX 5u /* of silence */
 
@@ -113,7 +112,7 @@ pawl_code pawl__listen(const char *text, int number, int *fd, int *got, pawl_err
         return code;
     *fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-        bind(*fd, &at.any, size) != 0 || listen(*fd, BACKLOG) != 0 ||
+        bind(*fd, &at.any, size) != 0 || listen(*fd, SOMAXCONN) != 0 ||
         getsockname(*fd, &at.any, &size) != 0) {
         code = pawl_error_set(error, PAWL_ECONFIG, "cannot listen on %s port %d: %s", text,
                               number > 0 ? number : 0, strerror(errno));

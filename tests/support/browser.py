@@ -49,6 +49,12 @@ class Page:
     def run(self, script, *arguments):
         return self.do("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def later(self, script, *arguments):
+        """What the promise of the script ends with."""
+        return self.do("POST", "/execute/async", {"args": list(arguments), "script": f"""
+            const done = arguments[arguments.length - 1];
+            (async () => {{ {script} }})().then(done, (error) => done(String(error)));"""})
+
     def find(self, selector, text=None):
         """The visible elements of the selector whose text has this in it."""
         return self.run("""
@@ -96,8 +102,10 @@ class Page:
             "features": [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]}})
 
     def picture(self, path):
+        """A WebP file of what is visible."""
+        taken = self.do("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 45}})
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.do("GET", "/screenshot")))
+            file.write(base64.b64decode(taken["data"]))
 
     def complaints(self):
         """Errors of the script, and what the content security policy refused."""

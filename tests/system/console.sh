@@ -2,25 +2,11 @@
 # console.sh - the API of `pawl console` on SQLite: what it shows, what it changes and in whose name, and what it refuses.
 #
 # SPDX-License-Identifier: Apache-2.0
-. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+. "${PAWL_SOURCE_DIR:?}/tests/support/console.sh"
 
-need_sqlite
-[ -e "$build_dir/libpawl-observe.so" ] || skip "the module that serves pages was not built"
 command -v curl >/dev/null || skip "curl is not installed"
-build_fill
-export PAWL_STORE=sqlite:$work/console.db PAWL_DRIVER_PATH=$build_dir
+export PAWL_STORE=sqlite:$work/console.db
 me=$(id -un)
-
-# console OPTION ...: starts one at a free port; `at` is its address.
-console()
-{
-    rm -f "$work/console.err"
-    "$build_dir/pawl" console --listen 127.0.0.1:0 "$@" >"$work/console.out" 2>"$work/console.err" &
-    pid=$!
-    started+=("$pid")
-    poll 60 grep -q 'console of' "$work/console.err" || die "it does not start: $(cat "$work/console.err")"
-    at=$(sed -nE 's,.* at (http://[^/]*)/.*,\1,p' "$work/console.err")
-}
 
 # status WANTED PATH CURL-OPTION ...: the answer is in $work/out.
 status()
@@ -95,6 +81,24 @@ for path in stats doctor queue/list worker/list outbox/list timeout/list schedul
     answer '^\{"items":\['
 done
 
+echo "== the page of the API has each path with its options, and its examples run"
+status 200 /api/paths
+python3 - "$work/out" "$source_dir/docs/console.md" <<'EOF' || die "docs/console.md has other paths or options than the console"
+import json, re, sys
+answered = {f'{item["method"]} {item["path"]}': item["options"] for item in json.load(open(sys.argv[1]))["items"]}
+rows = re.findall(r"^\| (GET|POST) `([a-z/-]+)` \|[^|]*\| ([^|]*)\|$", open(sys.argv[2]).read(), re.M)
+said = {f"{method} {path}": re.findall(r"`([a-z-]+)`", options) for method, path, options in rows}
+for path in sorted(set(answered) | set(said)):
+    if answered.get(path) != said.get(path):
+        print(path, "answers", answered.get(path), "and the page says", said.get(path), file=sys.stderr)
+sys.exit(answered != said or len(said) < 40)
+EOF
+sed -n '/^## The API/,/^## Safety/p' "$source_dir/docs/console.md" | sed -n '/^    \$ curl/,/[^\\]$/p' | sed -E "s/^    (\\$ )?//; s,http://127.0.0.1:8090,$at,g" >"$work/examples"
+[ "$(grep -c '^curl' "$work/examples")" = 4 ] || die "other examples: $(cat "$work/examples")"
+sed '/^curl.*X-Pawl-Console/,$d' "$work/examples" | while IFS= read -r line; do
+    bash -c "$line" >"$work/out" 2>&1 && grep -q '^{"items":\[' "$work/out" || die "the example fails: $line"
+done || exit 1
+
 echo "== what it does not answer"
 status 404 /api/dead/show?arg=nobody
 answer '\{"error":"[^"]*nobody'
@@ -139,8 +143,48 @@ for file in live1 live2; do
 done
 stop "$pid" TERM 0
 
+echo "== 10,000 slow connections"
+console
+python3 - "$at" "$pid" <<'EOF' || die "slow connections stop others, or fill the memory"
+import http.client, resource, socket, sys, time
+host, port = sys.argv[1][7:].split(":")
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+slow, begun = [], time.monotonic()
+for number in range(10000):
+    one = socket.create_connection((host, int(port)))
+    try:
+        one.sendall(b"GET /api/about HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+    except OSError:
+        continue  # refused already
+    slow = (slow + [one])[-900:]
+    if number % 500 == 0:  # somebody else is answered meanwhile
+        other = http.client.HTTPConnection(host, int(port), timeout=30, source_address=("127.0.0.2", 0))
+        other.request("GET", "/api/about")
+        if other.getresponse().status != 200:
+            sys.exit(f"after {number} connections: another address is refused")
+        other.close()
+memory = int(open(f"/proc/{sys.argv[2]}/statm").read().split()[1]) * 4096
+print(f"{time.monotonic() - begun:.1f} s, {memory / 1e6:.0f} MB")
+sys.exit(f"{memory} bytes" if memory > 150e6 else 0)
+EOF
+stop "$pid" TERM 0
+
+echo "== with an application"
+expect 0 '' pawl schema apply --app "$build_dir/orders.so"
+console --app "$build_dir/orders.so" --saga-prefix orders_ --write
+for path in stats doctor queue/list worker/list outbox/list timeout/list saga/list schedule/list projection/list aggregator/list \
+    events/list 'events/list?operators=true' dead/list 'dead/list?saga=OrderSaga/01a213f8-2546-7001-b8d7-efe6e10c5328' 'outbox/list?saga=OrderSaga/01a213f8-2546-7001-b8d7-efe6e10c5328' \
+    'timeout/list?saga=OrderSaga/01a213f8-2546-7001-b8d7-efe6e10c5328' 'dead/retry?all=true&dry-run=true' "why?arg=$id" topology/print "dead/show?arg=$id"; do
+    status 200 "/api/$path"
+    answer '^\{"items":\['
+done
+status 400 /api/dead/edit "${own[@]}" -d "{\"arg\":\"$id\",\"body\":\"no json\"}"
+stop "$pid" TERM 0
+
 echo "== it changes what is there, in the name of its user"
 console --write
+sed -n '/^curl.*X-Pawl-Console/,$p' "$work/examples" | sed -E "s,http://[0-9.:]+,$at,; s/\"m-1\",\"m-2\"/\"m-28\",\"m-29\"/" >"$work/example"
+bash "$work/example" >"$work/out" 2>&1 && answer '"retried":2' || die "the example fails: $(cat "$work/example")"
 status 403 /api/dead/retry -d "{\"arg\":\"$id\"}" -H 'Content-Type: application/json'
 status 403 /api/dead/retry -d "{\"arg\":\"$id\"}" -H 'X-Pawl-Console: 1'
 status 403 /api/dead/retry "${own[@]}" -d "{\"arg\":\"$id\"}" -H 'Origin: http://evil.example'
@@ -156,7 +200,7 @@ status 413 /api/dead/retry "${own[@]}" --data-binary "@$work/large"
 printf '{"arg":"%s"}' "$(head -c 150000 "$work/large" | tr '\0' x)" >"$work/long"
 status 400 /api/dead/retry "${own[@]}" --data-binary "@$work/long"
 status 404 /api/dead/retry "${own[@]}" -d '{"arg":"nobody"}'
-expect 0 '"matching":30' pawl dead retry --all --dry-run --json
+expect 0 '"matching":28' pawl dead retry --all --dry-run --json
 status 200 /api/dead/retry "${own[@]}" -d "{\"arg\":[\"$id\"],\"reason\":\"mended\"}" -H "Origin: $at"
 answer '"retried":1'
 id=$(sed -nE '2s/^\{"message_id":"([^"]*)".*/\1/p' "$work/listed")
@@ -165,10 +209,10 @@ expect 0 '"body":"\{\\"n\\":7\}"' pawl queue peek billing --id "$id" --json --re
 status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"code":"NOSUCH"}'
 answer '"discarded":0'
 status 200 /api/dead/discard "${own[@]}" -d '{"all":true,"rate":1000,"reason":"no use"}'
-answer '"discarded":28'
+answer '"discarded":26'
 status 200 /api/bulk/start "${own[@]}" -d '{"verb":"queue","action":"move","arg":["billing","elsewhere"]}'
-answer '"total":2\}'
-poll 60 eval '[ "$(queue_ready elsewhere)" = 2 ]' || die "the messages of a queue are not moved: $(cat "$work/console.err")"
+answer '"total":4\}'
+poll 60 eval '[ "$(queue_ready elsewhere)" = 4 ]' || die "the messages of a queue are not moved: $(cat "$work/console.err")"
 expect 0 '' pawl send --to billing --type note --id stays --body '{}'
 status 200 /api/queue/pause "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
 expect 0 "\"state\":\"paused\".*\"paused_by\":\"$me\"" pawl queue show billing --json

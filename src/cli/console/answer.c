@@ -2,6 +2,7 @@
  *
  *     GET  /  /console.js  /console.css  ...          the page
  *     GET  /api/about                                 store, user, whether he may write
+ *     GET  /api/paths                                 the verbs and options that are answered
  *     GET  /api/live                                  server-sent events
  *     GET  /api/VERB[/ACTION]?arg=WORD&OPTION=VALUE   {"items":[...],"notes":[...]}
  *     POST /api/bulk/start   {"verb":"dead","action":"retry","OPTION":VALUE,"reason":"..."}
@@ -286,6 +287,8 @@ static void answer_api(pawl__console *console, const pawl_serve_request *request
     const pawl__console_route *way = pawl__console_route_find(path);
     if (is_get && strcmp(path, "about") == 0)
         tell_about(console, who, arena, answer);
+    else if (is_get && strcmp(path, "paths") == 0)
+        set(answer, 200, "application/json", pawl__console_paths(arena));
     else if (is_get && strcmp(path, "live") == 0) {
         set(answer, 200, "text/event-stream", PAWL_TEXT(""));
         answer->is_stream = true;

@@ -123,6 +123,8 @@ typedef struct pawl__console_route {
 
 /* Of "dead/list"; NULL: there is none. */
 const pawl__console_route *pawl__console_route_find(const char *path);
+/* All of them as JSON: {"items":[{"path":"dead/list","method":"GET","options":["type",...]},...],"notes":[]}. */
+pawl_text pawl__console_paths(pawl_arena *arena);
 
 #define PAWL__CONSOLE_REFUSAL_SIZE 200
 /* Makes the words of the request; `call` has the user. False: the refusal says why. */

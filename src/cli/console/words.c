@@ -6,6 +6,8 @@
  */
 #include "cli/console/console.h"
 
+#include "store/core/object.h"
+
 #include <string.h>
 
 #define LIMIT_MAX 500
@@ -93,6 +95,33 @@ const pawl__console_route *pawl__console_route_find(const char *path)
     return NULL;
 }
 
+static void add_options(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *options)
+{
+    for (const char *at = options, *end; (end = strchr(at, ' ')) != NULL; at = end + 1)
+        yyjson_mut_arr_add_strn(doc, list, at, (size_t)(end - at));
+}
+
+pawl_text pawl__console_paths(pawl_arena *arena)
+{
+    yyjson_mut_doc *doc   = pawl__json_create();
+    yyjson_mut_val *root  = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *items = yyjson_mut_obj_add_arr(doc, root, "items");
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        const pawl__console_route *route = &routes[i];
+        yyjson_mut_val            *item  = yyjson_mut_arr_add_obj(doc, items);
+        pawl_text                  path  = route->action != NULL
+                                               ? pawl_arena_printf(arena, "%s/%s", route->verb, route->action)
+                                               : pawl_text_of(route->verb);
+        yyjson_mut_obj_add_strn(doc, item, "path", path.data, path.size);
+        yyjson_mut_obj_add_str(doc, item, "method", route->writes ? "POST" : "GET");
+        add_options(doc, yyjson_mut_obj_add_arr(doc, item, "options"), route->options);
+    }
+    (void)yyjson_mut_obj_add_arr(doc, root, "notes");
+    pawl_text made = pawl__object_write(doc, arena);
+    yyjson_mut_doc_free(doc);
+    return made;
+}
+
 /* The option of the verb, when the route's action has it. */
 static const pawl__option *find_option(const pawl__console_route *way, const char *name)
 {
@@ -118,7 +147,7 @@ typedef struct asking {
     pawl__console_call         call;
     const char                *arguments[PAWL__CONSOLE_WORDS_MAX];
     size_t                     argument_count;
-    bool                       has_limit, is_bulk, is_dry;
+    bool                       has_limit, has_saga, is_bulk, is_dry;
     char                       refusal[200]; /* or empty */
 } asking;
 
@@ -150,6 +179,7 @@ static bool add(asking *it, const char *name, const char *value)
     if (option->kind == PAWL__OPTION_FLAG && strcmp(value, "true") != 0)
         return strcmp(value, "false") == 0 ||
                refuse_name(it, "an option that is true or false", name);
+    it->has_saga |= strcmp(name, "saga") == 0;
     it->is_bulk |= strcmp(name, "all") == 0;
     it->is_dry |= strcmp(name, "dry-run") == 0;
     if (option->kind == PAWL__OPTION_FLAG) {
@@ -262,11 +292,21 @@ static bool add_own(asking *it, const char *name, const char *value)
            pawl__console_word(&it->call, it->arena, name, value);
 }
 
+/* `pawl dead` takes the program with --saga only, and for an edit. */
+static bool takes_app(const asking *it)
+{
+    return strcmp(it->way->verb, "dead") != 0 || it->has_saga ||
+           strcmp(it->way->action, "edit") == 0;
+}
+
 /* The options that the console gives to each verb that has them. */
 static bool add_usual(asking *it, const pawl__console *console)
 {
-    bool is_well = add_own(it, "prefix", console->prefix) && add_own(it, "app", console->app) &&
-                   add_own(it, "saga-prefix", console->saga_prefix) &&
+    const char *app = takes_app(it) ? console->app : NULL;
+    const char *saga_prefix =
+        it->has_saga || strcmp(it->way->verb, "dead") != 0 ? console->saga_prefix : NULL;
+    bool is_well = add_own(it, "prefix", console->prefix) && add_own(it, "app", app) &&
+                   add_own(it, "saga-prefix", saga_prefix) &&
                    (is_listed(it->way->options, "deadline") || add_own(it, "deadline", "10s"));
     if (is_well && !it->has_limit && is_listed(it->way->options, "limit"))
         is_well = add_own(it, "limit", LIMIT_USUAL);

@@ -633,8 +633,8 @@ async function messagesOf(found, events) {
       kind: one.place === "dead" ? "dead" : "waits", text: `${one.place} ${one.queue ?? one.endpoint ?? ""}` });
   let next = [...found.map((one) => one.causation_id), ...events.flatMap((one) => [one.message_id, one.causation_id])];
   while (next.length && asked.size < historyMax) {
-    const ids = [...new Set(next)].filter((id) => id && !asked.has(id)).slice(0, 4);
-    next = next.filter((id) => !ids.includes(id) && !asked.has(id));
+    const left = [...new Set(next)].filter((id) => id && !asked.has(id)), ids = left.slice(0, 4);
+    next = left.slice(4);
     for (const id of ids) asked.add(id);
     const answers = await Promise.all(ids.map((id) => get("saga/history", { arg: id }).catch(() => ({ items: [] }))));
     for (const line of answers.flatMap((answer) => answer.items)) {
@@ -669,7 +669,7 @@ function flow(messages) {
   for (const message of messages) add(message, 0); // a circle of causes
   const place = new Map(rows.map((row) => [row.message.id, row]));
   const width = columnWidth * (1 + Math.max(0, ...rows.map((row) => row.x))) + 20, height = rowHeight * rows.length + 10;
-  const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Flow of the messages" });
+  const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "Flow of the messages" });
   for (const { message, x: column, y: row } of rows) {
     const cause = place.get(message.cause), x = 10 + column * columnWidth, y = 6 + row * rowHeight;
     if (cause && cause.message !== message)
