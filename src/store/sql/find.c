@@ -183,6 +183,8 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
         by.query.at_max = PAWL_TIME_MAX;
     if (query->after != NULL)
         by.after = *query->after;
+    if (by.after.at > by.query.at_min)
+        by.query.at_min = by.after.at; /* so that the index is entered there */
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
     *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
     return code;

@@ -66,14 +66,13 @@
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
 
-/* The filters of a pawl_dead_query, and its order. */
-#define PAWL__SQL_DEAD_QUERY                                          \
+/* The filters of a pawl_dead_query. */
+#define PAWL__SQL_DEAD_FILTERS                                        \
     "(?1 = '' or [Endpoint] = ?1) and (?2 = '' or [MessageId] = ?2) " \
     "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) "      \
     "and (?5 = '' or {has:[Error]|?5}) "                              \
-    "and [At] >= ?6 and [At] <= ?7 and ([At] > ?8 or ([At] = ?8 and " \
-    "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) " \
-    "order by [At], [Endpoint], [MessageId] {limit:?11}"
+    "and ([At] > ?8 or ([At] = ?8 and "                               \
+    "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) "
 
 #define PAWL__SQL_HISTORY                                                       \
     "[Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Version], " \
@@ -210,9 +209,13 @@
     X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] {limit:?1}")                                         \
     X(DEAD_LIST_ENDPOINT,                                                                                                        \
       PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] {limit:?2}")                                          \
-    X(DEAD_FIND, PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_QUERY)                                                               \
-    X(DEAD_FIND_ONE,                                                                                                             \
-      PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_QUERY)                                 \
+    X(DEAD_FIND, PAWL__SQL_DEAD_ROW                                                                                              \
+      "where " PAWL__SQL_DEAD_FILTERS                                                                                            \
+      "and [At] >= ?6 and [At] <= ?7 order by [At], [Endpoint], [MessageId] {limit:?11}")                                        \
+    /* A time that is compared like this leads to no index: the row is found by its key. */                                      \
+    X(DEAD_FIND_ONE, PAWL__SQL_DEAD_ROW                                                                                          \
+      "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_FILTERS                                                   \
+      "and (?2 = '' or [At] >= ?6) and (?2 = '' or [At] <= ?7) order by [MessageId] {limit:?11}")                                \
     X(DEAD_QUEUES,                                                                                                               \
       "select [Queue], count(*), min([At]) from {dead} group by [Queue] order by [Queue]")                                       \
     X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \

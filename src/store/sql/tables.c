@@ -74,6 +74,7 @@ static const pawl__sql_column dead_columns[] = {
 };
 static const pawl__sql_index dead_indexes[] = {
     {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL},
+    {"dead_at", "[At]", false, NULL, NULL, " sqlite postgres "},
 };
 
 /* No index on Source for pending rows: it was measured to cost a third of all

@@ -49,6 +49,8 @@ create table if not exists "pawl_dead" (
 ) strict;
 create unique index if not exists "pawl_dead_message"
     on "pawl_dead" ("Endpoint", "MessageId");
+create index if not exists "pawl_dead_at"
+    on "pawl_dead" ("At");
 
 -- Ids of the messages that an endpoint has handled
 create table if not exists "pawl_inbox" (
