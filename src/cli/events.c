@@ -169,16 +169,18 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- What operators did ------------------------------------------------------ */
 
-#define OPERATORS_PAGE 1000
-#define OPERATORS_READ_MAX \
-    100000 /* a list of the newest, not a search through all that ever happened */
+#define OPERATORS_PAGE 200        /* events of one read, whose bodies are in memory */
+#define OPERATORS_READ_MAX 100000 /* of the newest: no search through all that ever happened */
 #define OPERATORS_PREFIX "pawl."
 #define CRASHES_PREFIX "pawl.process/" /* by `pawl run --restart` */
 
 typedef struct operators_cursor {
-    list_cursor events;
-    int64_t     read;
-    bool        is_cut;
+    list_cursor   events;
+    pawl_arena   *page; /* of the events that are looked at */
+    operator_row *rows;
+    size_t        count, count_max;
+    int64_t       read;
+    bool          is_cut;
 } operators_cursor;
 
 static bool begins(pawl_text text, const char *prefix)
@@ -186,26 +188,44 @@ static bool begins(pawl_text text, const char *prefix)
     return text.size >= strlen(prefix) && memcmp(text.data, prefix, strlen(prefix)) == 0;
 }
 
-/* Adds those that name an operator, up to count_max, and says how many events were looked at. */
-static pawl_code add_operators(const pawl_event_row *events, size_t event_count, size_t count_max,
-                               pawl_arena *arena, operator_row *rows, size_t *count, size_t *looked,
-                               pawl_error *error)
+/* Adds the event if it names an operator. */
+static pawl_code add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_arena *arena,
+                              pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    for (*looked = 0; *looked < event_count && *count < count_max && code == PAWL_OK; ++*looked) {
-        const pawl_event_row *event = &events[*looked];
-        pawl_event_row        one   = *event;
-        pawl__action_rows     done  = {.count = 0};
-        if (!begins(event->stream, OPERATORS_PREFIX) || begins(event->stream, CRASHES_PREFIX))
-            continue;
-        code = pawl__actions_read(&(pawl_event_rows){.items = &one, .count = 1}, OPERATORS_PREFIX,
-                                  arena, &done, error);
-        if (code == PAWL_OK && done.items[0].by.size > 0)
-            rows[(*count)++] = (operator_row){.seq     = event->seq,
-                                              .version = event->version,
-                                              .stream  = event->stream,
-                                              .done    = done.items[0]};
+    pawl__action_rows done = {.count = 0};
+    if (!begins(event->stream, OPERATORS_PREFIX) || begins(event->stream, CRASHES_PREFIX))
+        return PAWL_OK;
+    event->event.type = pawl_arena_text(arena, event->event.type);
+    event->stream     = pawl_arena_text(arena, event->stream);
+    if (event->event.type.data == NULL || event->stream.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for an action");
+    pawl_code code = pawl__actions_read(&(pawl_event_rows){.items = event, .count = 1},
+                                        OPERATORS_PREFIX, arena, &done, error);
+    if (code == PAWL_OK && done.items[0].by.size > 0)
+        cursor->rows[cursor->count++] = (operator_row){.seq     = event->seq,
+                                                       .version = event->version,
+                                                       .stream  = event->stream,
+                                                       .done    = done.items[0]};
+    return code;
+}
+
+/* Looks at the next events, until there are as many actions as are wanted. `*size`: of the page that was read. */
+static pawl_code look_at_page(operators_cursor *cursor, size_t *size, pawl_arena *arena,
+                              pawl_error *error)
+{
+    pawl_event_rows page           = {.count = 0};
+    cursor->events.query.count_max = OPERATORS_PAGE;
+    pawl_arena_reset(cursor->page);
+    pawl_code code =
+        pawl_store_events(cursor->events.store, &cursor->events.query, cursor->page, &page, error);
+    for (size_t i = 0; code == PAWL_OK && i < page.count && cursor->count < cursor->count_max;
+         i++) {
+        cursor->events.query.after = page.items[i].seq;
+        cursor->read++;
+        code = add_operator(cursor, &page.items[i], arena, error);
     }
+    *size          = page.count;
+    cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
     return code;
 }
 
@@ -213,26 +233,18 @@ static pawl_code next_operators(void *context, size_t count_max, pawl_arena *are
                                 const void **rows, size_t *count, pawl_error *error)
 {
     operators_cursor *cursor = context;
-    pawl_event_query *query  = &cursor->events.query;
-    operator_row     *found  = pawl_arena_take(arena, count_max * sizeof *found);
     size_t            size   = OPERATORS_PAGE;
     pawl_code         code   = PAWL_OK;
-    *rows                    = found;
-    *count                   = 0;
-    if (found == NULL)
+    cursor->rows             = pawl_arena_take(arena, count_max * sizeof *cursor->rows);
+    cursor->count            = 0;
+    cursor->count_max        = count_max;
+    if (cursor->rows == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", count_max);
-    while (code == PAWL_OK && *count < count_max && size == OPERATORS_PAGE && !cursor->is_cut) {
-        const void *page   = NULL;
-        size_t      looked = 0;
-        size               = 0;
-        code               = next_page(&cursor->events, OPERATORS_PAGE, arena, &page, &size, error);
-        if (code == PAWL_OK)
-            code = add_operators(page, size, count_max, arena, found, count, &looked, error);
-        if (code == PAWL_OK && looked > 0)
-            query->after = ((const pawl_event_row *)page)[looked - 1].seq;
-        cursor->read += (int64_t)looked;
-        cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
-    }
+    while (code == PAWL_OK && cursor->count < count_max && size == OPERATORS_PAGE &&
+           !cursor->is_cut)
+        code = look_at_page(cursor, &size, arena, error);
+    *rows  = cursor->rows;
+    *count = cursor->count;
     return code;
 }
 
@@ -242,11 +254,15 @@ static pawl_code list_operators(const void *context, pawl_store *store, pawl_are
     const verb_fields *fields = context;
     pawl__view         view =
         pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
-    operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}}};
-    pawl_code        code   = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
+    operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}},
+                               .page   = pawl_arena_create(0)};
+    if (cursor.page == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for events");
+    pawl_code code = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
     if (code == PAWL_OK && cursor.is_cut)
         fprintf(stderr, "the newest %d events were read; older ones: --after %" PRId64 "\n",
                 OPERATORS_READ_MAX, cursor.events.query.after);
+    pawl_arena_destroy(cursor.page);
     return code;
 }
 

@@ -133,3 +133,4 @@ def start(folder):
     finally:
         driver.kill()
         driver.wait()
+        subprocess.run(["pkill", "-KILL", "-f", f"{folder}/browser"], check=False)  # one that hangs outlives its driver
