@@ -19,15 +19,6 @@ const pawl__column pawl__action_columns[] = {
     {.key = NULL},
 };
 
-static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
-{
-    yyjson_val *value = yyjson_obj_get(object, key);
-    const char *text  = yyjson_get_str(value);
-    return text == NULL
-               ? (pawl_text){0}
-               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
-}
-
 /* Types of events that are stored with other words than those that are said. */
 static const struct {
     const char *stored, *said;
@@ -41,8 +32,8 @@ static pawl__action_row action_of(const pawl_event *event, const char *prefix, p
     pawl__action_row row  = {.action = event->type, .at = event->at};
     yyjson_doc *doc  = yyjson_read(event->headers.data, event->headers.size, YYJSON_READ_NOFLAG);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    row.by           = member_of(root, "by", arena);
-    row.reason       = member_of(root, "reason", arena);
+    row.by           = pawl__json_text(root, "by", arena);
+    row.reason       = pawl__json_text(root, "reason", arena);
     yyjson_doc_free(doc);
     for (size_t i = 0; i < sizeof standard_words / sizeof standard_words[0]; i++)
         if (pawl_text_equal(event->type, pawl_text_of(standard_words[i].stored)))

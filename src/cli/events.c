@@ -183,17 +183,13 @@ typedef struct operators_cursor {
     bool          is_cut;
 } operators_cursor;
 
-static bool begins(pawl_text text, const char *prefix)
-{
-    return text.size >= strlen(prefix) && memcmp(text.data, prefix, strlen(prefix)) == 0;
-}
-
 /* Adds the event if it names an operator. */
 static pawl_code add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_arena *arena,
                               pawl_error *error)
 {
     pawl__action_rows done = {.count = 0};
-    if (!begins(event->stream, OPERATORS_PREFIX) || begins(event->stream, CRASHES_PREFIX))
+    if (!pawl__text_begins(event->stream, OPERATORS_PREFIX) ||
+        pawl__text_begins(event->stream, CRASHES_PREFIX))
         return PAWL_OK;
     event->event.type = pawl_arena_text(arena, event->event.type);
     event->stream     = pawl_arena_text(arena, event->stream);

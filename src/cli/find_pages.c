@@ -222,21 +222,6 @@ static pawl_code list_outbox(const pawl__find_cursor *cursor, pawl_arena *arena,
     return code;
 }
 
-static bool begins(pawl_text text, const char *with)
-{
-    size_t size = strlen(with);
-    return text.size >= size && memcmp(text.data, with, size) == 0;
-}
-
-static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
-{
-    yyjson_val *value = yyjson_obj_get(object, key);
-    const char *text  = yyjson_get_str(value);
-    return text == NULL
-               ? (pawl_text){0}
-               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
-}
-
 /* An operator's action on a dead letter keeps the message's body and ids. The event's headers are those of the action, and say
  * which type the message had. Any other event has no message here: it is empty, and no condition matches it. */
 static pawl__found of_event(const pawl_event_row *row, pawl_arena *arena)
@@ -244,17 +229,18 @@ static pawl__found of_event(const pawl_event_row *row, pawl_arena *arena)
     static const char prefix[] = "pawl.dead_";
     const pawl_event *event    = &row->event;
     pawl__found       made     = {.number = row->seq};
-    if (!begins(event->type, prefix) || !begins(row->stream, PAWL_DEAD_STREAMS "/"))
+    if (!pawl__text_begins(event->type, prefix) ||
+        !pawl__text_begins(row->stream, PAWL_DEAD_STREAMS "/"))
         return made;
     yyjson_doc *doc = yyjson_read(event->headers.data, event->headers.size, YYJSON_READ_NOFLAG);
     yyjson_val *was = yyjson_doc_get_root(doc);
-    pawl_text   by  = member_of(was, "by", arena);
+    pawl_text   by  = pawl__json_text(was, "by", arena);
     made.at         = event->at;
-    made.queue      = member_of(was, "queue", arena);
-    made.endpoint   = member_of(was, "endpoint", arena);
-    made.error      = member_of(was, "error", arena);
+    made.queue      = pawl__json_text(was, "queue", arena);
+    made.endpoint   = pawl__json_text(was, "endpoint", arena);
+    made.error      = pawl__json_text(was, "error", arena);
     made.message    = (pawl_message){.id             = event->message_id,
-                                     .type           = member_of(was, "type", arena),
+                                     .type           = pawl__json_text(was, "type", arena),
                                      .body           = event->body,
                                      .correlation_id = event->correlation_id,
                                      .causation_id   = event->causation_id};

@@ -124,6 +124,7 @@ bool pawl__number_parse(const char *text, int64_t *number);
 /* PAWL_EINVAL for a text that is no UTF-8: a store would refuse it in its own words, or find no
  * row. `name` is "--source" or an argument's; NULL is well. */
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
+bool      pawl__text_begins(pawl_text text, const char *prefix);
 /* pawl__text_check, and PAWL_EINVAL for a filter that is given and empty. */
 pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
 /* A whole number, or a duration, within the option's limits. */

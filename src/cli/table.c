@@ -66,6 +66,15 @@ const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_S
     return text;
 }
 
+pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena)
+{
+    yyjson_val *value = yyjson_obj_get(object, key);
+    const char *text  = yyjson_get_str(value);
+    return text == NULL
+               ? (pawl_text){0}
+               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
+}
+
 bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time)
 {

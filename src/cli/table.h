@@ -108,6 +108,8 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 /* "3 m ago", "in 12 s" */
 const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);
+/* A copy of a member that is a text; empty: it is none. */
+pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena);
 /* Adds a time, null for 0. False when out of memory. */
 bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time);
