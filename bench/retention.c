@@ -134,7 +134,7 @@ static pawl_code start_sweeper(const pawl__bench_job *job, pawl__bench_backgroun
 static pawl_code count_marks(const pawl__bench_job *job, int64_t *marks, pawl_error *error)
 {
     pawl__bench_handle handle;
-    pawl_stats         stats = PAWL_STATS_INIT;
+    pawl_stats         stats = {.stats_size = sizeof stats, .count_max = INT64_MAX};
     pawl_code          code  = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
         code = pawl__bench_stats(&handle, &stats, error);

@@ -55,6 +55,8 @@ typedef struct pawl_scan_row {
     int32_t   attempts; /* failures in a row */
     bool      is_dead;
     pawl_text error; /* of the last failure */
+    /* Of a timeout. */
+    pawl_uuid saga_id; /* zero: it has no saga */
 } pawl_scan_row;
 
 typedef struct pawl_scan_rows {

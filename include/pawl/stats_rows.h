@@ -16,8 +16,11 @@ extern "C" {
 
 /* Of the rows of a queue that are not due yet, the first so many are checked for retries. */
 #define PAWL_RETRIED_SCAN_MAX 4096
+/* Where counts of rows end, so that a query costs the same for a table of any size: some 10 ms for
+ * each of them that is so large. */
+#define PAWL_STATS_COUNT_MAX 100000
 
-/* Counts for operators. None of them scans more than an index, and so many rows as the limit above. */
+/* Counts for operators. None of them reads more entries of an index than the limits above. */
 typedef struct pawl_queue_stats {
     pawl_text queue;
     int64_t   ready;         /* due */
@@ -40,7 +43,9 @@ typedef struct pawl_stats {
     int64_t           dead;
     int64_t           inbox;
     int64_t           workers;
-    pawl_counters     counters; /* summed over all workers that ever were */
+    pawl_counters     counters;  /* summed over all workers that ever were */
+    int64_t           count_max; /* in: every count of rows ends here, and as large as this says "so
+                                    many or more"; 0: PAWL_STATS_COUNT_MAX, which is written here */
 } pawl_stats;
 
 #define PAWL_STATS_INIT                  \

@@ -25,6 +25,7 @@ static const char *plural(int64_t count)
 
 static pawl_code check_workers(pawl__doctor *doctor, const seen *all)
 {
+    char    count[PAWL__SPAN_SIZE];
     int64_t waiting = all->stats.timeouts_due + all->stats.outbox_pending;
     for (size_t i = 0; i < all->stats.queue_count; i++)
         waiting += all->stats.queues[i].ready;
@@ -35,8 +36,8 @@ static pawl_code check_workers(pawl__doctor *doctor, const seen *all)
         return pawl__doctor_find(doctor, "workers", PAWL_FINDING_OK, "",
                                  "none lives, and nothing is due");
     return pawl__doctor_find(doctor, "workers", PAWL_FINDING_FAIL, "pawl run APP.so",
-                             "none lives, and %" PRId64 " message%s, timeout%s or deliver%s due",
-                             waiting, plural(waiting), plural(waiting),
+                             "none lives, and %s message%s, timeout%s or deliver%s due",
+                             pawl__rows_text(waiting, count), plural(waiting), plural(waiting),
                              waiting == 1 ? "y is" : "ies are");
 }
 
@@ -75,7 +76,7 @@ static bool is_known(const seen *all, pawl_text queue)
 static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_queue_stats *queue,
                              bool *is_well)
 {
-    char    text[PAWL__SPAN_SIZE];
+    char    text[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
     int64_t count = queue->ready + queue->scheduled;
     *is_well      = count == 0;
     if (count == 0)
@@ -83,14 +84,14 @@ static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_q
     if (!is_read(all, queue->queue))
         return pawl__doctor_find(
             doctor, "queues", PAWL_FINDING_FAIL, "pawl run APP.so",
-            "queue %.*s has no consumer: %" PRId64 " message%s wait%s%s",
-            PAWL_TEXT_ARGS(queue->queue), count, plural(count), count == 1 ? "s" : "",
+            "queue %.*s has no consumer: %s message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),
+            pawl__rows_text(count, rows), plural(count), count == 1 ? "s" : "",
             is_known(all, queue->queue) ? "" : ", and no endpoint of this store ever read it");
     if (queue->ready > 0 && queue->oldest < doctor->now - LATE)
         return pawl__doctor_find(doctor, "queues", PAWL_FINDING_WARN, "pawl worker list",
-                                 "queue %.*s: the oldest of %" PRId64
-                                 " due message%s is due since %s",
-                                 PAWL_TEXT_ARGS(queue->queue), queue->ready, plural(queue->ready),
+                                 "queue %.*s: the oldest of %s due message%s is due since %s",
+                                 PAWL_TEXT_ARGS(queue->queue), pawl__rows_text(queue->ready, rows),
+                                 plural(queue->ready),
                                  pawl__age_text(queue->oldest, doctor->now, text));
     *is_well = true;
     return PAWL_OK;
@@ -181,11 +182,12 @@ static pawl_code check_outbox(pawl__doctor *doctor, const seen *all)
 
 static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
 {
+    char    text[PAWL__SPAN_SIZE];
     int64_t count = all->stats.dead;
     if (count == 0)
         return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_OK, "", "there is none");
     return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_FAIL, "pawl dead list",
-                             "%" PRId64 " message%s dead-lettered", count,
+                             "%s message%s dead-lettered", pawl__rows_text(count, text),
                              count == 1 ? " is" : "s are");
 }
 

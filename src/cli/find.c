@@ -391,6 +391,9 @@ static pawl_code check_words(search *it, pawl_error *error)
         code = read_since(fields->since, it->cursor.now, &it->at_min, error);
     it->places       = places_of(fields->places);
     it->cursor.queue = pawl_text_of(fields->queue);
+    for (size_t i = 0; i < it->conditions.count; i++)
+        if (it->conditions.items[i].part == PAWL__FIND_ID)
+            it->cursor.message_id = it->conditions.items[i].value;
     if (code == PAWL_OK && fields->after != NULL)
         code = pawl__find_cursor_read(fields->after, &it->cursor, error);
     it->begun = it->cursor.place;

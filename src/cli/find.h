@@ -85,7 +85,8 @@ typedef struct pawl__found {
 
 typedef struct pawl__find_cursor {
     pawl_store      *store;
-    pawl_text        queue; /* --queue, or empty */
+    pawl_text        queue;      /* --queue, or empty */
+    pawl_text        message_id; /* of the condition id=, or empty */
     pawl_time        now;
     pawl__find_place place;
     /* Key of the last row that was looked at. */

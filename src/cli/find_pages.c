@@ -17,6 +17,7 @@
 #include "cli/why.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Rows of the first page; later ones have as many as PAGE_SIZE bytes hold, by the page before. */
@@ -188,10 +189,11 @@ static pawl_code list_queue(const pawl__find_cursor *cursor, pawl_arena *arena, 
                             pawl_error *error)
 {
     const pawl_queue_row   after = {.due = cursor->due, .seq = cursor->number};
-    const pawl_queue_query query = {.queue     = cursor->queue,
-                                    .due_min   = cursor->due,
-                                    .after     = cursor->has_key ? &after : NULL,
-                                    .count_max = cursor->page_rows};
+    const pawl_queue_query query = {.queue      = cursor->queue,
+                                    .message_id = cursor->message_id,
+                                    .due_min    = cursor->due,
+                                    .after      = cursor->has_key ? &after : NULL,
+                                    .count_max  = cursor->page_rows};
     pawl_queue_messages    rows  = {.count = 0};
     pawl_code              code = pawl_store_queue_find(cursor->store, &query, arena, &rows, error);
     if (code == PAWL_OK)
@@ -265,6 +267,63 @@ static pawl_code list_history(const pawl__find_cursor *cursor, pawl_arena *arena
     return code;
 }
 
+static int by_key(const void *left, const void *right)
+{
+    const pawl__found *l = left, *r = right;
+    int                order = pawl_text_compare(l->endpoint, r->endpoint);
+    return order != 0 ? order : (l->number > r->number) - (l->number < r->number);
+}
+
+static pawl_code letters_of_id(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
+                               pawl_error *error)
+{
+    const pawl_dead_query query = {.message_id = cursor->message_id};
+    pawl_dead_rows        rows  = {.count = 0};
+    pawl_code             code  = pawl_store_dead_find(cursor->store, &query, arena, &rows, error);
+    if (code == PAWL_OK)
+        code = take(made, rows.count, arena, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        made->items[i] = (pawl__found){.message  = rows.items[i].message,
+                                       .queue    = rows.items[i].queue,
+                                       .endpoint = rows.items[i].endpoint};
+    return code;
+}
+
+/* Statistics that count no further than one say which queues there are. */
+static pawl_code messages_of_id(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
+                                pawl_error *error)
+{
+    pawl_stats stats = {.stats_size = sizeof stats, .count_max = 1};
+    pawl_code  code  = pawl_store_stats(cursor->store, cursor->now, arena, &stats, error);
+    if (code == PAWL_OK)
+        code = take(made, stats.queue_count, arena, error);
+    made->count = 0;
+    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
+        const pawl_queue_query query = {
+            .queue = stats.queues[i].queue, .message_id = cursor->message_id, .count_max = 1};
+        pawl_queue_messages found = {.count = 0};
+        code = pawl_store_queue_find(cursor->store, &query, arena, &found, error);
+        if (code == PAWL_OK && found.count > 0)
+            made->items[made->count++] = of_queue(&found.items[0], query.queue);
+    }
+    return code;
+}
+
+/* Reads the messages of the id by an index, in the order of the cursor; false: the place has none. A
+ * search that goes on reads page by page again. */
+static bool find_id(const pawl__find_cursor *cursor, pawl_arena *arena, page *made, pawl_code *code,
+                    pawl_error *error)
+{
+    bool is_dead = cursor->place == PAWL__FIND_DEAD;
+    if (cursor->message_id.size == 0 || cursor->has_key || is_by_due(cursor) ||
+        (!is_dead && cursor->place != PAWL__FIND_QUEUE))
+        return false;
+    *code = (is_dead ? letters_of_id : messages_of_id)(cursor, arena, made, error);
+    if (*code == PAWL_OK && made->count > 1)
+        qsort(made->items, made->count, sizeof *made->items, by_key);
+    return true;
+}
+
 /* Bodies have up to 16 MB: a page of large ones has few rows. */
 static size_t next_size(const page *made)
 {
@@ -276,21 +335,28 @@ static size_t next_size(const page *made)
     return rows == 0 ? 1 : rows < PAGE_ROWS_MAX ? rows : PAGE_ROWS_MAX;
 }
 
+static pawl_code list(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
+                      pawl_error *error)
+{
+    if (cursor->place == PAWL__FIND_OUTBOX)
+        return list_outbox(cursor, arena, made, error);
+    if (cursor->place == PAWL__FIND_HISTORY)
+        return list_history(cursor, arena, made, error);
+    return is_by_due(cursor) ? list_queue(cursor, arena, made, error)
+                             : walk(cursor, arena, made, error);
+}
+
 pawl_code pawl__find_page(pawl__find_cursor *cursor, pawl_arena *arena, pawl__found **rows,
                           size_t *count, bool *is_last, pawl_error *error)
 {
-    page      made = {.count = 0};
-    pawl_code code = PAWL_OK;
-    if (cursor->place == PAWL__FIND_OUTBOX)
-        code = list_outbox(cursor, arena, &made, error);
-    else if (cursor->place == PAWL__FIND_HISTORY)
-        code = list_history(cursor, arena, &made, error);
-    else
-        code = is_by_due(cursor) ? list_queue(cursor, arena, &made, error)
-                                 : walk(cursor, arena, &made, error);
+    page      made     = {.count = 0};
+    pawl_code code     = PAWL_OK;
+    bool      is_of_id = find_id(cursor, arena, &made, &code, error);
+    if (!is_of_id)
+        code = list(cursor, arena, &made, error);
     *rows    = made.items;
     *count   = code == PAWL_OK ? made.count : 0;
-    *is_last = *count < cursor->page_rows;
+    *is_last = is_of_id || *count < cursor->page_rows;
     if (*count > 0)
         cursor->page_rows = next_size(&made);
     return code;

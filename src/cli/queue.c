@@ -110,13 +110,13 @@ typedef struct queue_row {
     }
 static const pawl__column queue_columns[] = {
     QUEUE("queue", TEXT, info.queue, "queue"),
-    QUEUE("ready", COUNT, info.ready, "ready"),
-    QUEUE("scheduled", COUNT, info.scheduled, "scheduled"),
+    QUEUE("ready", ROWS, info.ready, "ready"),
+    QUEUE("scheduled", ROWS, info.scheduled, "scheduled"),
     QUEUE("oldest", TIME, info.oldest, "oldest"),
     QUEUE("workers", COUNT, info.workers, "workers"),
     {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
      state_names},
-    QUEUE("dead", COUNT, info.dead, "dead letters"),
+    QUEUE("dead", ROWS, info.dead, "dead letters"),
     QUEUE("types", COUNT, info.types, NULL),
     QUEUE("paused", TIME, paused, NULL),
     QUEUE("paused_by", TEXT, paused_by, NULL),

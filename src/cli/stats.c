@@ -62,13 +62,13 @@ const pawl__option   pawl__stats_verb_options[]   = {
 
 const pawl__report pawl__stats_verb_reports[] = {
     {"the object", NULL,
-     "at messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_blocked outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
+     "at count_max messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_blocked outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
     {"one of queues", NULL, "queue ready scheduled oldest retried retried_since paused"},
     {"one of checks", NULL, "name status value reason"},
     {.what = NULL},
 };
 
-typedef enum number_kind { NUMBER_COUNT, NUMBER_TIME } number_kind;
+typedef enum number_kind { NUMBER_COUNT, NUMBER_ROWS, NUMBER_TIME } number_kind;
 
 typedef struct number_row {
     const char *json;
@@ -81,6 +81,10 @@ typedef struct number_row {
     {                                                           \
         json, label, offsetof(pawl_stats, member), NUMBER_COUNT \
     }
+#define ROWS(json, label, member)                              \
+    {                                                          \
+        json, label, offsetof(pawl_stats, member), NUMBER_ROWS \
+    }
 
 static const number_row numbers[] = {
     NUMBER("messages", "messages handled", counters.messages),
@@ -89,16 +93,16 @@ static const number_row numbers[] = {
     NUMBER("failures", "handler failures", counters.failures),
     NUMBER("conflicts", "conflicts", counters.conflicts),
     NUMBER("dead_ever", "dead letters by workers", counters.dead),
-    NUMBER("dead", "dead letters now", dead),
-    NUMBER("timeouts_due", "timeouts due", timeouts_due),
-    NUMBER("timeouts_pending", "timeouts pending", timeouts_pending),
-    NUMBER("outbox_pending", "outbox pending", outbox_pending),
-    NUMBER("outbox_blocked", "outbox blocked", outbox_blocked),
-    NUMBER("outbox_dead", "outbox dead", outbox_dead),
+    ROWS("dead", "dead letters now", dead),
+    ROWS("timeouts_due", "timeouts due", timeouts_due),
+    ROWS("timeouts_pending", "timeouts pending", timeouts_pending),
+    ROWS("outbox_pending", "outbox pending", outbox_pending),
+    ROWS("outbox_blocked", "outbox blocked", outbox_blocked),
+    ROWS("outbox_dead", "outbox dead", outbox_dead),
     {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
-    NUMBER("aggregator_rows", "aggregator messages", aggregator_rows),
-    NUMBER("flushes_dead", "aggregator partitions dead", flushes_dead),
-    NUMBER("inbox", "deduplication records", inbox),
+    ROWS("aggregator_rows", "aggregator messages", aggregator_rows),
+    ROWS("flushes_dead", "aggregator partitions dead", flushes_dead),
+    ROWS("inbox", "deduplication records", inbox),
     NUMBER("workers", "workers alive", workers),
 };
 #define NUMBER_COUNT_ALL (sizeof numbers / sizeof numbers[0])
@@ -128,7 +132,7 @@ static void print_result(const pawl_health_result *result, FILE *out)
 static void print_page(const pawl__watch_sample *sample, FILE *out)
 {
     const pawl_stats *stats = pawl__watch_stats(sample);
-    char              text[PAWL_TIME_TEXT_SIZE + 1];
+    char              text[PAWL_TIME_TEXT_SIZE + 1], rows[2][PAWL__SPAN_SIZE];
     fprintf(out, "%-28s %12s\n", "health", pawl_health_name(sample->health.state));
     for (size_t i = 0; i < sample->health.check_count; i++)
         if (sample->health.checks[i].state != PAWL_HEALTHY)
@@ -137,6 +141,8 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
         int64_t value = value_of(stats, &numbers[i]);
         if (numbers[i].kind == NUMBER_COUNT)
             fprintf(out, "%-28s %12" PRId64 "\n", numbers[i].label, value);
+        else if (numbers[i].kind == NUMBER_ROWS)
+            fprintf(out, "%-28s %12s\n", numbers[i].label, pawl__rows_text(value, rows[0]));
         else if (value != 0)
             fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
     }
@@ -145,9 +151,9 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
                 "oldest");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
-        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s%s\n",
-                PAWL_TEXT_ARGS(queue->queue), queue->ready, queue->scheduled, queue->retried,
-                format_time(queue->oldest, text),
+        fprintf(out, "%-28.*s %12s %12s %12" PRId64 "  %s%s\n", PAWL_TEXT_ARGS(queue->queue),
+                pawl__rows_text(queue->ready, rows[0]), pawl__rows_text(queue->scheduled, rows[1]),
+                queue->retried, format_time(queue->oldest, text),
                 pawl__watch_is_paused(sample, i) ? "  paused" : "");
     }
 }
@@ -177,12 +183,13 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
         return pawl__json_print(doc, out, error);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     pawl__json_add_time(doc, root, "at", sample->at);
+    yyjson_mut_obj_add_sint(doc, root, "count_max", PAWL_STATS_COUNT_MAX);
     for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
         int64_t value = value_of(stats, &numbers[i]);
-        if (numbers[i].kind == NUMBER_COUNT)
-            yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
-        else
+        if (numbers[i].kind == NUMBER_TIME)
             pawl__json_add_time(doc, root, numbers[i].json, value);
+        else
+            yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
     }
     yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
     for (size_t i = 0; i < stats->queue_count; i++) {

@@ -42,6 +42,13 @@ static const span_unit span_units[] = {
     {"s", PAWL_SECONDS(1)}, {"ms", PAWL_MILLISECONDS(1)}, {"us", 1},
 };
 
+const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE])
+{
+    snprintf(text, PAWL__SPAN_SIZE, "%" PRId64 "%s", count,
+             count >= PAWL_STATS_COUNT_MAX ? "+" : "");
+    return text;
+}
+
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE])
 {
     const span_unit *unit = span_units;
@@ -188,6 +195,9 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
         if (number_of(column, row) == 0)
             return PAWL_TEXT("");
         break;
+    case PAWL__COLUMN_ROWS:
+        return pawl_arena_text(view->arena,
+                               pawl_text_of(pawl__rows_text(number_of(column, row), span)));
     case PAWL__COLUMN_COUNT:
     case PAWL__COLUMN_COUNT_32: break;
     }
@@ -232,7 +242,7 @@ static size_t width_of(pawl_text text)
 static bool is_number(const pawl__column *column)
 {
     return column->kind == PAWL__COLUMN_COUNT || column->kind == PAWL__COLUMN_COUNT_32 ||
-           column->kind == PAWL__COLUMN_NUMBER;
+           column->kind == PAWL__COLUMN_NUMBER || column->kind == PAWL__COLUMN_ROWS;
 }
 
 static size_t headed_columns(const pawl__view *view, const pawl__column **list)
@@ -364,6 +374,7 @@ static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_va
         return yyjson_mut_obj_add_sint(doc, object, key, number_of(column, row));
     case PAWL__COLUMN_COUNT:
     case PAWL__COLUMN_COUNT_32:
+    case PAWL__COLUMN_ROWS:
     case PAWL__COLUMN_DURATION:
         return yyjson_mut_obj_add_sint(doc, object, key, number_of(column, row));
     }

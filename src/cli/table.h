@@ -32,6 +32,7 @@ typedef enum pawl__column_kind {
     PAWL__COLUMN_ID,       /* pawl_uuid; zero: none */
     PAWL__COLUMN_NAME,     /* an enum; its words are `names` */
     PAWL__COLUMN_COUNT,    /* int64_t */
+    PAWL__COLUMN_ROWS,     /* int64_t, a count that ends at PAWL_STATS_COUNT_MAX */
     PAWL__COLUMN_COUNT_32, /* int32_t */
     PAWL__COLUMN_NUMBER,   /* int64_t; 0: none */
     PAWL__COLUMN_TIME,     /* pawl_time; 0: none */
@@ -105,6 +106,8 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
 
 /* "12 s", "1.5 h", "340 us" */
 #define PAWL__SPAN_SIZE 48
+/* The number; behind one that ends at PAWL_STATS_COUNT_MAX, as counts of rows do, stands "+". */
+const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE]);
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 /* "3 m ago", "in 12 s" */
 const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);

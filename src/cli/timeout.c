@@ -100,21 +100,22 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__view                  view   = pawl__timeout_view(fields, arena);
     pawl__shown_timeout        *shown  = NULL;
     pawl__timeout_query         query;
-    pawl_timeout_rows           rows = {.count = 0};
-    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
+    pawl_timeout_rows           rows  = {.count = 0};
+    pawl_code                   code  = pawl__timeout_query_read(fields, &query, error);
+    size_t                      limit = fields->limit != 0 ? (size_t)fields->limit
+                                        : fields->is_json  ? 0
+                                                           : PAWL__LINES_DEFAULT;
+    query.count_max                   = limit != 0 ? limit + 1 : 0;
     if (code == PAWL_OK)
         code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
-    size_t limit = fields->limit != 0 ? (size_t)fields->limit
-                   : fields->is_json  ? rows.count
-                                      : PAWL__LINES_DEFAULT;
-    size_t count = rows.count < limit ? rows.count : limit;
+    size_t count = limit != 0 && rows.count > limit ? limit : rows.count;
     code         = pawl__timeout_shown(fields, store, rows.items, count, arena, &shown, error);
     if (code == PAWL_OK)
         code = pawl__rows_print(&view, shown, count, error);
     if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
-        fprintf(stderr, "the first %zu of %zu timeouts; --limit N shows more\n", count, rows.count);
+        fprintf(stderr, "these are %zu; there are more: --limit N shows N\n", count);
     return code;
 }
 

@@ -27,17 +27,22 @@ typedef struct pawl__timeout_query {
     pawl_text    destination, name, saga_type; /* empty: any */
     pawl_saga_id saga_id;                      /* zero: any; --saga is read with the store */
     pawl_time    due_min, due_max;
-    pawl_time    to; /* move --to, or 0 */
+    pawl_time    to;        /* move --to, or 0 */
+    size_t       count_max; /* 0: all */
 } pawl__timeout_query;
 
 /* PAWL_EINVAL names the option. */
 pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__timeout_query *query,
                                    pawl_error *error);
-/* The timeouts that match now, by due time; with ids the named ones, in their order. PAWL_ENOTFOUND
+/* The timeouts that match now, by due time, up to the query's count; with ids the named ones, in their order. PAWL_ENOTFOUND
  * names one that is not there. */
 pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error);
+
+/* The timeout of an id, by indexes. */
+pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
+                             pawl_timeout_row *row, bool *is_there, pawl_error *error);
 
 typedef struct pawl__shown_timeout {
     pawl_timeout_row row; /* first: list and show have columns of it in common */

@@ -68,54 +68,101 @@ static bool is_wanted(const pawl__timeout_query *query, const pawl_timeout_row *
            row->due >= query->due_min && row->due <= query->due_max;
 }
 
-/* Moves the named timeouts to the front, in the order of the words; one that is named twice is once
- * there. */
-static pawl_code take_named(const pawl__texts *ids, pawl_timeout_rows *rows, pawl_error *error)
+/* A page behind the id right before begins with the id. */
+static pawl_uuid before(pawl_uuid id)
 {
-    size_t count = 0;
+    for (size_t i = sizeof id.bytes; i-- > 0;)
+        if (id.bytes[i]-- != 0)
+            break;
+    return id;
+}
+
+/* By its id the row is found with its saga, whose timeouts are few: only among those of no saga are all
+ * looked at. */
+pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
+                             pawl_timeout_row *row, bool *is_there, pawl_error *error)
+{
+    pawl_scan_row     after = {.id = before(id)};
+    const pawl_scan   walk  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
+    pawl_scan_rows    found = {.count = 0};
+    pawl_timeout_rows rows  = {.count = 0};
+    pawl_code         code  = pawl_store_scan(store, &walk, arena, &found, error);
+    *is_there               = false;
+    if (code != PAWL_OK || found.count == 0 || pawl_uuid_compare(found.items[0].id, id) != 0)
+        return code;
+    code = pawl_store_timeout_list(store, (pawl_saga_id){found.items[0].saga_id}, 0, arena, &rows,
+                                   error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && !*is_there; i++) {
+        *row      = rows.items[i];
+        *is_there = pawl_uuid_compare(row->id.uuid, id) == 0;
+    }
+    return code;
+}
+
+/* The named timeouts, of the saga if there is one, in the order of the words; one that is named twice
+ * is once there. */
+static pawl_code find_named(const pawl__texts *ids, pawl_saga_id saga, pawl_store *store,
+                            pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    rows->count = 0;
+    rows->items = pawl_arena_take(arena, ids->count * sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", ids->count);
     for (size_t i = 0; i < ids->count; i++) {
-        pawl_uuid id   = {{0}};
-        size_t    at   = 0;
-        pawl_code code = pawl_uuid_parse(pawl_text_of(ids->items[i]), &id, error);
+        pawl_timeout_row *row      = &rows->items[rows->count];
+        pawl_uuid         id       = {{0}};
+        size_t            at       = 0;
+        bool              is_there = false;
+        pawl_code         code     = pawl_uuid_parse(pawl_text_of(ids->items[i]), &id, error);
         if (code != PAWL_OK)
             return pawl_error_wrap(error, code, "ID");
-        while (at < rows->count && pawl_uuid_compare(rows->items[at].id.uuid, id) != 0)
-            at++;
-        if (at == rows->count)
+        code = pawl__timeout_find(store, id, arena, row, &is_there, error);
+        if (code != PAWL_OK)
+            return code;
+        if (!is_there ||
+            (!pawl_uuid_is_zero(saga.uuid) && pawl_uuid_compare(row->saga_id.uuid, saga.uuid) != 0))
             return pawl_error_set(error, PAWL_ENOTFOUND, "there is no timeout %s", ids->items[i]);
-        if (is_schedule(&rows->items[at]))
+        if (is_schedule(row))
             return pawl_error_set(error, PAWL_ENOTFOUND,
                                   "%s is the next time of schedule %.*s: see `pawl schedule`",
-                                  ids->items[i], PAWL_TEXT_ARGS(rows->items[at].name));
-        if (at < count)
-            continue;
-        pawl_timeout_row found = rows->items[at];
-        rows->items[at]        = rows->items[count];
-        rows->items[count++]   = found;
+                                  ids->items[i], PAWL_TEXT_ARGS(row->name));
+        while (pawl_uuid_compare(rows->items[at].id.uuid, id) != 0)
+            at++;
+        rows->count += at == rows->count;
     }
-    rows->count = count;
     return PAWL_OK;
 }
 
-pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
-                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
-                               pawl_error *error)
+/* Keeps the rows that match. */
+static void take_wanted(const pawl__timeout_query *query, pawl_timeout_rows *rows)
 {
-    size_t       count = 0;
-    pawl_saga_id id    = query->saga_id;
-    pawl_text    type;
-    pawl_code    code = PAWL_OK;
-    if (fields->saga != NULL)
-        code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
-    if (code == PAWL_OK)
-        code = pawl_store_timeout_list(store, id, 0, arena, rows, error);
-    if (code != PAWL_OK)
-        return code;
-    if (fields->ids.count > 0)
-        return take_named(&fields->ids, rows, error);
+    size_t count = 0;
     for (size_t i = 0; i < rows->count; i++)
         if (is_wanted(query, &rows->items[i]))
             rows->items[count++] = rows->items[i];
     rows->count = count;
-    return PAWL_OK;
+}
+
+/* More and more of the first rows are read, until enough of them match. */
+pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
+                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
+                               pawl_error *error)
+{
+    pawl_saga_id id = query->saga_id;
+    pawl_text    type;
+    pawl_code    code = PAWL_OK;
+    if (fields->saga != NULL)
+        code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
+    if (code == PAWL_OK && fields->ids.count > 0)
+        return find_named(&fields->ids, id, store, arena, rows, error);
+    for (size_t asked = query->count_max; code == PAWL_OK; asked *= 8) {
+        code = pawl_store_timeout_list(store, id, asked, arena, rows, error);
+        if (code != PAWL_OK)
+            break;
+        bool is_all = asked == 0 || rows->count < asked;
+        take_wanted(query, rows);
+        if (is_all || rows->count >= query->count_max)
+            break;
+    }
+    return code;
 }

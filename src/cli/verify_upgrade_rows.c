@@ -38,7 +38,7 @@ static pawl_code write_cursor(run *it, pawl_error *error)
 
 static pawl_code count_rows(run *it, pawl_error *error)
 {
-    pawl_stats                    stats = PAWL_STATS_INIT;
+    pawl_stats                    stats = {.stats_size = sizeof stats, .count_max = INT64_MAX};
     size_t                        count;
     const pawl_saga_table *const *tables = pawl_upgrade_tables(it->upgrade, &count);
     pawl_code code = pawl_store_stats(it->store, pawl_clock_now(NULL), it->arena, &stats, error);

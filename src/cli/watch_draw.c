@@ -66,6 +66,14 @@ static const char *format_count(int64_t count, char text[NUMBER_SIZE])
     return text;
 }
 
+/* Of rows, whose count ends at a limit. */
+static const char *format_rows(int64_t count, char text[NUMBER_SIZE])
+{
+    size_t size = strlen(format_count(count, text));
+    snprintf(text + size, NUMBER_SIZE - size, "%s", count >= PAWL_STATS_COUNT_MAX ? "+" : "");
+    return text;
+}
+
 /* How many there were in a second; "-" before the second look. */
 static const char *format_rate(const pawl__watch_picture *picture, int64_t before, int64_t after,
                                char text[NUMBER_SIZE])
@@ -188,21 +196,20 @@ static void draw_counts(drawing *to)
     const pawl_stats         *stats  = pawl__watch_stats(sample);
     char                      a[NUMBER_SIZE], b[NUMBER_SIZE], c[NUMBER_SIZE], age[PAWL__SPAN_SIZE];
     add(to, "outbox       pending %-9s blocked %-9s dead %-9s oldest %s",
-        format_count(stats->outbox_pending, a), format_count(stats->outbox_blocked, b),
-        format_count(stats->outbox_dead, c), format_age(stats->outbox_oldest, sample->at, age));
+        format_rows(stats->outbox_pending, a), format_rows(stats->outbox_blocked, b),
+        format_rows(stats->outbox_dead, c), format_age(stats->outbox_oldest, sample->at, age));
     int64_t late = pawl_health_timeout_late(&sample->figures, sample->at);
     add(to, "timeouts     pending %-9s due     %-24s late   %s",
-        format_count(stats->timeouts_pending, a), format_count(stats->timeouts_due, b),
+        format_rows(stats->timeouts_pending, a), format_rows(stats->timeouts_due, b),
         late > 0 ? pawl__span_text(late, age) : "-");
-    add(to, "aggregators  messages %-8s partitions dead %s",
-        format_count(stats->aggregator_rows, a), format_count(stats->flushes_dead, b));
+    add(to, "aggregators  messages %-8s partitions dead %s", format_rows(stats->aggregator_rows, a),
+        format_rows(stats->flushes_dead, b));
     const pawl_projection_row *worst = worst_projection(&sample->figures);
     if (worst != NULL)
         add(to, "projections  behind  %-9s %.*s%s", format_count(worst->lag, a),
             PAWL_TEXT_ARGS(worst->name), worst->failure.position != 0 ? "  failing" : "");
     add(to, "store        dead letters %-4s deduplication records %-7s workers %s",
-        format_count(stats->dead, a), format_count(stats->inbox, b),
-        format_count(stats->workers, c));
+        format_rows(stats->dead, a), format_rows(stats->inbox, b), format_count(stats->workers, c));
 }
 
 /* ---- Queues ------------------------------------------------------------------ */
@@ -241,8 +248,8 @@ static void draw_queue(drawing *to, const queue_row *row)
         name[PAWL_NAME_SIZE_MAX + 1];
     snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(queue->queue));
     name[size_of_columns(name, 27)] = '\0';
-    add(to, "%-27s %9s %9s %9s %8zu%s", name, format_count(queue->ready, ready),
-        format_count(queue->scheduled, delayed),
+    add(to, "%-27s %9s %9s %9s %8zu%s", name, format_rows(queue->ready, ready),
+        format_rows(queue->scheduled, delayed),
         format_age(queue->oldest, to->picture->sample->at, age), row->readers,
         row->is_paused   ? "  paused"
         : is_unread(row) ? "  no consumer"
@@ -323,8 +330,8 @@ void pawl__watch_line(const pawl__watch_picture *picture, FILE *out)
             format_rate(picture, before->messages, after->messages, rate[0]),
             format_rate(picture, before->failures, after->failures, rate[1]),
             format_rate(picture, before->conflicts, after->conflicts, rate[2]),
-            format_count(sum.ready, count[0]), format_count(sum.scheduled, count[1]),
-            format_age(sum.oldest, sample->at, age), format_count(stats->outbox_pending, count[2]),
-            format_count(stats->dead, count[3]), format_count(stats->workers, count[4]),
+            format_rows(sum.ready, count[0]), format_rows(sum.scheduled, count[1]),
+            format_age(sum.oldest, sample->at, age), format_rows(stats->outbox_pending, count[2]),
+            format_rows(stats->dead, count[3]), format_count(stats->workers, count[4]),
             pawl_health_name(sample->health.state));
 }

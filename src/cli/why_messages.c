@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define LETTERS_MAX 10
-#define PAGE_ROWS 500
-#define DETAIL_ROWS 2000 /* from the first of a queue on: a message that is stuck stands there */
 
 /* ---- Dead letters ------------------------------------------------------- */
 
@@ -116,20 +114,16 @@ static void say_behind(const pawl__why *why, const pawl__held *held, const pawl_
 }
 
 /* A message of an ordered endpoint may be held behind an earlier one, as its row says, or hold others back. */
-static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queue_row *row,
+static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queue_message *message,
                           pawl__answer *answer)
 {
-    const pawl_queue_query query = {.queue = queue, .message_id = row->message.id, .count_max = 1};
-    pawl_queue_messages    found = {.count = 0};
-    pawl_text              holder, name;
-    pawl__held             held;
-    pawl_code code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
-    if (code != PAWL_OK || found.count == 0 || say_unread(why, &found.items[0], queue, answer) ||
-        row->due <= why->now)
-        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
-    if (code == PAWL_OK)
-        code = pawl__held_read(why->store, queue, why->now, why->arena, &held, why->error);
-    if (code != PAWL_OK || found.count == 0 || held.count == 0)
+    pawl_text             holder, name;
+    pawl__held            held;
+    const pawl_queue_row *row = &message->row;
+    if (say_unread(why, message, queue, answer) || row->due <= why->now)
+        return PAWL_OK;
+    pawl_code code = pawl__held_read(why->store, queue, why->now, why->arena, &held, why->error);
+    if (code != PAWL_OK || held.count == 0)
         return code;
     const pawl__held_key *key = pawl__held_of_holder(&held, row->message.id);
     if (key != NULL) {
@@ -137,7 +131,7 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
             pawl_arena_printf(why->arena, "%.*s; %.*s", PAWL_TEXT_ARGS(answer->waits_for),
                               PAWL_TEXT_ARGS(pawl__held_words(&held, key, why->arena)));
         answer->since = key->since != 0 ? key->since : answer->since;
-    } else if (pawl__held_split(found.items[0].error, &holder, &name)) {
+    } else if (pawl__held_split(message->error, &holder, &name)) {
         key = pawl__held_of_key(&held, name);
         if (key != NULL)
             say_behind(why, &held, key, queue, answer);
@@ -145,87 +139,56 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     return PAWL_OK;
 }
 
-/* Attempts and times stand in the row; a message far behind in its queue is told of without. */
-static pawl_code add_detail(pawl__why *why, pawl_text queue, int64_t number, pawl__answer *answer)
+static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_message *message)
 {
-    pawl_queue_rows rows = {.count = 0};
-    pawl_code       code =
-        pawl_store_queue_list(why->store, queue, DETAIL_ROWS, why->arena, &rows, why->error);
-    size_t at = 0;
-    while (code == PAWL_OK && at < rows.count && rows.items[at].seq != number)
-        at++;
-    if (code != PAWL_OK)
-        return code;
-    if (at == rows.count) {
-        answer->waits_for = rows.count == DETAIL_ROWS
-                                ? PAWL_TEXT("its turn: more than 2000 messages stand before it")
-                                : PAWL_TEXT("nothing: it was handled this moment");
-        return PAWL_OK;
-    }
-    answer->since = rows.items[at].placed;
-    answer->error = pawl__why_last(why, rows.items[at].history, &answer->since);
-    say_due(why, &rows.items[at], answer);
-    return say_held(why, queue, &rows.items[at], answer);
-}
-
-static pawl_code add_message(pawl__why *why, const pawl_scan_row *row)
-{
-    pawl_arena  *arena      = why->arena;
-    bool         is_stopped = false;
-    pawl_text    workers    = pawl__why_workers(why, row->belongs_to);
-    pawl__answer answer     = {
-            .place = "queue",
-            .name =
-                pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(row->belongs_to),
-                                  PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
-            .claimed_by =
+    pawl_arena           *arena      = why->arena;
+    bool                  is_stopped = false;
+    const pawl_queue_row *row        = &message->row;
+    pawl_text             workers    = pawl__why_workers(why, queue);
+    pawl__answer          answer     = {
+                     .place = "queue",
+                     .name =
+                         pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(queue),
+                                           PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
+                     .since = row->placed,
+                     .claimed_by =
             workers.size != 0
-                    ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
-                    : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
-            .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
-                                      : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+                             ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                             : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+                     .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
+                                               : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
     };
-    pawl_code code = add_detail(why, row->belongs_to, row->number, &answer);
+    answer.error = pawl__why_last(why, row->history, &answer.since);
+    say_due(why, row, &answer);
+    pawl_code code = say_held(why, queue, message, &answer);
     if (code == PAWL_OK)
-        code = pawl__why_pause(why, row->belongs_to, &answer, &is_stopped);
+        code = pawl__why_pause(why, queue, &answer, &is_stopped);
     if (code == PAWL_OK && !is_stopped)
-        code = pawl__why_breaker(why, row->belongs_to, &answer, &is_stopped);
+        code = pawl__why_breaker(why, queue, &answer, &is_stopped);
     if (is_stopped)
         return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     else
-        answer.commands[0] =
-            pawl_arena_printf(arena, "pawl worker list --endpoint %.*s",
-                              PAWL_TEXT_ARGS(pawl__why_word(row->belongs_to, arena)));
+        answer.commands[0] = pawl_arena_printf(arena, "pawl worker list --endpoint %.*s",
+                                               PAWL_TEXT_ARGS(pawl__why_word(queue, arena)));
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
-/* Messages are found by number alone: all of them are looked at, a page at a time. */
+/* An index finds the message in each queue; statistics that count no further than one say which queues
+ * there are. */
 pawl_code pawl__why_queues(pawl__why *why)
 {
-    pawl_scan_row  after = {.number = 0};
-    pawl_scan      walk  = {.kind = PAWL_SCAN_QUEUE, .count_max = PAGE_ROWS};
-    pawl_scan_rows rows  = {.count = PAGE_ROWS};
-    pawl_code      code  = PAWL_OK;
-    int64_t        seen  = 0;
-    pawl_arena    *pages = pawl_arena_create(0);
-    if (pages == NULL)
-        return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the queues");
-    while (code == PAWL_OK && rows.count == PAGE_ROWS) {
-        pawl_arena_reset(pages);
-        code = pawl_store_scan(why->store, &walk, pages, &rows, why->error);
-        for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-            if (pawl_text_equal(rows.items[i].message.id, why->word))
-                code = add_message(why, &rows.items[i]);
-        if (code == PAWL_OK && rows.count > 0)
-            after = (pawl_scan_row){.number = rows.items[rows.count - 1].number};
-        walk.after = &after;
-        seen += (int64_t)rows.count;
-        pawl__progress("messages read", seen, 0);
+    pawl_stats stats = {.stats_size = sizeof stats, .count_max = 1};
+    pawl_code  code  = pawl_store_stats(why->store, why->now, why->arena, &stats, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
+        const pawl_queue_query query = {
+            .queue = stats.queues[i].queue, .message_id = why->word, .count_max = 1};
+        pawl_queue_messages found = {.count = 0};
+        code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
+        if (code == PAWL_OK && found.count > 0)
+            code = add_message(why, query.queue, &found.items[0]);
     }
-    pawl__progress_end(seen);
-    pawl_arena_destroy(pages);
     return code;
 }
 

@@ -5,13 +5,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/outbox.h"
+#include "cli/timeout.h"
 #include "cli/why.h"
 #include "runtime/projection.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define TIMEOUTS_MAX 5000
 
 /* ---- The outbox --------------------------------------------------------- */
 
@@ -163,40 +162,15 @@ pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
-/* A page behind the id right before begins with the id. */
-static pawl_uuid before(pawl_uuid id)
-{
-    for (size_t i = sizeof id.bytes; i-- > 0;)
-        if (id.bytes[i]-- != 0)
-            break;
-    return id;
-}
-
 pawl_code pawl__why_timeout(pawl__why *why)
 {
-    pawl_uuid id;
+    pawl_uuid        id;
+    pawl_timeout_row row;
+    bool             is_there = false;
     if (pawl_uuid_parse(why->word, &id, NULL) != PAWL_OK)
         return PAWL_OK;
-    pawl_scan_row     after = {.id = before(id)};
-    const pawl_scan   walk  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
-    pawl_scan_rows    found = {.count = 0};
-    pawl_timeout_rows rows  = {.count = 0};
-    pawl_code         code  = pawl_store_scan(why->store, &walk, why->arena, &found, why->error);
-    if (code != PAWL_OK || found.count == 0 || pawl_uuid_compare(found.items[0].id, id) != 0)
-        return code;
-    code = pawl_store_timeout_list(why->store, (pawl_saga_id){{{0}}}, TIMEOUTS_MAX, why->arena,
-                                   &rows, why->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_uuid_compare(rows.items[i].id.uuid, id) == 0)
-            return pawl__why_add_timeout(why, &rows.items[i]);
-    const pawl__answer far = {
-        .place = "timeout",
-        .name  = pawl_arena_printf(
-             why->arena, "%.*s of %.*s, for endpoint %.*s", PAWL_TEXT_ARGS(found.items[0].name),
-             PAWL_TEXT_ARGS(found.items[0].message.type), PAWL_TEXT_ARGS(found.items[0].belongs_to)),
-        .waits_for = PAWL_TEXT("its time: more than 5000 timeouts are due before it"),
-    };
-    return code == PAWL_OK ? pawl__why_add(why, &far) : code;
+    pawl_code code = pawl__timeout_find(why->store, id, why->arena, &row, &is_there, why->error);
+    return code == PAWL_OK && is_there ? pawl__why_add_timeout(why, &row) : code;
 }
 
 /* ---- Streams and sources ------------------------------------------------ */

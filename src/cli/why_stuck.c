@@ -147,12 +147,14 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
 
 static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
 {
+    char         ready[PAWL__SPAN_SIZE], scheduled[PAWL__SPAN_SIZE];
     bool         is_paused = false;
     pawl_text    workers   = pawl__why_workers(why, info->queue);
     pawl__answer answer    = {
            .place     = "queue",
-           .name      = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " due, %" PRId64 " scheduled",
-                                          PAWL_TEXT_ARGS(info->queue), info->ready, info->scheduled),
+           .name      = pawl_arena_printf(why->arena, "%.*s, %s due, %s scheduled",
+                                          PAWL_TEXT_ARGS(info->queue), pawl__rows_text(info->ready, ready),
+                                          pawl__rows_text(info->scheduled, scheduled)),
            .waits_for = info->ready + info->scheduled == 0 ? PAWL_TEXT("messages")
                         : info->workers == 0               ? PAWL_TEXT("a worker that reads it")
                         : info->ready > 0                  ? PAWL_TEXT("its workers")

@@ -115,6 +115,7 @@ static const char *const old_differences[] = {
     "table pawl_queue: column History is missing\n",
     WORKER_DIFFERENCES,
     "table pawl_dead: index pawl_dead_at is missing\n",
+    "table pawl_dead: index pawl_dead_queue is missing\n",
     "table pawl_outbox: column AttemptsBefore is missing\n",
     "table pawl_outbox: index pawl_outbox_ended is missing\n",
     "table pawl_outbox: index pawl_outbox_held_id is missing\n",

@@ -172,3 +172,21 @@ print("\n".join(rows.values()))' >"$work/runs"
 while read -r run; do
     PATH=$build_dir:$PATH bash -c "$run" >"$work/out" 2>"$work/err" || die "it fails: $run"
 done <"$work/runs"
+
+echo "== by an id, which is one of each endpoint and of each queue"
+fill letters 1 20 archive/2
+fill queue 1 7
+found "dead:m-20 dead:m-20" id=m-20 --in dead
+says read 2
+found "queue:q-7 queue:q-7" id=q-7 --in queue
+found "queue:q-7" id=q-7 --in queue --queue billing
+found "" id=q-7 --in queue --queue nowhere
+found "" id=q-7 type=charg
+for place in dead:endpoint:archive/2:billing:m-20 queue:queue:shipping:billing:q-7; do
+    IFS=: read -r place key first second id <<<"$place"
+    expect 0 "\"$key\":\"$first\"" pawl find id="$id" --in "$place" --limit 1 --json
+    run=$(sed -nE '$s/.*,"run":"(.*)"\}$/\1/p' "$work/out")
+    PATH=$build_dir:$PATH bash -c "$run" >"$work/out" 2>"$work/err" || die "it fails: $run"
+    grep -q "\"$key\":\"$second\"" "$work/out" || die "the second message is not found: $run"
+    ! grep -q "\"$key\":\"$first\"" "$work/out" || die "the first message is found again: $run"
+done

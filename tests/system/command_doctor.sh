@@ -181,4 +181,31 @@ finds fail timeouts "timeouts lead to nowhere, which no endpoint of this store h
 "$work/sql" "$work/doctor.db" "delete from pawl_timeouts" || die "no sql"
 well
 
+echo "== counts of rows end at 100,000, whatever the tables hold"
+fill queue 1
+numbers='with recursive t (n) as (select 1 union all select n + 1 from t where n < 100000) '
+"$work/sql" "$work/doctor.db" "insert into pawl_queue (Queue, Due, Placed, Attempts, Deaths, WaitingSince, MessageId, Type,
+    CorrelationId, CausationId, Error, History, Headers, Body) $numbers select Queue, Due + n, Placed, 0, 0, 0, 'c-' || n, Type,
+    '', '', '', null, '{}', '{}' from pawl_queue, t" || die "no sql"
+"$work/sql" "$work/doctor.db" "insert into pawl_dead (Endpoint, Queue, MessageId, Type, CorrelationId, CausationId, Code,
+    Attempts, Deaths, At, Error, History, Headers, Body) $numbers select 'billing', 'billing', 'd-' || n, 'charge', '', '', 'X',
+    1, 0, n, 'x', '[]', '{}', '{}' from t" || die "no sql"
+sick
+finds fail queues 'queue billing has no consumer: 100000\+ messages wait'
+finds fail dead_letters '100000\+ messages are dead-lettered'
+finds fail workers 'none lives, and 100000\+ messages'
+expect 0 '^dead letters now +100000\+$' pawl stats
+grep -qE "^deduplication records +[0-9]{1,3}$" "$work/out" || die "a small count ends, too"
+grep -qE '^billing +100000\+ +0 +0 ' "$work/out" || die "the queue's count"
+expect 0 '"count_max":100000,.*"dead":100000,.*"queue":"billing","ready":100000,' pawl stats --json
+expect 0 ' 100.0 k\+ +0 .* 100.0 k\+ ' pawl stats --watch --count 1
+expect 0 '^billing +100000\+ +0 .* 100000\+$' pawl queue list
+expect 0 'billing, 100000\+ due, 0 scheduled' pawl why billing
+expect 0 'billing, message c-99999 ' pawl why c-99999
+expect 0 'endpoint billing, message d-99999 ' pawl why d-99999
+"$work/sql" "$work/doctor.db" "delete from pawl_queue where MessageId = 'c-1'; delete from pawl_dead where MessageId = 'd-1';
+    delete from pawl_queue where MessageId = 'c-2'" || die "no sql"
+expect 0 '^dead letters now +99999$' pawl stats
+grep -qE '^billing +99999 ' "$work/out" || die "a count that has not ended"
+
 echo "ok"

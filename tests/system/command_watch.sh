@@ -115,7 +115,7 @@ grep -qE '^[0-9T:-]+Z +- +- +- +3 +1 .* 0 +0 +0 [a-z]+$' "$work/out" || die "no 
 [ "$(grep -cE '^[0-9T:-]+Z +0 +0 +0 +3 +1 ' "$work/out")" = 2 ] || die "no two lines with rates"
 expect 0 '' pawl stats --watch --every 100ms --count 21
 [ "$(grep -c '^at ' "$work/out")" = 2 ] || die "not two headings of 21 lines"
-expect 0 '^\{"at":"[^"]+Z","messages":0,' pawl stats --watch --every 100ms --count 2 --json
+expect 0 '^\{"at":"[^"]+Z","count_max":100000,"messages":0,' pawl stats --watch --every 100ms --count 2 --json
 lines 2
 "$build_dir/pawl" stats --watch --every 1h >"$work/lines" 2>"$work/err" </dev/null &
 watcher=$!

@@ -106,10 +106,11 @@ static inline bool is_large(const char *table)
     return strncmp(table, "pawl_", 5) == 0 || strncmp(table, "shop_", 5) == 0;
 }
 
+/* A statement in no order that ends at so many rows may read the first of the table itself. */
 static inline void look_at_scan(look *l, yyjson_val *node, const char *type)
 {
     bool is_index = strstr(type, "Index") != NULL;
-    if (strcmp(type, "Seq Scan") == 0)
+    if (strcmp(type, "Seq Scan") == 0 && (!l->of->row->walks || l->of->row->rows == 0))
         complain(l, "scans", text_of(node, "Relation Name"), rows_of(node));
     if (is_index && yyjson_obj_get(node, "Index Cond") == NULL && !l->of->row->walks)
         complain(l, "walks through", text_of(node, "Index Name"), rows_of(node));

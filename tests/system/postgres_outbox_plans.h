@@ -15,11 +15,36 @@
 #define FIND_VALUES "0, 9999999, 'orders', '', 'mail', '', '', 20, 0"
 #define FIND_STATES ", '{pending,held,dispatched,dead,discarded}'"
 
+/* Statistics: counts end at their limit. */
+#define COUNTED(types, values)                                       \
+    {                                                                \
+        1100, 1000, types, values, "a count ends at its limit", true \
+    }
+#define COUNTED_DUE COUNTED("text, timestamptz, bigint", "'bulk', at(0), 1000")
+#define COUNTED_ALL COUNTED("bigint", "1000")
+#define NEXT_NAME HOT(10, "text", "''")
+
+#define COUNT_PLANS                                                                              \
+    [PAWL__SQL_QUEUE_NAME] = NEXT_NAME, [PAWL__SQL_QUEUE_READY] = COUNTED_DUE,                   \
+    [PAWL__SQL_QUEUE_SCHEDULED]     = COUNTED_DUE,                                               \
+    [PAWL__SQL_QUEUE_COUNT_RETRIED] = WIDE(4300, 4200, "text, timestamptz, bigint",              \
+                                           "'bulk', at(0), 4096", "the first that are not due"), \
+    [PAWL__SQL_TIMEOUT_NAME] = NEXT_NAME, [PAWL__SQL_TIMEOUT_READY] = COUNTED_DUE,               \
+    [PAWL__SQL_TIMEOUT_SCHEDULED] = COUNTED_DUE, [PAWL__SQL_DEAD_NAME] = NEXT_NAME,              \
+    [PAWL__SQL_DEAD_ENDPOINT] = NEXT_NAME,                                                       \
+    [PAWL__SQL_DEAD_OF_QUEUE] = COUNTED("text, bigint", "'orders', 1000"),                       \
+    [PAWL__SQL_DEAD_COUNT] = COUNTED_ALL, [PAWL__SQL_INBOX_COUNT] = COUNTED_ALL,                 \
+    [PAWL__SQL_AGGREGATOR_COUNT] = COUNTED_ALL, [PAWL__SQL_FLUSH_DEAD] = COUNTED_ALL,            \
+    [PAWL__SQL_OUTBOX_PENDING] = COUNTED_ALL, [PAWL__SQL_OUTBOX_HELD] = COUNTED_ALL,             \
+    [PAWL__SQL_OUTBOX_DEAD] = COUNTED_ALL, [PAWL__PG_OUTBOX_OLDEST] = {20,                       \
+                                                                       0,                        \
+                                                                       "",                       \
+                                                                       "",                       \
+                                                                       "the first pending row",  \
+                                                                       true}
+
 #define OUTBOX_PLANS                                                                               \
-    [PAWL__SQL_OUTBOX_HELD]     = RARE("", "statistics, over an index of the held rows alone"),    \
-    [PAWL__SQL_OUTBOX_DEAD]     = RARE("", "statistics, over an index of the dead rows alone"),    \
     [PAWL__SQL_OUTBOX_ATTEMPTS] = HOT(20, "bigint", "500000"),                                     \
-    [PAWL__PG_OUTBOX_PENDING]   = RARE("", "statistics, over an index of the pending rows"),       \
     [PAWL__PG_OUTBOX_THERE]     = HOT(20, "timestamptz", "at(0)"),                                 \
     [PAWL__PG_OUTBOX_DUE] =                                                                        \
         HOT(100, "timestamptz, text, bigint, bigint, bigint", "at(0), 'orders', -1, 256, 1"),      \

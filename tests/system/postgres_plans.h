@@ -76,6 +76,7 @@ typedef struct plan_row {
 
 /* By the statement's number. Shared ones that the driver never names have no row. */
 static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
+    COUNT_PLANS,
     /* Workers and leases: small tables, but with the leases of dead workers go
      * those of timeouts and partitions. */
     [PAWL__SQL_VERSION_GET]      = RARE("", "at open, of a table with one row"),
@@ -119,9 +120,6 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_QUEUE_RETRIED] = RARE("text, timestamptz, bigint, text, bigint",
                                      "before a message is dropped for want of a saga"),
     [PAWL__SQL_QUEUE_WALK]    = HOT(60, "bigint, bigint", "1000, 256"),
-    [PAWL__SQL_QUEUE_STATS]   = RARE("timestamptz", "statistics: counts all rows"),
-    [PAWL__SQL_QUEUE_COUNT_RETRIED] = WIDE(4300, 4200, "text, timestamptz, bigint",
-                                           "'bulk', at(0), 4096", "the first that are not due"),
     [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
             "'{bulk,orders}', array[at(-9999999), at(0)], array[at(0), at(1)], "
@@ -158,23 +156,22 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(-9999999), numbers(1, 1)"),
 
     /* The inbox, dead letters and subscriptions. */
-    [PAWL__SQL_INBOX_COUNT] = RARE("", "statistics: counts all rows"),
-    [PAWL__PG_INBOX_KNOWN]  = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
-    [PAWL__PG_INBOX_MARK]   = HOT(1500, "text[], text[], text[], timestamptz[]",
-                                  "same('billing'::text), names('m', 1, 1900), "
-                                    "same('handled'::text), same(at(0))"),
+    [PAWL__PG_INBOX_KNOWN] = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
+    [PAWL__PG_INBOX_MARK]  = HOT(1500, "text[], text[], text[], timestamptz[]",
+                                 "same('billing'::text), names('m', 1, 1900), "
+                                  "same('handled'::text), same(at(0))"),
     [PAWL__PG_INBOX_DELETE] =
         HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
-    [PAWL__SQL_DEAD_COUNT]     = RARE("", "statistics: counts all rows"),
     [PAWL__SQL_DEAD_LIST]      = RARE("bigint", "a list for people, in the order of time"),
-    [PAWL__SQL_DEAD_QUEUES]    = RARE("", "statistics for people: counts all letters"),
     [PAWL__SQL_QUEUE_FIND]     = RARE(PEEK_TYPES, "a list for people, of a whole queue"),
     [PAWL__SQL_QUEUE_FIND_ONE] = HOT(
         20, PEEK_TYPES,
         "'orders', 'm000500001', '', at(-9999999), at(9999999), 9999999999, at(-9999999), 0, 1"),
-    [PAWL__SQL_DEAD_FIND]     = RARE(DEAD_TYPES, "a list for people, in the order of time"),
+    [PAWL__PG_DEAD_FIND] =
+        HOT(300, DEAD_TYPES,
+            "'', '', '', '', '', at(-99999999), at(99999999), at(-99999999), '', '', 100"),
     [PAWL__SQL_DEAD_FIND_ONE] = HOT(
         20, DEAD_TYPES,
         "'orders', 'm000500001', '', '', '', at(-9999999), at(9999999), at(-9999999), '', '', 1"),
@@ -206,9 +203,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(1900, "text[], text[]", "names('t', 100, 3900), same('bulk'::text)"),
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
-    [PAWL__SQL_TIMEOUT_STATS] = RARE("timestamptz", "statistics: counts all rows"),
-    [PAWL__SQL_TIMEOUT_WALK]  = HOT(600, "uuid, bigint", "key(1000), 256"),
-    [PAWL__SQL_TIMEOUT_LIST]  = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__SQL_TIMEOUT_WALK] = HOT(600, "uuid, bigint", "key(1000), 256"),
+    [PAWL__SQL_TIMEOUT_LIST] = HOT(150, "text, bigint", "'bulk', 100"),
     [PAWL__PG_TIMEOUT_FIRST] =
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
     [PAWL__PG_TIMEOUT_FIRST_ANY] =
@@ -259,10 +255,9 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     JOURNAL_PLANS,
 
     /* Aggregators: partitions of 1,000 rows. */
-    [PAWL__SQL_AGGREGATOR_WALK]  = HOT(60, "bigint, bigint", "1000, 256"),
-    [PAWL__SQL_AGGREGATOR_COUNT] = RARE("", "statistics: counts all rows"),
-    [PAWL__SQL_AGGREGATOR_GET]   = HOT(570, "text", "'p000000500'"),
-    [PAWL__SQL_AGGREGATOR_FREE]  = HOT(1300, "uuid", "key(1)"),
+    [PAWL__SQL_AGGREGATOR_WALK] = HOT(60, "bigint, bigint", "1000, 256"),
+    [PAWL__SQL_AGGREGATOR_GET]  = HOT(570, "text", "'p000000500'"),
+    [PAWL__SQL_AGGREGATOR_FREE] = HOT(1300, "uuid", "key(1)"),
     [PAWL__PG_AGGREGATOR_FREE_DEAD] =
         WALK(13000, "timestamptz", "at(0)", "along an index of the leased rows alone"),
     [PAWL__PG_AGGREGATOR_CLAIM] =
@@ -287,7 +282,6 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_AGGREGATOR_DELETE_OLDEST] = HOT(2700, OLDEST_TYPES, OLDEST_VALUES),
 
     /* Flush rows: one for each partition. */
-    [PAWL__SQL_FLUSH_DEAD] = RARE("", "statistics, over an index of the dead rows alone"),
     [PAWL__SQL_FLUSH_LIST] = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
     [PAWL__PG_FLUSH_ADD]   = HOT(3200, "text[], text[], timestamptz[]",
                                  "names('p', 999000, 7), same('daily'::text), same(at(60))"),

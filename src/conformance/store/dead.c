@@ -138,6 +138,30 @@ static void letters_are_found_by_what_they_have_in_common(suite *s)
     FOUND("m-1 ", .at_max = SUITE_NOW + 1);
 }
 
+/* An id is one of each endpoint: the letters of all of them, in the order of time. */
+static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
+{
+    pawl_store    *a = suite_open(s);
+    pawl_dead_rows rows;
+    bury_four(s, a);
+    bury(s, a, "billing", "m-1", SUITE_NOW + 5, "");
+    bury(s, a, "mail", "m-1", SUITE_NOW + 3, "");
+    bury(s, a, "parcel", "m-1", SUITE_NOW + 3, "");
+    const char     *order[] = {"orders", "mail", "parcel", "billing"};
+    pawl_dead_query query   = {.message_id = TEXT("m-1")};
+    for (size_t max = 0; max <= 5; max++) {
+        query.count_max = max;
+        EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error));
+        EXPECT_EQ(s, rows.count, max == 0 || max > 4 ? 4 : max);
+        for (size_t i = 0; i < rows.count; i++)
+            EXPECT_TEXT(s, rows.items[i].endpoint, pawl_text_of(order[i]));
+    }
+    FOUND("m-1 m-1 m-1 ", .message_id = TEXT("m-1"), .at_min = SUITE_NOW + 3);
+    FOUND("m-1 ", .message_id = TEXT("m-1"), .error_part = TEXT("bank"));
+    FOUND("m-1 ", .message_id = TEXT("m-1"), .after = &rows.items[2]);
+    FOUND("", .message_id = TEXT("m-9"));
+}
+
 /* The part stands for itself: no character of it is a wildcard, and its case counts. */
 static void letters_are_found_by_a_part_of_their_error(suite *s)
 {
@@ -260,6 +284,8 @@ static const suite_case cases[] = {
      letters_of_one_time_are_listed_by_endpoint_and_id},
     {"E34 letters are found by what they have in common",
      letters_are_found_by_what_they_have_in_common},
+    {"E34 letters of one id are found in every endpoint",
+     letters_of_one_id_are_found_in_every_endpoint},
     {"E34 letters are found by a part of their error", letters_are_found_by_a_part_of_their_error},
     {"E34 letters are found behind one that went", letters_are_found_behind_one_that_went},
     {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},

@@ -193,6 +193,82 @@ static void counters_are_summed_over_all_workers_that_ever_were(suite *s)
     EXPECT_EQ(s, stats.counters.messages, 1111);
 }
 
+static pawl_stats stats_up_to(suite *s, pawl_store *store, int64_t count_max)
+{
+    pawl_stats stats = PAWL_STATS_INIT;
+    stats.count_max  = count_max;
+    EXPECT_OK(s, pawl_store_stats(store, SUITE_NOW, s->arena, &stats, &s->error));
+    return stats;
+}
+
+/* Rows of every kind, three of each, in two queues. */
+static void place_three_of_each(suite *s, pawl_store *store)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++) {
+        pawl_text id = suite_printf(s, "m-%u", i), name = suite_printf(s, "P-%u", i);
+        suite_send(s, store, TEXT("orders"), id.data, SUITE_NOW - 9 + i);
+        suite_send(s, store, TEXT("mail"), id.data, SUITE_NOW + 1);
+        ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = id, .at = SUITE_NOW);
+        ADD(&set, aggregator_add, .name = TEXT("Bills"), .partition = name, .key = id,
+            .message = suite_message(s, id), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+        ADD(&set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"),
+            .message = suite_message(s, id), .code = TEXT("X"), .at = SUITE_NOW + i);
+        ADD(&set, flush_set, .partition = name, .due = SUITE_NOW, .is_dead = true);
+        ADD(&set, timeout_set, .id = suite_timeout_id(i + 1), .destination = TEXT("orders"),
+            .due = SUITE_NOW - i);
+        ADD(&set, timeout_set, .id = suite_timeout_id(i + 4), .destination = TEXT("mail"),
+            .due = SUITE_NOW + 1 + i);
+    }
+    for (unsigned i = 1; i <= 9; i++)
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(i), .version = i,
+            .source = i < 7 ? TEXT("S") : TEXT("T"), .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = suite_message(s, TEXT("m")),
+            .at = SUITE_NOW + i);
+    COMMIT(&set, store);
+    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    suite_set        last = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++)
+        ADD(&last, outbox_settle, .id = rows.items[i].id, .state = PAWL_OUTBOX_DEAD, .attempts = 1,
+            .outcome = PAWL_ATTEMPT_REJECTED, .at = SUITE_NOW);
+    ADD(&last, outbox_block, .source = TEXT("S"), .after = rows.items[2].id);
+    COMMIT(&last, store);
+}
+
+/* However many rows there are, a look reads so many and no more. */
+static void counts_end_at_their_limit(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    place_three_of_each(s, a);
+    for (int64_t max = 1; max <= 4; max++) {
+        pawl_stats stats = stats_up_to(s, a, max);
+        int64_t    count = max < 3 ? max : 3;
+        EXPECT_EQ(s, stats.count_max, max);
+        EXPECT_EQ(s, stats.queue_count, 2);
+        EXPECT_TEXT(s, stats.queues[0].queue, TEXT("mail"));
+        EXPECT_EQ(s, stats.queues[0].ready, 0);
+        EXPECT_EQ(s, stats.queues[0].scheduled, count);
+        EXPECT_TEXT(s, stats.queues[1].queue, TEXT("orders"));
+        EXPECT_EQ(s, stats.queues[1].ready, count);
+        EXPECT_EQ(s, stats.queues[1].scheduled, 0);
+        EXPECT_EQ(s, stats.queues[1].oldest, SUITE_NOW - 9);
+        EXPECT_EQ(s, stats.timeouts_due, count);
+        EXPECT_EQ(s, stats.timeouts_pending, count);
+        EXPECT_EQ(s, stats.outbox_pending, count);
+        EXPECT_EQ(s, stats.outbox_oldest, SUITE_NOW + 7);
+        EXPECT_EQ(s, stats.outbox_blocked, count);
+        EXPECT_EQ(s, stats.outbox_dead, count);
+        EXPECT_EQ(s, stats.aggregator_rows, count);
+        EXPECT_EQ(s, stats.flushes_dead, count);
+        EXPECT_EQ(s, stats.dead, count);
+        EXPECT_EQ(s, stats.inbox, count);
+    }
+    pawl_stats stats = PAWL_STATS_INIT;
+    stats.count_max  = -1;
+    EXPECT_CODE(s, pawl_store_stats(a, SUITE_NOW, s->arena, &stats, &s->error), PAWL_EINVAL);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).count_max, PAWL_STATS_COUNT_MAX);
+}
+
 static const suite_case cases[] = {
     {"O23 an empty store counts nothing", an_empty_store_counts_nothing},
     {"O23 queues split by due time", queues_split_by_due_time},
@@ -202,6 +278,7 @@ static const suite_case cases[] = {
     {"O23 marks, buffers, letters are counted", the_rest_is_counted},
     {"O23 counters are summed over all workers that ever were",
      counters_are_summed_over_all_workers_that_ever_were},
+    {"O23 counts end at their limit", counts_end_at_their_limit},
 };
 
 const suite_cases cases_stats = SUITE_CASES("stats", cases);

@@ -309,6 +309,24 @@ static void destinations_are_apart_unless_none_is_named(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2}, 3);
 }
 
+/* Timeouts of one time come by id, whatever their destinations. */
+static void listing_is_over_all_destinations(suite *s)
+{
+    static const char *const to[]    = {"parcel", "orders", "mail", "orders", "mail"};
+    static const int         due[]   = {5, 5, 1, 2, 5};
+    static const unsigned    order[] = {3, 4, 1, 2, 5};
+    pawl_store              *a       = suite_open(s);
+    pawl_timeout_rows        rows;
+    for (unsigned i = 0; i < 5; i++)
+        COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(i + 1),
+                   .destination = pawl_text_of(to[i]), .due = SUITE_NOW + due[i], .is_new = true);
+    for (size_t max = 0; max <= 6; max++) {
+        EXPECT_OK(
+            s, pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, max, s->arena, &rows, &s->error));
+        expect_numbers(s, &rows, order, max == 0 || max > 5 ? 5 : max);
+    }
+}
+
 static void listing_is_by_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -416,6 +434,7 @@ static const suite_case cases[] = {
     {"E15 next due leaves out leased rows", next_due_leaves_out_leased_rows},
     {"T1 destinations are apart unless none is named", destinations_are_apart_unless_none_is_named},
     {"listing is by due time", listing_is_by_due_time},
+    {"listing is over all destinations", listing_is_over_all_destinations},
     {"E13 destinations that no endpoint handles are listed",
      destinations_that_nobody_handles_are_listed},
     {"E13 a destination shows its first free timeout", a_destination_shows_its_first_free_timeout},

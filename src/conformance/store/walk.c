@@ -87,6 +87,7 @@ static void timeouts_are_walked_by_id(suite *s)
     pawl_scan_row *rows = three_of(s, a, PAWL_SCAN_TIMEOUTS);
     for (unsigned i = 0; i < 3; i++) {
         EXPECT_EQ(s, pawl_uuid_compare(rows[i].id, suite_uuid(i + 1)), 0);
+        EXPECT_EQ(s, pawl_uuid_compare(rows[i].saga_id, suite_saga_id(i + 1).uuid), 0);
         EXPECT_TEXT(s, rows[i].message.type, suite_printf(s, "Saga%u", i + 1));
         EXPECT_TEXT(s, rows[i].name, suite_printf(s, "late%u", i + 1));
         EXPECT_TEXT(s, rows[i].belongs_to, suite_printf(s, "queue%u", i + 1));

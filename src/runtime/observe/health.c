@@ -366,6 +366,7 @@ typedef struct check_row {
     int64_t     degraded_default, unhealthy_default;
     const char *reason;
     int64_t     unit; /* of value and limit, as they are shown */
+    bool        is_of_rows;
 } check_row;
 
 #define CHECK_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
@@ -376,7 +377,8 @@ typedef struct check_row {
      degraded_default,                                                                   \
      unhealthy_default,                                                                  \
      reason,                                                                             \
-     PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1},
+     PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1,                 \
+     PAWL__HEALTH_##kind == PAWL__HEALTH_ROWS},
 static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
 #define CHECK_COUNT PAWL__HEALTH_CHECK_COUNT
 
@@ -394,6 +396,12 @@ static int64_t limit_of(const pawl_health_options *options, size_t offset, int64
     return limit > 0 ? limit : INT64_MAX;
 }
 
+/* Whether a limit is one that no count of rows reaches. */
+static bool is_behind(int64_t limit)
+{
+    return limit > PAWL_STATS_COUNT_MAX && limit != INT64_MAX;
+}
+
 pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_error *error)
 {
     for (size_t i = 0; i < CHECK_COUNT; i++) {
@@ -404,6 +412,11 @@ pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_err
             return pawl_error_set(error, PAWL_EINVAL,
                                   "health, %s: unhealthy from %lld is below degraded from %lld",
                                   row->name, (long long)unhealthy, (long long)degraded);
+        if (row->is_of_rows && (is_behind(degraded) || is_behind(unhealthy)))
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "health, %s: the count ends at %d, and never reaches %lld",
+                                  row->name, PAWL_STATS_COUNT_MAX,
+                                  (long long)(is_behind(degraded) ? degraded : unhealthy));
     }
     return PAWL_OK;
 }

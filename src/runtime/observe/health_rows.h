@@ -18,7 +18,11 @@
 
 #include "pawl/observe.h"
 
-typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } pawl__health_kind;
+typedef enum pawl__health_kind {
+    PAWL__HEALTH_COUNT,
+    PAWL__HEALTH_ROWS, /* a count that ends at PAWL_STATS_COUNT_MAX */
+    PAWL__HEALTH_DURATION,
+} pawl__health_kind;
 
 #define PAWL__HEALTH_OFF (-1)
 
@@ -26,9 +30,9 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
     X(outbox_lag, lag, DURATION, PAWL_MINUTES(1), PAWL_MINUTES(5),                                     \
       "%.*sthe oldest pending outbox row is %lld s old, the limit is %lld s",                          \
       "age of the oldest pending outbox row")                                                          \
-    X(outbox_dead, dead, COUNT, 1, 100, "%.*sdead outbox rows: %lld, the limit is %lld",               \
+    X(outbox_dead, dead, ROWS, 1, 100, "%.*sdead outbox rows: %lld, the limit is %lld",                \
       "dead outbox rows")                                                                              \
-    X(outbox_blocked, blocked, COUNT, 1000, PAWL__HEALTH_OFF,                                          \
+    X(outbox_blocked, blocked, ROWS, 1000, PAWL__HEALTH_OFF,                                           \
       "%.*soutbox rows blocked behind another of their ordering key: %lld, the limit is %lld",         \
       "outbox rows blocked behind another of their ordering key")                                      \
     X(queue_age, queue_age, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                               \
@@ -43,9 +47,9 @@ typedef enum pawl__health_kind { PAWL__HEALTH_COUNT, PAWL__HEALTH_DURATION } paw
     X(timeouts_late, late, DURATION, PAWL_MINUTES(1), PAWL__HEALTH_OFF,                                \
       "%.*sthe earliest timeout is %lld s late, the limit is %lld s",                                  \
       "how late the earliest timeout is")                                                              \
-    X(partitions_dead, partitions, COUNT, 1, PAWL__HEALTH_OFF,                                         \
+    X(partitions_dead, partitions, ROWS, 1, PAWL__HEALTH_OFF,                                          \
       "%.*sdead aggregator partitions: %lld, the limit is %lld", "dead aggregator partitions")         \
-    X(dead_letters, dead_letters, COUNT, 1, PAWL__HEALTH_OFF,                                          \
+    X(dead_letters, dead_letters, ROWS, 1, PAWL__HEALTH_OFF,                                           \
       "%.*sdead letters: %lld, the limit is %lld", "dead letters")                                     \
     X(projection_lag, behind, COUNT, 10000, PAWL__HEALTH_OFF,                                          \
       "projection %.*s: %lld events behind, the limit is %lld",                                        \

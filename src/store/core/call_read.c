@@ -303,6 +303,11 @@ pawl_code pawl_store_history_find(pawl_store *store, const pawl_history_query *q
     return PAWL__CALL_END(code, rows, no_history);
 }
 
+static void end_count(int64_t *count, int64_t count_max)
+{
+    *count = *count > count_max ? count_max : *count;
+}
+
 pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                 pawl_error *error)
 {
@@ -310,6 +315,8 @@ pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_
     pawl_code code = PAWL__CALL_BEGIN(dead_count);
     if (code == PAWL_OK)
         code = store->ops->dead_count(store, arena, counts, error);
+    for (size_t i = 0; code == PAWL_OK && i < counts->count; i++)
+        end_count(&counts->items[i].count, PAWL_STATS_COUNT_MAX);
     return PAWL__CALL_END(code, counts, no_counted);
 }
 
@@ -364,16 +371,43 @@ pawl_code pawl_store_lead_list(pawl_store *store, pawl_time now, pawl_arena *are
     return PAWL__CALL_END(code, count, 0);
 }
 
+/* A driver may count further than it is asked to. */
+static void end_counts(pawl_stats *stats)
+{
+    int64_t *counts[] = {&stats->timeouts_due,
+                         &stats->timeouts_pending,
+                         &stats->outbox_pending,
+                         &stats->outbox_blocked,
+                         &stats->outbox_dead,
+                         &stats->flushes_dead,
+                         &stats->aggregator_rows,
+                         &stats->dead,
+                         &stats->inbox};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        end_count(counts[i], stats->count_max);
+    for (size_t i = 0; i < stats->queue_count; i++) {
+        end_count(&stats->queues[i].ready, stats->count_max);
+        end_count(&stats->queues[i].scheduled, stats->count_max);
+    }
+}
+
 pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                            pawl_error *error)
 {
-    pawl_stats all  = no_stats;
-    pawl_code  code = pawl__sized_check(stats, sizeof all, "stats", "PAWL_STATS_INIT", error);
+    pawl_stats given = PAWL_STATS_INIT, all = no_stats;
+    pawl_code  code =
+        pawl__sized_read(stats, &given, sizeof given, "stats", "PAWL_STATS_INIT", error);
+    if (code == PAWL_OK && given.count_max < 0)
+        code = pawl_error_set(error, PAWL_EINVAL, "stats: counts cannot end at %lld",
+                              (long long)given.count_max);
     if (code != PAWL_OK)
         return code;
-    code = PAWL__CALL_BEGIN(stats);
+    all.count_max = given.count_max != 0 ? given.count_max : PAWL_STATS_COUNT_MAX;
+    code          = PAWL__CALL_BEGIN(stats);
     if (code == PAWL_OK)
         code = store->ops->stats(store, now, arena, &all, error);
+    if (code == PAWL_OK)
+        end_counts(&all);
     code = PAWL__CALL_END(code, &all, no_stats);
     pawl__sized_write(stats, &all);
     return code;

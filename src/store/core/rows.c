@@ -25,10 +25,6 @@ const pawl__field_list   pawl__queue_message_fields = PAWL__FIELD_ARRAY(queue_me
 const pawl__field_list   pawl__queue_row_fields     = {queue_message, COUNT(queue_message) - 1};
 _Static_assert(offsetof(pawl_queue_message, row) == 0, "see above");
 
-const pawl__field_list pawl__dead_count_fields =
-    PAWL__FIELDS(PAWL__AS(dead_count, queue, TEXT), PAWL__AS(dead_count, count, INT),
-                 PAWL__AS(dead_count, oldest, TIME));
-
 const pawl__field_list pawl__timeout_row_fields = PAWL__FIELDS(
     PAWL__AS(timeout_row, id, UUID), PAWL__AS(timeout_row, generation, INT),
     PAWL__AS(timeout_row, saga_id, UUID), PAWL__AS(timeout_row, saga_type, TEXT),
@@ -108,10 +104,6 @@ const pawl__field_list pawl__event_row_fields = PAWL__FIELDS(
     PAWL__AS(event_row, event.causation_id, TEXT), PAWL__AS(event_row, event.dispatch_id, UUID),
     PAWL__AS(event_row, event.at, TIME), PAWL__AS(event_row, event.headers, TEXT),
     PAWL__AS(event_row, event.body, BYTES));
-
-const pawl__field_list pawl__queue_stats_fields =
-    PAWL__FIELDS(PAWL__AS(queue_stats, queue, TEXT), PAWL__AS(queue_stats, ready, INT),
-                 PAWL__AS(queue_stats, scheduled, INT), PAWL__AS(queue_stats, oldest, TIME));
 
 const pawl__field_list pawl__counters_fields =
     PAWL__FIELDS(PAWL__AS(counters, messages, INT), PAWL__AS(counters, timeouts, INT),

@@ -13,7 +13,6 @@
 
 extern const pawl__field_list pawl__queue_row_fields;
 extern const pawl__field_list pawl__queue_message_fields;
-extern const pawl__field_list pawl__dead_count_fields;
 extern const pawl__field_list pawl__history_row_fields;
 extern const pawl__field_list pawl__timeout_row_fields;
 extern const pawl__field_list pawl__foreign_row_fields;
@@ -28,7 +27,6 @@ extern const pawl__field_list pawl__dead_row_fields;
 extern const pawl__field_list pawl__subscription_fields;
 extern const pawl__field_list pawl__event_row_fields;
 extern const pawl__field_list pawl__event_fields; /* of a pawl_event */
-extern const pawl__field_list pawl__queue_stats_fields;
 extern const pawl__field_list pawl__counters_fields;
 
 /* ---- Words -------------------------------------------------------------- */

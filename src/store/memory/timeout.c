@@ -222,7 +222,8 @@ bool pawl__memory_timeout_behind(const memory_data *data, const pawl_scan *walk,
         *row = (pawl_scan_row){.id           = found->fields.id.uuid,
                                .belongs_to   = found->fields.destination,
                                .name         = found->fields.name,
-                               .message.type = found->fields.saga_type};
+                               .message.type = found->fields.saga_type,
+                               .saga_id      = found->fields.saga_id.uuid};
     return found != NULL;
 }
 

@@ -61,7 +61,7 @@ pawl_code pawl__mongo_leased_batch_claim(pawl_store *store, const pawl_leased_ba
                                          pawl_error *error)
 {
     *leased        = (pawl_leased_batch){.count = 0};
-    pawl_code code = pawl__mongo_count(store, "aggregator", &leased->unresolved, error, FREE,
+    pawl_code code = pawl__mongo_count(store, "aggregator", 0, &leased->unresolved, error, FREE,
                                        FREE_ARGUMENTS(claim, "$nin"));
     return code == PAWL_OK ? claim_rows(store, claim, arena, leased, error) : code;
 }

@@ -37,8 +37,9 @@ pawl_code pawl__mongo_next_due(pawl_store *store, pawl_text queue, const pawl_te
 
 /* ---- Statistics ---------------------------------------------------------- */
 
+static const pawl__field_list  name_field = PAWL__FIELDS(PAWL__AS(queue_stats, queue, TEXT));
 static const pawl__mongo_table lines =
-    PAWL__MONGO_TABLE("queue", "queue", pawl__queue_stats_fields, pawl_queue_stats);
+    PAWL__MONGO_TABLE("queue", "queue", name_field, pawl_queue_stats);
 
 /* Of the rows that are not due the first ones are asked whether they are retried. */
 static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_time now,
@@ -60,22 +61,30 @@ static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_t
     return pawl__mongo_end(&r);
 }
 
+static pawl_code count_queue(pawl_store *store, pawl_queue_stats *line, pawl_time now,
+                             int64_t limit, pawl_error *error)
+{
+    static const pawl__mongo_table messages = {.name = "queue", .fields = &due_fields};
+    pawl_code code = pawl__mongo_count(store, "queue", limit, &line->ready, error,
+                                       "queue: %t, due: {$lte: %i}", line->queue, now);
+    if (code == PAWL_OK)
+        code = pawl__mongo_count(store, "queue", limit, &line->scheduled, error,
+                                 "queue: %t, due: {$gt: %i}", line->queue, now);
+    if (code == PAWL_OK && line->ready != 0)
+        code = pawl__mongo_read_one(store, &messages, NULL, &line->oldest, NULL, error,
+                                    "filter: {queue: %t}, sort: {due: 1}, projection: {due: 1}",
+                                    line->queue);
+    return code == PAWL_OK && line->scheduled != 0 ? count_retried(store, line, now, error) : code;
+}
+
 static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                              pawl_error *error)
 {
-    pawl_code code = pawl__mongo_read(
-        store, &lines, arena, &stats->queues, &stats->queue_count, error,
-        "pipeline: [{$group: {_id: '$queue', oldest: {$min: '$due'}, "
-        "ready: {$sum: {$cond: [{$lte: ['$due', %i]}, 1, 0]}}, "
-        "scheduled: {$sum: {$cond: [{$gt: ['$due', %i]}, 1, 0]}}}}, {$sort: {_id: 1}}]",
-        now, now);
-    for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
-        pawl_queue_stats *line = &stats->queues[i];
-        if (line->ready == 0)
-            line->oldest = 0;
-        if (line->scheduled != 0)
-            code = count_retried(store, line, now, error);
-    }
+    pawl_code code =
+        pawl__mongo_read(store, &lines, arena, &stats->queues, &stats->queue_count, error,
+                         "pipeline: [{$group: {_id: '$queue'}}, {$sort: {_id: 1}}]");
+    for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++)
+        code = count_queue(store, &stats->queues[i], now, stats->count_max, error);
     return code;
 }
 
@@ -99,8 +108,8 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
     };
     pawl_code code = queue_stats(store, now, arena, stats, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof counts / sizeof counts[0]; i++)
-        code = pawl__mongo_count(store, counts[i].collection, counts[i].count, error,
-                                 counts[i].filter, now);
+        code = pawl__mongo_count(store, counts[i].collection, stats->count_max, counts[i].count,
+                                 error, counts[i].filter, now);
     if (code == PAWL_OK)
         code =
             pawl__mongo_read_one(store, &outbox, NULL, &stats->outbox_oldest, NULL, error,

@@ -103,9 +103,9 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pa
 /* The first; without one `row` stays. `is_there` may be NULL. */
 pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                                void *row, bool *is_there, pawl_error *error, const char *find, ...);
-/* How many documents match. */
-pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
-                            pawl_error *error, const char *filter, ...);
+/* How many documents match; no more than `limit`, if it is not 0. */
+pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t limit,
+                            int64_t *count, pawl_error *error, const char *filter, ...);
 /* Puts the rest of a body together that stands in two documents (body.c). */
 pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
                            const pawl__field_list *fields, pawl_arena *arena, void *row,

@@ -171,8 +171,8 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
     return pawl__mongo_end(&r);
 }
 
-pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *count,
-                            pawl_error *error, const char *filter, ...)
+pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t limit,
+                            int64_t *count, pawl_error *error, const char *filter, ...)
 {
     const pawl__mongo_table table = {.name = collection, .fields = &counted};
     bson_t                  match = BSON_INITIALIZER;
@@ -180,9 +180,12 @@ pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t *
     va_start(arguments, filter);
     bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
     va_end(arguments);
-    *count         = 0;
-    pawl_code code = pawl__mongo_read_one(store, &table, NULL, count, NULL, error,
-                                          "pipeline: [{$match: %d}, {$count: 'n'}]", &match);
+    *count = 0;
+    pawl_code code =
+        pawl__mongo_read_one(store, &table, NULL, count, NULL, error,
+                             limit != 0 ? "pipeline: [{$match: %d}, {$limit: %i}, {$count: 'n'}]"
+                                        : "pipeline: [{$match: %d}, {$count: 'n'}]",
+                             &match, limit);
     bson_destroy(&match);
     return is_ok ? code : pawl__mongo_no_memory(error);
 }

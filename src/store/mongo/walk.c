@@ -11,9 +11,9 @@ static const pawl__field_list saga_fields = PAWL__FIELDS(
     ROW(persistence_version, "persistence_version", TEXT), ROW(message.body, "data", JSON));
 static const pawl__field_list queue_fields = PAWL__FIELDS(
     ROW(number, "_id", INT), ROW(belongs_to, "queue", TEXT), PAWL__AS_MESSAGE(scan_row));
-static const pawl__field_list timeout_fields =
-    PAWL__FIELDS(ROW(id, "_id", UUID), ROW(belongs_to, "destination", TEXT),
-                 ROW(name, "name", TEXT), ROW(message.type, "saga_type", TEXT));
+static const pawl__field_list timeout_fields = PAWL__FIELDS(
+    ROW(id, "_id", UUID), ROW(belongs_to, "destination", TEXT), ROW(name, "name", TEXT),
+    ROW(message.type, "saga_type", TEXT), ROW(saga_id, "saga_id", UUID));
 static const pawl__field_list fold_fields =
     PAWL__FIELDS(ROW(belongs_to, "_id", TEXT), ROW(version, "type_version", INT32),
                  ROW(message.body, "state", TEXT));
@@ -46,7 +46,7 @@ static const pawl__field_list oldest = PAWL__FIELDS(ROW(oldest, "at", INT));
 static pawl_code count_partition(pawl_store *store, pawl_scan_row *row, pawl_error *error)
 {
     static const pawl__mongo_table table = {.name = "aggregator", .fields = &oldest};
-    pawl_code code = pawl__mongo_count(store, "aggregator", &row->count, error, "partition: %t",
+    pawl_code code = pawl__mongo_count(store, "aggregator", 0, &row->count, error, "partition: %t",
                                        row->belongs_to);
     return code != PAWL_OK ? code
                            : pawl__mongo_read_one(store, &table, NULL, row, NULL, error,

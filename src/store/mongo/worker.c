@@ -271,7 +271,7 @@ pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_wor
 
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error)
 {
-    pawl_code code = pawl__mongo_count(store, "workers", &stats->workers, error, ALIVE);
+    pawl_code code = pawl__mongo_count(store, "workers", 0, &stats->workers, error, ALIVE);
     if (code == PAWL_OK)
         code = pawl__mongo_read_one(
             store, &sums, NULL, &stats->counters, NULL, error,

@@ -39,9 +39,8 @@
       "and q.[Due] >= k.due_min and q.[Due] < k.due order by q.[Due], q.[Seq] limit 1) "            \
       "or (select true from {timeouts} as t where t.[Destination] = k.queue "                       \
       "and t.[Due] < k.timeout and t.[Owner] is null order by t.[Due], t.[Id] limit 1))")           \
-    X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} "                                \
-                      "where [State] = 'pending' order by [Id], [NextAttempt] limit 1) "            \
-                      "from {outbox} where [State] = 'pending'")                                    \
+    X(OUTBOX_OLDEST, "select [At] from {outbox} "                                                   \
+                     "where [State] = 'pending' order by [Id], [NextAttempt] limit 1")              \
     /* Sweeps. */                                                                                   \
     X(SWEEP_BEGIN, "select pg_try_advisory_xact_lock(?1), " PAWL__PG_INBOX_PAGES                    \
                    ", coalesce(max([Process]), 0), coalesce(max([Epoch]), 0), "                     \

@@ -189,6 +189,21 @@ pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_ar
 /* The first row, if there is one: `row` is left as it is otherwise. */
 pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                                void *row, pawl_error *error);
+/* The name behind `name` in an index of names takes its place (a PAWL__SQL_..._NAME); an empty one: there
+ * is none. */
+pawl_code pawl__sql_next_name(pawl_store *store, int statement, pawl_text *name, pawl_arena *arena,
+                              pawl_error *error);
+/* The rows of each name, in the order of `compare`, up to a limit. `name` is the member of the item that
+ * the statement is asked with. */
+typedef struct pawl__sql_each {
+    int             names; /* the statement of next_name */
+    pawl__sql_asked asked;
+    pawl_text      *name;
+    int (*compare)(const void *left, const void *right);
+    int64_t limit;
+} pawl__sql_each;
+pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
+                              pawl__sql_rows *rows, pawl_error *error);
 /* Runs a statement that writes. */
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
                             pawl_error *error);

@@ -192,7 +192,7 @@ static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialec
 {
     for (size_t i = 0; i < table->index_count; i++) {
         const pawl__sql_index *index = &table->indexes[i];
-        if (!pawl__sql_has_index(dialect, index))
+        if (!pawl__sql_has_index(dialect, index) || index->is_late)
             continue;
         pawl__sql_append(text, ",\n    ");
         if (index == pawl__sql_key_index(dialect, table)) {

@@ -19,6 +19,7 @@
  *     {epoch}                  the time 0, which stands where no time is set
  *     {empty}, ''              the text without characters, as it is stored
  *     {limit:?3}               behind "order by": no more rows than that
+ *     {any:?3}                 the same where the order is not asked for
  *     {name:queue_due}         the index of that name, prefix put before, quoted, without a schema
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {skip}                   the same, and rows that are locked are passed over
@@ -120,7 +121,8 @@ typedef struct pawl__sql_dialect {
     const char *epoch;
     const char *bits; /* %a and %b are the numbers; NULL: (%a & %b) */
     const char *has;  /* the same of two texts; NULL: replacing the second one changes the length */
-    const char *limit; /* %s is the number of rows; NULL: limit %s */
+    const char *limit;     /* %s is the number of rows; NULL: limit %s */
+    const char *any_order; /* in front of a limit where a statement has no order; NULL: "" */
     const char
         *clock; /* of the server, in microseconds: a worker without a lock lives by it; or NULL */
     const char *empty;    /* stands where a template has ''; NULL: '' */

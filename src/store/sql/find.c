@@ -167,6 +167,14 @@ static const pawl__field letter_fields[] = {
 };
 static const pawl__field_list by_letter = PAWL__FIELD_ARRAY(letter_fields);
 
+static int by_time(const void *left, const void *right)
+{
+    const pawl_dead_row *l = left, *r = right;
+    if (l->at != r->at)
+        return l->at < r->at ? -1 : 1;
+    return pawl_text_compare(l->endpoint, r->endpoint);
+}
+
 pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                               pawl_dead_rows *rows, pawl_error *error)
 {
@@ -185,19 +193,17 @@ pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, p
         by.after = *query->after;
     if (by.after.at > by.query.at_min)
         by.query.at_min = by.after.at; /* so that the index is entered there */
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    /* A letter is found by its endpoint and its id: without the first by each endpoint that has any. */
+    const pawl__sql_each each = {
+        PAWL__SQL_DEAD_ENDPOINT,
+        {PAWL__SQL_DEAD_FIND_ONE, &by_letter, &by, &pawl__dead_row_fields, sizeof *rows->items},
+        &by.query.endpoint,
+        by_time,
+        by.limit};
+    pawl_code code = !is_one && query->message_id.size != 0
+                         ? pawl__sql_read_each(store, &each, arena, &found, error)
+                         : pawl__sql_read(store, &asked, arena, &found, error);
     *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
-    return code;
-}
-
-pawl_code pawl__sql_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
-                               pawl_error *error)
-{
-    const pawl__sql_asked asked = {PAWL__SQL_DEAD_QUEUES, NULL, NULL, &pawl__dead_count_fields,
-                                   sizeof *counts->items};
-    pawl__sql_rows        found;
-    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
-    *counts                    = (pawl_dead_counts){.items = found.items, .count = found.count};
     return code;
 }
 

@@ -64,18 +64,31 @@ pawl_code pawl__sql_queue_retried(pawl_store *store, const pawl_retried_query *q
     return code;
 }
 
+static int by_due(const void *left, const void *right)
+{
+    const pawl_timeout_row *l = left, *r = right;
+    if (l->due != r->due)
+        return l->due < r->due ? -1 : 1;
+    return pawl_uuid_compare(l->id.uuid, r->id.uuid);
+}
+
+/* The index of due times begins with the destination. */
 pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    const filter    by    = {.saga_id = saga_id, .limit = pawl__sql_limit(count_max)};
-    pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_LIST_SAGA, &saga_limit, &by,
-                             &pawl__timeout_row_fields, sizeof *rows->items};
-    pawl__sql_rows  found;
-    if (pawl_uuid_is_zero(saga_id.uuid)) {
-        asked.statement  = PAWL__SQL_TIMEOUT_LIST;
-        asked.parameters = &limit;
-    }
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    filter                by    = {.saga_id = saga_id, .limit = pawl__sql_limit(count_max)};
+    const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_LIST_SAGA, &saga_limit, &by,
+                                   &pawl__timeout_row_fields, sizeof *rows->items};
+    const pawl__sql_each  each  = {
+          PAWL__SQL_TIMEOUT_NAME,
+          {PAWL__SQL_TIMEOUT_LIST, &text_limit, &by, &pawl__timeout_row_fields, sizeof *rows->items},
+          &by.text,
+          by_due,
+          by.limit};
+    pawl__sql_rows found;
+    pawl_code      code = pawl_uuid_is_zero(saga_id.uuid)
+                              ? pawl__sql_read_each(store, &each, arena, &found, error)
+                              : pawl__sql_read(store, &asked, arena, &found, error);
     *rows =
         (pawl_timeout_rows){.items = found.items, .count = found.count, .next_due = PAWL_TIME_MAX};
     return code;

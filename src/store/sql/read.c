@@ -4,6 +4,7 @@
  */
 #include "store/sql/connection.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int64_t pawl__sql_limit(size_t count_max)
@@ -72,6 +73,54 @@ pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, 
         ops->get(request, asked->columns, row);
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
+}
+
+pawl_code pawl__sql_next_name(pawl_store *store, int statement, pawl_text *name, pawl_arena *arena,
+                              pawl_error *error)
+{
+    const pawl__sql_asked asked = {statement, &pawl__one_text, name, &pawl__one_text, 0};
+    pawl_text             next  = PAWL_TEXT("");
+    pawl_code             code  = pawl__sql_read_first(store, &asked, arena, &next, error);
+    *name                       = next;
+    return code;
+}
+
+/* The rows behind those that are there. */
+static pawl_code append(pawl_store *store, const pawl__sql_rows *more, size_t row_size,
+                        size_t *capacity, pawl_arena *arena, pawl__sql_rows *rows,
+                        pawl_error *error)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        char *grown = pawl_arena_grow(arena, rows->items, rows->count, capacity, row_size);
+        if (grown == NULL)
+            return pawl__sql_no_memory(store, "rows", error);
+        memcpy(grown + rows->count++ * row_size, (const char *)more->items + i * row_size,
+               row_size);
+        rows->items = grown;
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
+                              pawl__sql_rows *rows, pawl_error *error)
+{
+    size_t capacity = 0;
+    *rows           = (pawl__sql_rows){0};
+    *each->name     = PAWL_TEXT("");
+    pawl_code code  = pawl__sql_next_name(store, each->names, each->name, arena, error);
+    while (code == PAWL_OK && each->name->size != 0) {
+        pawl__sql_rows more = {0};
+        code                = pawl__sql_read(store, &each->asked, arena, &more, error);
+        if (code == PAWL_OK)
+            code = append(store, &more, each->asked.row_size, &capacity, arena, rows, error);
+        if (code == PAWL_OK)
+            code = pawl__sql_next_name(store, each->names, each->name, arena, error);
+    }
+    if (rows->count > 1)
+        qsort(rows->items, rows->count, each->asked.row_size, each->compare);
+    if (rows->count > (uint64_t)each->limit)
+        rows->count = (size_t)each->limit;
+    return code;
 }
 
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,

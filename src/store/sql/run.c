@@ -99,10 +99,12 @@ static void create_index(script *s, const pawl__sql_table *table, const pawl__sq
 static void create_indexes(script *s, const pawl__sql_table *table)
 {
     bool is_old = s->dialect->first_version == 0;
-    for (size_t i = 0; !s->dialect->indexes_inside && i < table->index_count; i++) {
+    for (size_t i = 0; i < table->index_count; i++) {
         const pawl__sql_index *index    = &table->indexes[i];
         bool                   is_there = index != pawl__sql_key_index(s->dialect, table) &&
                         pawl__sql_has_index(s->dialect, index);
+        if (s->dialect->indexes_inside && !index->is_late)
+            continue;
         if (is_there || (is_old && index->columns != NULL && index->only == NULL))
             create_index(s, table, index);
     }

@@ -20,11 +20,11 @@
 #define PAWL__SQL_QUEUE_MESSAGE                                                                          \
     "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
     ", [Error] from {queue} "
-/* The filters of a pawl_queue_query, and its order. */
-#define PAWL__SQL_QUEUE_QUERY                                                      \
+/* The filters of a pawl_queue_query. */
+#define PAWL__SQL_QUEUE_FILTERS                                                    \
     "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) " \
     "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
-    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) order by [Due], [Seq] {limit:?9}"
+    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) "
 
 #define PAWL__SQL_TIMEOUT_ROW                                                         \
     "select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
@@ -86,6 +86,15 @@
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 #define PAWL__SQL_PROGRAM "[Host], [Program], [ProgramVersion], [PawlVersion], [Started]"
 
+/* Counts end at a limit, so that they cost the same for a table of any size. */
+#define PAWL__SQL_COUNT(rows, limit) \
+    "select count(*) from (select 1 as [One] from " rows " {any:" limit "}) counted"
+/* The first name behind another one in an index of names: none of its entries is read twice. */
+#define PAWL__SQL_NEXT(column, table) \
+    "select " column " from " table " where " column " > ?1 order by " column " {limit:1}"
+#define PAWL__SQL_DUE(table, column)                                              \
+    "select count(*), min([Due]) from (select [Due] from " table " where " column \
+    " = ?1 and [Due] <= ?2 order by [Due] {limit:?3}) counted"
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
 /* All timeouts of a saga: those with a name and those without are in different
@@ -145,42 +154,49 @@
     /* The queue. */                                                                                                             \
     X(QUEUE_LIST,                                                                                                                \
       PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                         \
-    X(QUEUE_FIND, PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_QUERY)                                                        \
+    X(QUEUE_FIND,                                                                                                                \
+      PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_FILTERS "order by [Due], [Seq] {limit:?9}")                               \
+    /* In the order of due times PostgreSQL would read the queue from its beginning. */                                          \
     X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
-      "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_QUERY)                                                      \
+      "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_FILTERS                                                     \
+      "order by [MessageId] {limit:?9}")                                                                                         \
     X(QUEUE_RETRIED, PAWL__SQL_QUEUE_ROW_TEXT                                                                                    \
       "where [Seq] in (select [Seq] from (select [Seq], [Attempts], [Type] from {queue} "                                        \
       "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
       "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] {limit:?5}")                                               \
-    X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
-                   "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
-                   "group by [Queue] order by [Queue]")                                                                          \
+    X(QUEUE_NAME, PAWL__SQL_NEXT("[Queue]", "{queue}"))                                                                          \
+    X(QUEUE_READY, PAWL__SQL_DUE("{queue}", "[Queue]"))                                                                          \
+    X(QUEUE_SCHEDULED, PAWL__SQL_COUNT("{queue} where [Queue] = ?1 and [Due] > ?2", "?3"))                                       \
     X(QUEUE_COUNT_RETRIED,                                                                                                       \
       "select count(*), min([Placed]) from (select [Attempts], [Placed] from {queue} "                                           \
       "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
       "where [Attempts] > 0")                                                                                                    \
     /* The inbox. */                                                                                                             \
-    X(INBOX_COUNT, "select count(*) from {inbox}")                                                                               \
+    X(INBOX_COUNT, PAWL__SQL_COUNT("{inbox}", "?1"))                                                                             \
     /* Timeouts. */                                                                                                              \
     X(TIMEOUT_FOREIGN, PAWL__SQL_TIMEOUT_FOREIGN_TEXT)                                                                           \
-    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "order by [Due], [Id] {limit:?1}")                                                     \
+    X(TIMEOUT_LIST,                                                                                                              \
+      PAWL__SQL_TIMEOUT_ROW "where [Destination] = ?1 order by [Due], [Id] {limit:?2}")                                          \
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
       PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " order by [Due], [Id] {limit:?2}")                                       \
-    X(TIMEOUT_STATS, "select count(case when [Due] <= ?1 then 1 end), count(*) from {timeouts}")                                 \
+    X(TIMEOUT_NAME, PAWL__SQL_NEXT("[Destination]", "{timeouts}"))                                                               \
+    X(TIMEOUT_READY, PAWL__SQL_DUE("{timeouts}", "[Destination]"))                                                               \
+    X(TIMEOUT_SCHEDULED,                                                                                                         \
+      PAWL__SQL_COUNT("{timeouts} where [Destination] = ?1 and [Due] > ?2", "?3"))                                               \
     /* The outbox. */                                                                                                            \
     X(OUTBOX_LIST_PENDING, PAWL__SQL_OUTBOX_IN("pending"))                                                                       \
     X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_IN("held"))                                                                             \
     X(OUTBOX_LIST_DISPATCHED, PAWL__SQL_OUTBOX_IN("dispatched"))                                                                 \
     X(OUTBOX_LIST_DEAD, PAWL__SQL_OUTBOX_IN("dead"))                                                                             \
     X(OUTBOX_LIST_DISCARDED, PAWL__SQL_OUTBOX_IN("discarded"))                                                                   \
-    X(OUTBOX_PENDING,                                                                                                            \
-      "select count(*), (select [At] from {outbox} "                                                                             \
-      "where [State] = 'pending' order by [Id] {limit:1}) from {outbox} where [State] = 'pending'")                              \
+    X(OUTBOX_PENDING, PAWL__SQL_COUNT("{outbox} where [State] = 'pending'", "?1"))                                               \
+    X(OUTBOX_OLDEST,                                                                                                             \
+      "select [At] from {outbox} where [State] = 'pending' order by [Id] {limit:1}")                                             \
     X(OUTBOX_ATTEMPTS,                                                                                                           \
       "select [Attempt], [Outcome], [Error], [At], [Duration] from {outbox_attempts} "                                           \
       "where [OutboxId] = ?1 order by [Attempt]")                                                                                \
-    X(OUTBOX_HELD, "select count(*) from {outbox} where [State] = 'held'")                                                       \
-    X(OUTBOX_DEAD, "select count(*) from {outbox} where [State] = 'dead'")                                                       \
+    X(OUTBOX_HELD, PAWL__SQL_COUNT("{outbox} where [State] = 'held'", "?1"))                                                     \
+    X(OUTBOX_DEAD, PAWL__SQL_COUNT("{outbox} where [State] = 'dead'", "?1"))                                                     \
     /* The journal. */                                                                                                           \
     X(CHECKPOINT_GET, "select [Position] from {checkpoints} where [Name] = ?1")                                                  \
     X(EVENT_LIST_STREAM, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_STREAM, "[Version]"))                                               \
@@ -200,11 +216,11 @@
     X(AGGREGATOR_GET, PAWL__SQL_AGGREGATOR_ROW "where [Partition] = ?1 order by [At], [Id]")                                     \
     X(AGGREGATOR_FREE,                                                                                                           \
       "update {aggregator} set " PAWL__SQL_NO_SESSION " where [LeaseWorker] = ?1")                                               \
-    X(AGGREGATOR_COUNT, "select count(*) from {aggregator}")                                                                     \
+    X(AGGREGATOR_COUNT, PAWL__SQL_COUNT("{aggregator}", "?1"))                                                                   \
     X(FLUSH_LIST,                                                                                                                \
       "select [Name], [Partition], [Due], [Attempts], [Dead], [Error] from {aggregator_flush} "                                  \
       "where [Name] = ?1 and [Dead] = 0 and [Due] <= ?2 order by [Due], [Partition] {limit:?3}")                                 \
-    X(FLUSH_DEAD, "select count(*) from {aggregator_flush} where [Dead] = 1")                                                    \
+    X(FLUSH_DEAD, PAWL__SQL_COUNT("{aggregator_flush} where [Dead] = 1", "?1"))                                                  \
     /* Dead letters and subscriptions. */                                                                                        \
     X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] {limit:?1}")                                         \
     X(DEAD_LIST_ENDPOINT,                                                                                                        \
@@ -216,9 +232,12 @@
     X(DEAD_FIND_ONE, PAWL__SQL_DEAD_ROW                                                                                          \
       "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_FILTERS                                                   \
       "and (?2 = '' or [At] >= ?6) and (?2 = '' or [At] <= ?7) order by [MessageId] {limit:?11}")                                \
-    X(DEAD_QUEUES,                                                                                                               \
-      "select [Queue], count(*), min([At]) from {dead} group by [Queue] order by [Queue]")                                       \
-    X(DEAD_COUNT, "select count(*) from {dead}")                                                                                 \
+    X(DEAD_ENDPOINT, PAWL__SQL_NEXT("[Endpoint]", "{dead}"))                                                                     \
+    X(DEAD_NAME, PAWL__SQL_NEXT("[Queue]", "{dead}"))                                                                            \
+    X(DEAD_OF_QUEUE,                                                                                                             \
+      "select count(*), min([At]) from (select [At] from {dead} where [Queue] = ?1 "                                             \
+      "order by [At] {limit:?2}) counted")                                                                                       \
+    X(DEAD_COUNT, PAWL__SQL_COUNT("{dead}", "?1"))                                                                               \
     X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
     /* The history. */                                                                                                           \
     X(HISTORY_FIND, PAWL__SQL_HISTORY_ROW "where " PAWL__SQL_HISTORY_QUERY)                                                      \
@@ -230,7 +249,7 @@
     X(QUEUE_WALK, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
                   " from {queue} where [Seq] > ?1 order by [Seq] {limit:?2}")                                                    \
     X(TIMEOUT_WALK,                                                                                                              \
-      "select [Id], [Destination], [Name], [SagaType] from {timeouts} where [Id] > ?1 order by [Id] {limit:?2}")                 \
+      "select [Id], [Destination], [Name], [SagaType], [SagaId] from {timeouts} where [Id] > ?1 order by [Id] {limit:?2}")       \
     X(FOLD_WALK,                                                                                                                 \
       "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] {limit:?2}")                   \
     X(CHECKPOINT_WALK,                                                                                                           \

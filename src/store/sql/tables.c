@@ -43,8 +43,8 @@ static const pawl__sql_column queue_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index queue_indexes[] = {
-    {"queue_message", "[Queue], [MessageId]", true, NULL, NULL, NULL},
-    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL, NULL, NULL},
+    {"queue_message", "[Queue], [MessageId]", true, NULL, NULL, NULL, false},
+    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL, NULL, NULL, false},
 };
 
 /* Rows come in the order of their times, near enough, so that a sweep begins
@@ -56,8 +56,8 @@ static const pawl__sql_column inbox_columns[] = {
     {"At", PAWL__SQL_TIME, false},
 };
 static const pawl__sql_index inbox_indexes[] = {
-    {"inbox_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL},
-    {"inbox_at", "[At]", false, NULL, NULL, " mysql mariadb oracle mssql "},
+    {"inbox_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL, false},
+    {"inbox_at", "[At]", false, NULL, NULL, " mysql mariadb oracle mssql ", false},
 };
 
 static const pawl__sql_column dead_columns[] = {
@@ -73,8 +73,9 @@ static const pawl__sql_column dead_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index dead_indexes[] = {
-    {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL},
-    {"dead_at", "[At]", false, NULL, NULL, " sqlite postgres "},
+    {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL, NULL, false},
+    {"dead_at", "[At]", false, NULL, NULL, NULL, true},
+    {"dead_queue", "[Queue], [At]", false, NULL, NULL, NULL, true},
 };
 
 /* No index on Source for pending rows: it was measured to cost a third of all
@@ -98,16 +99,17 @@ static const pawl__sql_column outbox_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index outbox_indexes[] = {
-    {"outbox_dispatch", "[DispatchId]", true, NULL, NULL, NULL},
+    {"outbox_dispatch", "[DispatchId]", true, NULL, NULL, NULL, false},
     {"outbox_pending", "[Id], [NextAttempt]", false, "[State] = 'pending'",
-     "[State], [Id], [NextAttempt]", NULL},
-    {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]", NULL},
-    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL, NULL},
-    {"outbox_dead", "[Id]", false, "[State] = 'dead'", "", NULL},
+     "[State], [Id], [NextAttempt]", NULL, false},
+    {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]", NULL, false},
+    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL, NULL, false},
+    {"outbox_dead", "[Id]", false, "[State] = 'dead'", "", NULL, false},
     /* "Attempts >= 0" is always true, and keeps a statement that asks for a source from using this index. */
     {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0", "",
-     NULL},
-    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", "", NULL},
+     NULL, false},
+    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", "", NULL,
+     false},
 };
 
 static const pawl__sql_column attempt_columns[] = {
@@ -127,11 +129,11 @@ static const pawl__sql_column event_columns[] = {
     {"Position", PAWL__SQL_INTEGER, true},     BODY_COLUMNS,
 };
 static const pawl__sql_index event_indexes[] = {
-    {"events_stream", "[Stream], [Version]", true, NULL, NULL, NULL},
-    {"events_position", "[Position]", true, "[Position] is not null", NULL, NULL},
-    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null", "", NULL},
+    {"events_stream", "[Stream], [Version]", true, NULL, NULL, NULL, false},
+    {"events_position", "[Position]", true, "[Position] is not null", NULL, NULL, false},
+    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null", "", NULL, false},
     /* Oracle has no row in an index whose columns are all null. */
-    {"events_numbering", "[Position], [Seq]", false, NULL, NULL, " oracle "},
+    {"events_numbering", "[Position], [Seq]", false, NULL, NULL, " oracle ", false},
 };
 
 static const pawl__sql_column fold_columns[] = {
@@ -157,17 +159,17 @@ static const pawl__sql_column timeout_columns[] = {
 };
 static const pawl__sql_index timeout_indexes[] = {
     {"timeouts_saga", "[SagaId], [Name]", true, "[SagaId] is not null and [Name] <> ''",
-     "[SagaId], [SagaName]", NULL},
-    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''", "", NULL},
-    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL, NULL, NULL},
-    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null", NULL, NULL},
+     "[SagaId], [SagaName]", NULL, false},
+    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''", "", NULL, false},
+    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL, NULL, NULL, false},
+    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null", NULL, NULL, false},
     /* In a key of Oracle's two rows are equal where the columns that are not null are: both are null there, or none
      * is. A timeout without a name is found by a plain index. */
-    {"timeouts_named", "[NamedSaga], [NamedName]", true, NULL, NULL, " oracle "},
-    {"timeouts_of_saga", "[SagaId]", false, NULL, NULL, " oracle "},
+    {"timeouts_named", "[NamedSaga], [NamedName]", true, NULL, NULL, " oracle ", false},
+    {"timeouts_of_saga", "[SagaId]", false, NULL, NULL, " oracle ", false},
     /* SQL Server's claim for any destination locks what it passes over. */
-    {"timeouts_any", "[Due], [Id]", false, NULL, NULL, " mssql "},
-    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL},
+    {"timeouts_any", "[Due], [Id]", false, NULL, NULL, " mssql ", false},
+    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL, false},
 };
 
 static const pawl__sql_column aggregator_columns[] = {
@@ -183,9 +185,9 @@ static const pawl__sql_column aggregator_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index aggregator_indexes[] = {
-    {"aggregator_key", "[Partition], [Key]", true, NULL, NULL, NULL},
-    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL, NULL, NULL},
-    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL},
+    {"aggregator_key", "[Partition], [Key]", true, NULL, NULL, NULL, false},
+    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL, NULL, NULL, false},
+    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL, NULL, false},
 };
 
 static const pawl__sql_column flush_columns[] = {
@@ -194,8 +196,9 @@ static const pawl__sql_column flush_columns[] = {
     {"Dead", PAWL__SQL_INTEGER, false},   {"Error", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index flush_indexes[] = {
-    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0", "[Name], [Dead], [Due]", NULL},
-    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1", "", NULL},
+    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0", "[Name], [Dead], [Due]", NULL,
+     false},
+    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1", "", NULL, false},
 };
 
 static const pawl__sql_column subscription_columns[] = {
@@ -235,8 +238,8 @@ static const pawl__sql_column history_columns[] = {
     {"Out", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index history_indexes[] = {
-    {"history_source", "[Source], [Id]", false, "[Source] <> ''", "[Source], [Id]", NULL},
-    {"history_message", "[MessageId], [Id]", false, NULL, NULL, NULL},
+    {"history_source", "[Source], [Id]", false, "[Source] <> ''", "[Source], [Id]", NULL, false},
+    {"history_message", "[MessageId], [Id]", false, NULL, NULL, NULL, false},
 };
 
 #define COLUMNS(list) (list), COUNT(list)

@@ -34,6 +34,8 @@ typedef struct pawl__sql_index {
      * index there. Without `columns` the index is only there. */
     const char *every_row;
     const char *only; /* the dialects that have it, each between blanks: " oracle "; NULL: all */
+    bool is_late;     /* came behind the first tables: made by itself in every dialect, as a table
+                            that is there may lack it */
 } pawl__sql_index;
 
 /* A column whose value is null in the rows that an index is not about, for databases whose

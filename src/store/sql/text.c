@@ -270,6 +270,13 @@ static void append_both(pawl__sql_text *text, const pawl__sql_dialect *dialect, 
     }
 }
 
+static void append_limit(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text number)
+{
+    const char *rest = pawl__sql_append_before(text, pawl__sql_limit_of(dialect));
+    append_columns(text, dialect, number);
+    pawl__sql_append(text, rest);
+}
+
 /* Between '{' and '}' stands a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
@@ -305,10 +312,11 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         const char *rest = pawl__sql_append_before(text, dialect->integer);
         append_columns(text, dialect, token);
         pawl__sql_append(text, rest);
+    } else if (has_word(&token, "any:")) {
+        pawl__sql_append(text, dialect->any_order != NULL ? dialect->any_order : "");
+        append_limit(text, dialect, token);
     } else if (has_word(&token, "limit:")) {
-        const char *rest = pawl__sql_append_before(text, pawl__sql_limit_of(dialect));
-        append_columns(text, dialect, token);
-        pawl__sql_append(text, rest);
+        append_limit(text, dialect, token);
     } else if (pawl_text_equal(token, PAWL_TEXT("epoch"))) {
         pawl__sql_append(text, dialect->epoch);
     } else if (pawl_text_equal(token, PAWL_TEXT("empty"))) {

@@ -35,7 +35,7 @@ static const pawl__field saga_row[]    = {ROW(id, UUID), ROW(persistence_version
 static const pawl__field numbered[]    = {ROW(number, INT), ROW(belongs_to, TEXT),
                                           PAWL__AS_MESSAGE(scan_row)};
 static const pawl__field timeout_row[] = {ROW(id, UUID), ROW(belongs_to, TEXT), ROW(name, TEXT),
-                                          ROW(message.type, TEXT)};
+                                          ROW(message.type, TEXT), ROW(saga_id, UUID)};
 static const pawl__field stream_snapshot_row[] = {ROW(belongs_to, TEXT), ROW(version, INT32),
                                                   ROW(message.body, TEXT)};
 static const pawl__field checkpoint[]          = {ROW(belongs_to, TEXT), ROW(number, INT)};

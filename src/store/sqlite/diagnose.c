@@ -32,7 +32,8 @@ static const pawl__sql_check checks[] = {
          "select 1, count(*) || ' timeouts of ' || t.[Destination] || ' are leased by nobody "
          "who lives, since ' || strftime('%Y-%m-%dT%H:%M:%SZ', min(t.[LeaseExpires]) / "
          "1000000, 'unixepoch') || ': the next worker of the endpoint takes them', '' "
-         "from {timeouts} as t where t.[LeaseExpires] < " MINUTE_AGO " group by t.[Destination]",
+         "from {timeouts} as t indexed by {timeouts_lease} where t.[LeaseExpires] < " MINUTE_AGO
+         " group by t.[Destination]",
      .none = "no lease has run out"},
     {.name   = "file",
      .select = "select case quick_check when 'ok' then 0 else 2 end, case quick_check when 'ok' "

@@ -17,40 +17,41 @@
 
 /* SCHEMA_COLUMNS: a primary key is given by the database, or its column is not null in any case. */
 
-#define PAWL__SQLITE_STATEMENTS(X)                                                               \
-    X(TRANSACTION_BEGIN, "begin immediate")                                                      \
-    X(TRANSACTION_BEGIN_READ, "begin")                                                           \
-    X(TRANSACTION_COMMIT, "commit")                                                              \
-    X(TRANSACTION_ROLLBACK, "rollback")                                                          \
-    X(DATA_VERSION, "pragma data_version")                                                       \
-    X(QUEUE_CLAIM,                                                                               \
-      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                             \
-                               "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")         \
-    X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                          \
-                   "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "      \
-                   "where [At] < ?1 limit ?2)")                                                  \
-    X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \
-                      "where [State] = 'pending' order by [Id] limit 1) "                        \
-                      "from {outbox} indexed by {outbox_pending} where [State] = 'pending'")     \
-    X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS              \
-                                        "order by [Seq] limit ?6")                               \
-    X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS         \
-                                             "order by [Seq] desc limit ?6")                     \
-    X(EVENT_BEHIND,                                                                              \
-      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")        \
-    X(EVENT_STREAM,                                                                              \
-      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 " PAWL__SQL_EVENT_FILTERS   \
-                             "order by [Version] limit ?6")                                      \
-    X(EVENT_STREAM_BACK,                                                                         \
-      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS   \
-                             "order by [Version] desc limit ?6")                                 \
-    X(SCHEMA_COLUMNS,                                                                            \
-      "select ?1, c.name, c.type, '', c.[notnull] <> 0 or c.pk <> 0, "                           \
-      "c.dflt_value is not null or c.pk <> 0 from pragma_table_info(?1) as c "                   \
-      "where exists (select 1 from sqlite_schema where type = 'table' and name = ?1)")           \
-    X(SCHEMA_INDEXES,                                                                            \
-      "select ?1, i.name, (select coalesce(group_concat('\"' || x.name || '\"', ', '), '') "     \
-      "from (select name from pragma_index_info(i.name) order by seqno) as x), "                 \
+#define PAWL__SQLITE_STATEMENTS(X)                                                             \
+    X(TRANSACTION_BEGIN, "begin immediate")                                                    \
+    X(TRANSACTION_BEGIN_READ, "begin")                                                         \
+    X(TRANSACTION_COMMIT, "commit")                                                            \
+    X(TRANSACTION_ROLLBACK, "rollback")                                                        \
+    X(DATA_VERSION, "pragma data_version")                                                     \
+    X(QUEUE_CLAIM,                                                                             \
+      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                           \
+                               "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")       \
+    X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                        \
+                   "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "    \
+                   "where [At] < ?1 limit ?2)")                                                \
+    X(OUTBOX_PENDING,                                                                          \
+      PAWL__SQL_COUNT("{outbox} indexed by {outbox_pending} where [State] = 'pending'", "?1")) \
+    X(OUTBOX_OLDEST, "select [At] from {outbox} indexed by {outbox_pending} "                  \
+                     "where [State] = 'pending' order by [Id] limit 1")                        \
+    X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS            \
+                                        "order by [Seq] limit ?6")                             \
+    X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS       \
+                                             "order by [Seq] desc limit ?6")                   \
+    X(EVENT_BEHIND,                                                                            \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")      \
+    X(EVENT_STREAM,                                                                            \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 " PAWL__SQL_EVENT_FILTERS \
+                             "order by [Version] limit ?6")                                    \
+    X(EVENT_STREAM_BACK,                                                                       \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS \
+                             "order by [Version] desc limit ?6")                               \
+    X(SCHEMA_COLUMNS,                                                                          \
+      "select ?1, c.name, c.type, '', c.[notnull] <> 0 or c.pk <> 0, "                         \
+      "c.dflt_value is not null or c.pk <> 0 from pragma_table_info(?1) as c "                 \
+      "where exists (select 1 from sqlite_schema where type = 'table' and name = ?1)")         \
+    X(SCHEMA_INDEXES,                                                                          \
+      "select ?1, i.name, (select coalesce(group_concat('\"' || x.name || '\"', ', '), '') "   \
+      "from (select name from pragma_index_info(i.name) order by seqno) as x), "               \
       "i.origin = 'pk', i.[unique], 1, i.partial from pragma_index_list(?1) as i")
 
 enum {

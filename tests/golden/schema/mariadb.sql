@@ -47,6 +47,10 @@ create table if not exists `pawl_dead` (
     `Body` longblob not null,
     primary key (`Endpoint`, `MessageId`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
+create index if not exists `pawl_dead_at`
+    on `pawl_dead` (`At`);
+create index if not exists `pawl_dead_queue`
+    on `pawl_dead` (`Queue`, `At`);
 
 -- Ids of the messages that an endpoint has handled
 create table if not exists `pawl_inbox` (

@@ -66,6 +66,14 @@ create table [dbo].[pawl_dead] (
     [Body] varbinary(max) not null,
     primary key ([Endpoint], [MessageId])
 );
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_dead]', N'U')
+    and name = N'pawl_dead_at')
+    exec (N'create index [pawl_dead_at]
+    on [dbo].[pawl_dead] ([At])');
+if not exists (select 1 from sys.indexes where object_id = object_id(N'[dbo].[pawl_dead]', N'U')
+    and name = N'pawl_dead_queue')
+    exec (N'create index [pawl_dead_queue]
+    on [dbo].[pawl_dead] ([Queue], [At])');
 
 -- Ids of the messages that an endpoint has handled
 if object_id(N'[dbo].[pawl_inbox]', N'U') is null

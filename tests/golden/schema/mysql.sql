@@ -47,6 +47,22 @@ create table if not exists `pawl_dead` (
     `Body` longblob not null,
     primary key (`Endpoint`, `MessageId`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+set @pawl = (select if(count(*) = 0,
+    'create index `pawl_dead_at`
+    on `pawl_dead` (`At`)',
+    'do 0') from information_schema.statistics
+    where table_schema = database() and table_name = 'pawl_dead' and index_name = 'pawl_dead_at');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
+set @pawl = (select if(count(*) = 0,
+    'create index `pawl_dead_queue`
+    on `pawl_dead` (`Queue`, `At`)',
+    'do 0') from information_schema.statistics
+    where table_schema = database() and table_name = 'pawl_dead' and index_name = 'pawl_dead_queue');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
 
 -- Ids of the messages that an endpoint has handled
 create table if not exists `pawl_inbox` (

@@ -73,6 +73,24 @@ exception when others then
     end if;
 end;
 /
+begin
+    execute immediate 'create index "PAWL_DEAD_AT"
+    on "PAWL_DEAD" ("AT")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
+begin
+    execute immediate 'create index "PAWL_DEAD_QUEUE"
+    on "PAWL_DEAD" ("QUEUE", "AT")';
+exception when others then
+    if sqlcode <> -955 then
+        raise;
+    end if;
+end;
+/
 
 -- Ids of the messages that an endpoint has handled
 begin

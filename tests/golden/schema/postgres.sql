@@ -118,6 +118,8 @@ create unique index if not exists "pawl_dead_message"
     on "pawl_dead" ("Endpoint", "MessageId");
 create index if not exists "pawl_dead_at"
     on "pawl_dead" ("At");
+create index if not exists "pawl_dead_queue"
+    on "pawl_dead" ("Queue", "At");
 
 -- Ids of the messages that an endpoint has handled
 create table if not exists "pawl_inbox" (

@@ -56,7 +56,7 @@ select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], 
 [CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
 and [MessageId] = ? and [Queue] = ? and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and
 [Due] >= ? and [Due] <= ? and [Seq] <= ? and ([Due] > ? or ([Due] = ? and [Seq] > ?)) order by
-[Due], [Seq] offset 0 rows fetch next ? rows only;
+[MessageId] offset 0 rows fetch next ? rows only;
 
 -- QUEUE_RETRIED
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
@@ -65,9 +65,17 @@ select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], 
 order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where [Attempts] > 0 and [Type] =
 ?) order by [Placed], [Seq] offset 0 rows fetch next ? rows only;
 
--- QUEUE_STATS
-select [Queue], count(case when [Due] <= ? then 1 end), count(case when [Due] > ? then 1 end),
-min([Due]) from [dbo].[pawl_queue] group by [Queue] order by [Queue];
+-- QUEUE_NAME
+select [Queue] from [dbo].[pawl_queue] where [Queue] > ? order by [Queue] offset 0 rows fetch next 1
+rows only;
+
+-- QUEUE_READY
+select count(*), min([Due]) from (select [Due] from [dbo].[pawl_queue] where [Queue] = ? and [Due]
+<= ? order by [Due] offset 0 rows fetch next ? rows only) counted;
+
+-- QUEUE_SCHEDULED
+select count(*) from (select 1 as [One] from [dbo].[pawl_queue] where [Queue] = ? and [Due] > ?
+order by (select null) offset 0 rows fetch next ? rows only) counted;
 
 -- QUEUE_COUNT_RETRIED
 select count(*), min([Placed]) from (select [Attempts], [Placed] from [dbo].[pawl_queue] where
@@ -75,15 +83,25 @@ select count(*), min([Placed]) from (select [Attempts], [Placed] from [dbo].[paw
 [Attempts] > 0;
 
 -- INBOX_COUNT
-select count(*) from [dbo].[pawl_inbox];
+select count(*) from (select 1 as [One] from [dbo].[pawl_inbox] order by (select null) offset 0 rows
+fetch next ? rows only) counted;
 
 -- TIMEOUT_LIST
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
-[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] order by [Due], [Id]
-offset 0 rows fetch next ? rows only;
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
+= ? order by [Due], [Id] offset 0 rows fetch next ? rows only;
 
--- TIMEOUT_STATS
-select count(case when [Due] <= ? then 1 end), count(*) from [dbo].[pawl_timeouts];
+-- TIMEOUT_NAME
+select [Destination] from [dbo].[pawl_timeouts] where [Destination] > ? order by [Destination]
+offset 0 rows fetch next 1 rows only;
+
+-- TIMEOUT_READY
+select count(*), min([Due]) from (select [Due] from [dbo].[pawl_timeouts] where [Destination] = ?
+and [Due] <= ? order by [Due] offset 0 rows fetch next ? rows only) counted;
+
+-- TIMEOUT_SCHEDULED
+select count(*) from (select 1 as [One] from [dbo].[pawl_timeouts] where [Destination] = ? and [Due]
+> ? order by (select null) offset 0 rows fetch next ? rows only) counted;
 
 -- OUTBOX_LIST_PENDING
 select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
@@ -116,18 +134,24 @@ select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Sourc
 order by [Id] offset 0 rows fetch next ? rows only;
 
 -- OUTBOX_PENDING
-select count(*), (select [At] from [dbo].[pawl_outbox] where [State] = 'pending' order by [Id]
-offset 0 rows fetch next 1 rows only) from [dbo].[pawl_outbox] where [State] = 'pending';
+select count(*) from (select 1 as [One] from [dbo].[pawl_outbox] where [State] = 'pending' order by
+(select null) offset 0 rows fetch next ? rows only) counted;
+
+-- OUTBOX_OLDEST
+select [At] from [dbo].[pawl_outbox] where [State] = 'pending' order by [Id] offset 0 rows fetch
+next 1 rows only;
 
 -- OUTBOX_ATTEMPTS
 select [Attempt], [Outcome], [Error], [At], [Duration] from [dbo].[pawl_outbox_attempts] where
 [OutboxId] = ? order by [Attempt];
 
 -- OUTBOX_HELD
-select count(*) from [dbo].[pawl_outbox] where [State] = 'held';
+select count(*) from (select 1 as [One] from [dbo].[pawl_outbox] where [State] = 'held' order by
+(select null) offset 0 rows fetch next ? rows only) counted;
 
 -- OUTBOX_DEAD
-select count(*) from [dbo].[pawl_outbox] where [State] = 'dead';
+select count(*) from (select 1 as [One] from [dbo].[pawl_outbox] where [State] = 'dead' order by
+(select null) offset 0 rows fetch next ? rows only) counted;
 
 -- CHECKPOINT_GET
 select [Position] from [dbo].[pawl_checkpoints] where [Name] = ?;
@@ -186,7 +210,8 @@ update [dbo].[pawl_aggregator] set [Session] = null, [LeaseExpires] = null, [Lea
 where [LeaseWorker] = ?;
 
 -- AGGREGATOR_COUNT
-select count(*) from [dbo].[pawl_aggregator];
+select count(*) from (select 1 as [One] from [dbo].[pawl_aggregator] order by (select null) offset 0
+rows fetch next ? rows only) counted;
 
 -- FLUSH_LIST
 select [Name], [Partition], [Due], [Attempts], [Dead], [Error] from [dbo].[pawl_aggregator_flush]
@@ -194,7 +219,8 @@ where [Name] = ? and [Dead] = 0 and [Due] <= ? order by [Due], [Partition] offse
 ? rows only;
 
 -- FLUSH_DEAD
-select count(*) from [dbo].[pawl_aggregator_flush] where [Dead] = 1;
+select count(*) from (select 1 as [One] from [dbo].[pawl_aggregator_flush] where [Dead] = 1 order by
+(select null) offset 0 rows fetch next ? rows only) counted;
 
 -- DEAD_LIST
 select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
@@ -222,11 +248,21 @@ select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [A
 ([At] = ? and ([Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?)))) and (? = '' or [At] >= ?)
 and (? = '' or [At] <= ?) order by [MessageId] offset 0 rows fetch next ? rows only;
 
--- DEAD_QUEUES
-select [Queue], count(*), min([At]) from [dbo].[pawl_dead] group by [Queue] order by [Queue];
+-- DEAD_ENDPOINT
+select [Endpoint] from [dbo].[pawl_dead] where [Endpoint] > ? order by [Endpoint] offset 0 rows
+fetch next 1 rows only;
+
+-- DEAD_NAME
+select [Queue] from [dbo].[pawl_dead] where [Queue] > ? order by [Queue] offset 0 rows fetch next 1
+rows only;
+
+-- DEAD_OF_QUEUE
+select count(*), min([At]) from (select [At] from [dbo].[pawl_dead] where [Queue] = ? order by [At]
+offset 0 rows fetch next ? rows only) counted;
 
 -- DEAD_COUNT
-select count(*) from [dbo].[pawl_dead];
+select count(*) from (select 1 as [One] from [dbo].[pawl_dead] order by (select null) offset 0 rows
+fetch next ? rows only) counted;
 
 -- SUBSCRIPTION_LIST
 select [Type], [Queue] from [dbo].[pawl_subscriptions] order by [Type], [Queue];
@@ -247,8 +283,8 @@ select [Seq], [Queue], [MessageId], [Type], [CorrelationId], [CausationId], [Hea
 [dbo].[pawl_queue] where [Seq] > ? order by [Seq] offset 0 rows fetch next ? rows only;
 
 -- TIMEOUT_WALK
-select [Id], [Destination], [Name], [SagaType] from [dbo].[pawl_timeouts] where [Id] > ? order by
-[Id] offset 0 rows fetch next ? rows only;
+select [Id], [Destination], [Name], [SagaType], [SagaId] from [dbo].[pawl_timeouts] where [Id] > ?
+order by [Id] offset 0 rows fetch next ? rows only;
 
 -- FOLD_WALK
 select [Stream], [TypeVersion], [State] from [dbo].[pawl_folds] where [Stream] > ? order by [Stream]
@@ -1029,7 +1065,6 @@ concat('options of the session: ', @@options), '';
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_STATS: 1 1
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6

@@ -58,8 +58,8 @@ and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`, `Seq` limit ?;
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
 `MessageId` = ? and `Queue` = ? and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due`
->= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`,
-`Seq` limit ?;
+>= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `MessageId`
+limit ?;
 
 -- QUEUE_RETRIED
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
@@ -67,16 +67,23 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 from (select `Seq`, `Attempts`, `Type` from `pawl_queue` where `Queue` = ? and `Due` > ? order by
 `Due`, `Seq` limit ?) looked where `Attempts` > 0 and `Type` = ?) order by `Placed`, `Seq` limit ?;
 
--- QUEUE_STATS
-select `Queue`, count(case when `Due` <= ? then 1 end), count(case when `Due` > ? then 1 end),
-min(`Due`) from `pawl_queue` group by `Queue` order by `Queue`;
+-- QUEUE_NAME
+select `Queue` from `pawl_queue` where `Queue` > ? order by `Queue` limit 1;
+
+-- QUEUE_READY
+select count(*), min(`Due`) from (select `Due` from `pawl_queue` where `Queue` = ? and `Due` <= ?
+order by `Due` limit ?) counted;
+
+-- QUEUE_SCHEDULED
+select count(*) from (select 1 as `One` from `pawl_queue` where `Queue` = ? and `Due` > ? limit ?)
+counted;
 
 -- QUEUE_COUNT_RETRIED
 select count(*), min(`Placed`) from (select `Attempts`, `Placed` from `pawl_queue` where `Queue` = ?
 and `Due` > ? order by `Due`, `Seq` limit ?) looked where `Attempts` > 0;
 
 -- INBOX_COUNT
-select count(*) from `pawl_inbox`;
+select count(*) from (select 1 as `One` from `pawl_inbox` limit ?) counted;
 
 -- TIMEOUT_FOREIGN
 with recursive d (name) as (select min(`Destination`) from `pawl_timeouts` union all select (select
@@ -89,16 +96,24 @@ order by name;
 
 -- TIMEOUT_LIST
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
-`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` order by `Due`, `Id` limit
-?;
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Destination` = ?
+order by `Due`, `Id` limit ?;
 
 -- TIMEOUT_LIST_SAGA
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
 `CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where ((`SagaId` = ? and
 `Name` <> '') or (`SagaId` = ? and `Name` = '')) order by `Due`, `Id` limit ?;
 
--- TIMEOUT_STATS
-select count(case when `Due` <= ? then 1 end), count(*) from `pawl_timeouts`;
+-- TIMEOUT_NAME
+select `Destination` from `pawl_timeouts` where `Destination` > ? order by `Destination` limit 1;
+
+-- TIMEOUT_READY
+select count(*), min(`Due`) from (select `Due` from `pawl_timeouts` where `Destination` = ? and
+`Due` <= ? order by `Due` limit ?) counted;
+
+-- TIMEOUT_SCHEDULED
+select count(*) from (select 1 as `One` from `pawl_timeouts` where `Destination` = ? and `Due` > ?
+limit ?) counted;
 
 -- OUTBOX_LIST_PENDING
 select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
@@ -131,18 +146,21 @@ select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Sourc
 `Id` limit ?;
 
 -- OUTBOX_PENDING
-select count(*), (select `At` from `pawl_outbox` where `State` = 'pending' order by `Id` limit 1)
-from `pawl_outbox` where `State` = 'pending';
+select count(*) from (select 1 as `One` from `pawl_outbox` where `State` = 'pending' limit ?)
+counted;
+
+-- OUTBOX_OLDEST
+select `At` from `pawl_outbox` where `State` = 'pending' order by `Id` limit 1;
 
 -- OUTBOX_ATTEMPTS
 select `Attempt`, `Outcome`, `Error`, `At`, `Duration` from `pawl_outbox_attempts` where `OutboxId`
 = ? order by `Attempt`;
 
 -- OUTBOX_HELD
-select count(*) from `pawl_outbox` where `State` = 'held';
+select count(*) from (select 1 as `One` from `pawl_outbox` where `State` = 'held' limit ?) counted;
 
 -- OUTBOX_DEAD
-select count(*) from `pawl_outbox` where `State` = 'dead';
+select count(*) from (select 1 as `One` from `pawl_outbox` where `State` = 'dead' limit ?) counted;
 
 -- CHECKPOINT_GET
 select `Position` from `pawl_checkpoints` where `Name` = ?;
@@ -201,14 +219,15 @@ update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWork
 `LeaseWorker` = ?;
 
 -- AGGREGATOR_COUNT
-select count(*) from `pawl_aggregator`;
+select count(*) from (select 1 as `One` from `pawl_aggregator` limit ?) counted;
 
 -- FLUSH_LIST
 select `Name`, `Partition`, `Due`, `Attempts`, `Dead`, `Error` from `pawl_aggregator_flush` where
 `Name` = ? and `Dead` = 0 and `Due` <= ? order by `Due`, `Partition` limit ?;
 
 -- FLUSH_DEAD
-select count(*) from `pawl_aggregator_flush` where `Dead` = 1;
+select count(*) from (select 1 as `One` from `pawl_aggregator_flush` where `Dead` = 1 limit ?)
+counted;
 
 -- DEAD_LIST
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
@@ -236,11 +255,18 @@ select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `A
 and (`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and (? =
 '' or `At` >= ?) and (? = '' or `At` <= ?) order by `MessageId` limit ?;
 
--- DEAD_QUEUES
-select `Queue`, count(*), min(`At`) from `pawl_dead` group by `Queue` order by `Queue`;
+-- DEAD_ENDPOINT
+select `Endpoint` from `pawl_dead` where `Endpoint` > ? order by `Endpoint` limit 1;
+
+-- DEAD_NAME
+select `Queue` from `pawl_dead` where `Queue` > ? order by `Queue` limit 1;
+
+-- DEAD_OF_QUEUE
+select count(*), min(`At`) from (select `At` from `pawl_dead` where `Queue` = ? order by `At` limit
+?) counted;
 
 -- DEAD_COUNT
-select count(*) from `pawl_dead`;
+select count(*) from (select 1 as `One` from `pawl_dead` limit ?) counted;
 
 -- SUBSCRIPTION_LIST
 select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
@@ -265,8 +291,8 @@ select `Seq`, `Queue`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Hea
 `pawl_queue` where `Seq` > ? order by `Seq` limit ?;
 
 -- TIMEOUT_WALK
-select `Id`, `Destination`, `Name`, `SagaType` from `pawl_timeouts` where `Id` > ? order by `Id`
-limit ?;
+select `Id`, `Destination`, `Name`, `SagaType`, `SagaId` from `pawl_timeouts` where `Id` > ? order
+by `Id` limit ?;
 
 -- FOLD_WALK
 select `Stream`, `TypeVersion`, `State` from `pawl_folds` where `Stream` > ? order by `Stream` limit
@@ -955,7 +981,6 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_STATS: 1 1
 -- TIMEOUT_FOREIGN: 2 1
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6

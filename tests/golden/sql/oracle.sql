@@ -59,7 +59,7 @@ select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", 
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? and
 "MESSAGEID" = ? and "QUEUE" = ? and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?)
 and "DUE" >= ? and "DUE" <= ? and "SEQ" <= ? and ("DUE" > ? or ("DUE" = ? and "SEQ" > ?)) order by
-"DUE", "SEQ" fetch first ? rows only;
+"MESSAGEID" fetch first ? rows only;
 
 -- QUEUE_RETRIED
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
@@ -68,21 +68,28 @@ from (select "SEQ", "ATTEMPTS", "TYPE" from "PAWL_QUEUE" where "QUEUE" = ? and "
 "DUE", "SEQ" fetch first ? rows only) looked where "ATTEMPTS" > 0 and "TYPE" = ?) order by "PLACED",
 "SEQ" fetch first ? rows only;
 
--- QUEUE_STATS
-select "QUEUE", count(case when "DUE" <= ? then 1 end), count(case when "DUE" > ? then 1 end),
-min("DUE") from "PAWL_QUEUE" group by "QUEUE" order by "QUEUE";
+-- QUEUE_NAME
+select "QUEUE" from "PAWL_QUEUE" where "QUEUE" > ? order by "QUEUE" fetch first 1 rows only;
+
+-- QUEUE_READY
+select count(*), min("DUE") from (select "DUE" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" <= ?
+order by "DUE" fetch first ? rows only) counted;
+
+-- QUEUE_SCHEDULED
+select count(*) from (select 1 as "ONE" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" > ? fetch
+first ? rows only) counted;
 
 -- QUEUE_COUNT_RETRIED
 select count(*), min("PLACED") from (select "ATTEMPTS", "PLACED" from "PAWL_QUEUE" where "QUEUE" = ?
 and "DUE" > ? order by "DUE", "SEQ" fetch first ? rows only) looked where "ATTEMPTS" > 0;
 
 -- INBOX_COUNT
-select count(*) from "PAWL_INBOX";
+select count(*) from (select 1 as "ONE" from "PAWL_INBOX" fetch first ? rows only) counted;
 
 -- TIMEOUT_LIST
 select "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS",
-"CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from "PAWL_TIMEOUTS" order by "DUE", "ID" fetch
-first ? rows only;
+"CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from "PAWL_TIMEOUTS" where "DESTINATION" = ?
+order by "DUE", "ID" fetch first ? rows only;
 
 -- TIMEOUT_LIST_SAGA
 select "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS",
@@ -90,8 +97,17 @@ select "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "
 "NAME" <> chr(1)) or ("SAGAID" = ? and "NAME" = chr(1))) order by "DUE", "ID" fetch first ? rows
 only;
 
--- TIMEOUT_STATS
-select count(case when "DUE" <= ? then 1 end), count(*) from "PAWL_TIMEOUTS";
+-- TIMEOUT_NAME
+select "DESTINATION" from "PAWL_TIMEOUTS" where "DESTINATION" > ? order by "DESTINATION" fetch first
+1 rows only;
+
+-- TIMEOUT_READY
+select count(*), min("DUE") from (select "DUE" from "PAWL_TIMEOUTS" where "DESTINATION" = ? and
+"DUE" <= ? order by "DUE" fetch first ? rows only) counted;
+
+-- TIMEOUT_SCHEDULED
+select count(*) from (select 1 as "ONE" from "PAWL_TIMEOUTS" where "DESTINATION" = ? and "DUE" > ?
+fetch first ? rows only) counted;
 
 -- OUTBOX_LIST_PENDING
 select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
@@ -123,15 +139,24 @@ select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURC
 "HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'discarded' order by
 "ID" fetch first ? rows only;
 
+-- OUTBOX_PENDING
+select count(*) from (select 1 as "ONE" from "PAWL_OUTBOX" where "STATE" = 'pending' fetch first ?
+rows only) counted;
+
+-- OUTBOX_OLDEST
+select "AT" from "PAWL_OUTBOX" where "STATE" = 'pending' order by "ID" fetch first 1 rows only;
+
 -- OUTBOX_ATTEMPTS
 select "ATTEMPT", "OUTCOME", "ERROR", "AT", "DURATION" from "PAWL_OUTBOX_ATTEMPTS" where "OUTBOXID"
 = ? order by "ATTEMPT";
 
 -- OUTBOX_HELD
-select count(*) from "PAWL_OUTBOX" where "STATE" = 'held';
+select count(*) from (select 1 as "ONE" from "PAWL_OUTBOX" where "STATE" = 'held' fetch first ? rows
+only) counted;
 
 -- OUTBOX_DEAD
-select count(*) from "PAWL_OUTBOX" where "STATE" = 'dead';
+select count(*) from (select 1 as "ONE" from "PAWL_OUTBOX" where "STATE" = 'dead' fetch first ? rows
+only) counted;
 
 -- CHECKPOINT_GET
 select "POSITION" from "PAWL_CHECKPOINTS" where "NAME" = ?;
@@ -190,14 +215,15 @@ update "PAWL_AGGREGATOR" set "SESSION" = null, "LEASEEXPIRES" = null, "LEASEWORK
 "LEASEWORKER" = ?;
 
 -- AGGREGATOR_COUNT
-select count(*) from "PAWL_AGGREGATOR";
+select count(*) from (select 1 as "ONE" from "PAWL_AGGREGATOR" fetch first ? rows only) counted;
 
 -- FLUSH_LIST
 select "NAME", "PARTITION", "DUE", "ATTEMPTS", "DEAD", "ERROR" from "PAWL_AGGREGATOR_FLUSH" where
 "NAME" = ? and "DEAD" = 0 and "DUE" <= ? order by "DUE", "PARTITION" fetch first ? rows only;
 
 -- FLUSH_DEAD
-select count(*) from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 1;
+select count(*) from (select 1 as "ONE" from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 1 fetch first ?
+rows only) counted;
 
 -- DEAD_LIST
 select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
@@ -225,11 +251,18 @@ chr(1) or "TYPE" = ?) and (? = chr(1) or "CODE" = ?) and (? = chr(1) or instr("E
 ("AT" > ? or ("AT" = ? and ("ENDPOINT" > ? or ("ENDPOINT" = ? and "MESSAGEID" > ?)))) and (? =
 chr(1) or "AT" >= ?) and (? = chr(1) or "AT" <= ?) order by "MESSAGEID" fetch first ? rows only;
 
--- DEAD_QUEUES
-select "QUEUE", count(*), min("AT") from "PAWL_DEAD" group by "QUEUE" order by "QUEUE";
+-- DEAD_ENDPOINT
+select "ENDPOINT" from "PAWL_DEAD" where "ENDPOINT" > ? order by "ENDPOINT" fetch first 1 rows only;
+
+-- DEAD_NAME
+select "QUEUE" from "PAWL_DEAD" where "QUEUE" > ? order by "QUEUE" fetch first 1 rows only;
+
+-- DEAD_OF_QUEUE
+select count(*), min("AT") from (select "AT" from "PAWL_DEAD" where "QUEUE" = ? order by "AT" fetch
+first ? rows only) counted;
 
 -- DEAD_COUNT
-select count(*) from "PAWL_DEAD";
+select count(*) from (select 1 as "ONE" from "PAWL_DEAD" fetch first ? rows only) counted;
 
 -- SUBSCRIPTION_LIST
 select "TYPE", "QUEUE" from "PAWL_SUBSCRIPTIONS" order by "TYPE", "QUEUE";
@@ -255,8 +288,8 @@ select "SEQ", "QUEUE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEA
 "PAWL_QUEUE" where "SEQ" > ? order by "SEQ" fetch first ? rows only;
 
 -- TIMEOUT_WALK
-select "ID", "DESTINATION", "NAME", "SAGATYPE" from "PAWL_TIMEOUTS" where "ID" > ? order by "ID"
-fetch first ? rows only;
+select "ID", "DESTINATION", "NAME", "SAGATYPE", "SAGAID" from "PAWL_TIMEOUTS" where "ID" > ? order
+by "ID" fetch first ? rows only;
 
 -- FOLD_WALK
 select "STREAM", "TYPEVERSION", "STATE" from "PAWL_FOLDS" where "STREAM" > ? order by "STREAM" fetch
@@ -721,10 +754,6 @@ order by "DISPATCHEDAT" fetch first ? rows only);
 -- AGGREGATOR_DELETE_OLDEST, for AGGREGATOR_DELETE_OLDEST
 delete from "PAWL_AGGREGATOR" where rowid in (select rowid from "PAWL_AGGREGATOR" where "PARTITION"
 = ? and "CORRELATIONID" = ? order by "AT", "ID" fetch first 1 rows only);
-
--- OUTBOX_PENDING, for OUTBOX_PENDING
-select (select count(*) from "PAWL_OUTBOX" where "STATE" = 'pending'), (select "AT" from
-"PAWL_OUTBOX" where "STATE" = 'pending' order by "ID" fetch first 1 rows only) from dual;
 
 -- OUTBOX_SAME, for OUTBOX_SAME
 declare b blob := ?; r sys_refcursor; begin open r for select 1 from "PAWL_OUTBOX" where
@@ -1279,7 +1308,6 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_STATS: 1 1
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6

@@ -66,7 +66,7 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = $1 and
 "MessageId" = $2 and "Queue" = $1 and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and
 "Due" >= $4 and "Due" <= $5 and "Seq" <= $6 and ("Due" > $7 or ("Due" = $7 and "Seq" > $8)) order by
-"Due", "Seq" limit $9;
+"MessageId" limit $9;
 
 -- QUEUE_RETRIED
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
@@ -75,24 +75,39 @@ from (select "Seq", "Attempts", "Type" from "pawl_queue" where "Queue" = $1 and 
 "Due", "Seq" limit $3) looked where "Attempts" > 0 and "Type" = $4) order by "Placed", "Seq" limit
 $5;
 
--- QUEUE_STATS
-select "Queue", count(case when "Due" <= $1 then 1 end), count(case when "Due" > $1 then 1 end),
-min("Due") from "pawl_queue" group by "Queue" order by "Queue";
+-- QUEUE_NAME
+select "Queue" from "pawl_queue" where "Queue" > $1 order by "Queue" limit 1;
+
+-- QUEUE_READY
+select count(*), min("Due") from (select "Due" from "pawl_queue" where "Queue" = $1 and "Due" <= $2
+order by "Due" limit $3) counted;
+
+-- QUEUE_SCHEDULED
+select count(*) from (select 1 as "One" from "pawl_queue" where "Queue" = $1 and "Due" > $2 limit
+$3) counted;
 
 -- QUEUE_COUNT_RETRIED
 select count(*), min("Placed") from (select "Attempts", "Placed" from "pawl_queue" where "Queue" =
 $1 and "Due" > $2 order by "Due", "Seq" limit $3) looked where "Attempts" > 0;
 
 -- INBOX_COUNT
-select count(*) from "pawl_inbox";
+select count(*) from (select 1 as "One" from "pawl_inbox" limit $1) counted;
 
 -- TIMEOUT_LIST
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
-"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" order by "Due", "Id" limit
-$1;
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = $1
+order by "Due", "Id" limit $2;
 
--- TIMEOUT_STATS
-select count(case when "Due" <= $1 then 1 end), count(*) from "pawl_timeouts";
+-- TIMEOUT_NAME
+select "Destination" from "pawl_timeouts" where "Destination" > $1 order by "Destination" limit 1;
+
+-- TIMEOUT_READY
+select count(*), min("Due") from (select "Due" from "pawl_timeouts" where "Destination" = $1 and
+"Due" <= $2 order by "Due" limit $3) counted;
+
+-- TIMEOUT_SCHEDULED
+select count(*) from (select 1 as "One" from "pawl_timeouts" where "Destination" = $1 and "Due" > $2
+limit $3) counted;
 
 -- OUTBOX_LIST_DISPATCHED
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
@@ -112,15 +127,19 @@ select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Sourc
 "Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'discarded' order by
 "Id" limit $1;
 
+-- OUTBOX_PENDING
+select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'pending' limit $1)
+counted;
+
 -- OUTBOX_ATTEMPTS
 select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
 = $1 order by "Attempt";
 
 -- OUTBOX_HELD
-select count(*) from "pawl_outbox" where "State" = 'held';
+select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'held' limit $1) counted;
 
 -- OUTBOX_DEAD
-select count(*) from "pawl_outbox" where "State" = 'dead';
+select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'dead' limit $1) counted;
 
 -- CHECKPOINT_GET
 select "Position" from "pawl_checkpoints" where "Name" = $1;
@@ -179,14 +198,15 @@ update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWork
 "LeaseWorker" = $1;
 
 -- AGGREGATOR_COUNT
-select count(*) from "pawl_aggregator";
+select count(*) from (select 1 as "One" from "pawl_aggregator" limit $1) counted;
 
 -- FLUSH_LIST
 select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggregator_flush" where
 "Name" = $1 and "Dead" = 0 and "Due" <= $2 order by "Due", "Partition" limit $3;
 
 -- FLUSH_DEAD
-select count(*) from "pawl_aggregator_flush" where "Dead" = 1;
+select count(*) from (select 1 as "One" from "pawl_aggregator_flush" where "Dead" = 1 limit $1)
+counted;
 
 -- DEAD_LIST
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
@@ -198,14 +218,6 @@ select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "A
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = $1
 order by "At", "MessageId" limit $2;
 
--- DEAD_FIND
-select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
-"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where ($1 = '' or
-"Endpoint" = $1) and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and ($4 = '' or
-"Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <> length("Error")) and ("At" > $8 or
-("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and "MessageId" > $10)))) and "At" >= $6 and
-"At" <= $7 order by "At", "Endpoint", "MessageId" limit $11;
-
 -- DEAD_FIND_ONE
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = $1 and
@@ -215,11 +227,18 @@ length("Error")) and ("At" > $8 or ("At" = $8 and ("Endpoint" > $9 or ("Endpoint
 "MessageId" > $10)))) and ($2 = '' or "At" >= $6) and ($2 = '' or "At" <= $7) order by "MessageId"
 limit $11;
 
--- DEAD_QUEUES
-select "Queue", count(*), min("At") from "pawl_dead" group by "Queue" order by "Queue";
+-- DEAD_ENDPOINT
+select "Endpoint" from "pawl_dead" where "Endpoint" > $1 order by "Endpoint" limit 1;
+
+-- DEAD_NAME
+select "Queue" from "pawl_dead" where "Queue" > $1 order by "Queue" limit 1;
+
+-- DEAD_OF_QUEUE
+select count(*), min("At") from (select "At" from "pawl_dead" where "Queue" = $1 order by "At" limit
+$2) counted;
 
 -- DEAD_COUNT
-select count(*) from "pawl_dead";
+select count(*) from (select 1 as "One" from "pawl_dead" limit $1) counted;
 
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
@@ -244,8 +263,8 @@ select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Hea
 "pawl_queue" where "Seq" > $1 order by "Seq" limit $2;
 
 -- TIMEOUT_WALK
-select "Id", "Destination", "Name", "SagaType" from "pawl_timeouts" where "Id" > $1 order by "Id"
-limit $2;
+select "Id", "Destination", "Name", "SagaType", "SagaId" from "pawl_timeouts" where "Id" > $1 order
+by "Id" limit $2;
 
 -- FOLD_WALK
 select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > $1 order by "Stream"
@@ -293,9 +312,8 @@ k.due order by q."Due", q."Seq" limit 1) or (select true from "pawl_timeouts" as
 t."Destination" = k.queue and t."Due" < k.timeout and t."Owner" is null order by t."Due", t."Id"
 limit 1));
 
--- OUTBOX_PENDING, for OUTBOX_PENDING
-select count(*), (select "At" from "pawl_outbox" where "State" = 'pending' order by "Id",
-"NextAttempt" limit 1) from "pawl_outbox" where "State" = 'pending';
+-- OUTBOX_OLDEST, for OUTBOX_OLDEST
+select "At" from "pawl_outbox" where "State" = 'pending' order by "Id", "NextAttempt" limit 1;
 
 -- SWEEP_BEGIN
 select pg_try_advisory_xact_lock($1), (select pg_relation_size(t.typrelid) /
@@ -1081,6 +1099,15 @@ k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3, $4, 
 $10, $11, $12, $13, $14) as k (endpoint, queue, code, error, attempts, deaths, history, at,
 message_id, type, correlation_id, causation_id, headers, body) on conflict ("Endpoint", "MessageId")
 do nothing;
+
+-- DEAD_FIND, for DEAD_FIND
+select * from (select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At",
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where ($1 =
+'' or "Endpoint" = $1) and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and ($4 = ''
+or "Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <> length("Error")) and ("At" > $8
+or ("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and "MessageId" > $10)))) and "At" >= $6 and
+"At" <= $7 order by "At" fetch first ($11) rows with ties) as found order by "At", "Endpoint",
+"MessageId" limit $11;
 
 -- DEAD_DELETE
 delete from "pawl_dead" as t using unnest($1, $2) with ordinality as k (endpoint, id, n) cross join

@@ -66,7 +66,7 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = ?1 and
 "MessageId" = ?2 and "Queue" = ?1 and (?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and
 "Due" >= ?4 and "Due" <= ?5 and "Seq" <= ?6 and ("Due" > ?7 or ("Due" = ?7 and "Seq" > ?8)) order by
-"Due", "Seq" limit ?9;
+"MessageId" limit ?9;
 
 -- QUEUE_RETRIED
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
@@ -75,16 +75,23 @@ from (select "Seq", "Attempts", "Type" from "pawl_queue" where "Queue" = ?1 and 
 "Due", "Seq" limit ?3) looked where "Attempts" > 0 and "Type" = ?4) order by "Placed", "Seq" limit
 ?5;
 
--- QUEUE_STATS
-select "Queue", count(case when "Due" <= ?1 then 1 end), count(case when "Due" > ?1 then 1 end),
-min("Due") from "pawl_queue" group by "Queue" order by "Queue";
+-- QUEUE_NAME
+select "Queue" from "pawl_queue" where "Queue" > ?1 order by "Queue" limit 1;
+
+-- QUEUE_READY
+select count(*), min("Due") from (select "Due" from "pawl_queue" where "Queue" = ?1 and "Due" <= ?2
+order by "Due" limit ?3) counted;
+
+-- QUEUE_SCHEDULED
+select count(*) from (select 1 as "One" from "pawl_queue" where "Queue" = ?1 and "Due" > ?2 limit
+?3) counted;
 
 -- QUEUE_COUNT_RETRIED
 select count(*), min("Placed") from (select "Attempts", "Placed" from "pawl_queue" where "Queue" =
 ?1 and "Due" > ?2 order by "Due", "Seq" limit ?3) looked where "Attempts" > 0;
 
 -- INBOX_COUNT
-select count(*) from "pawl_inbox";
+select count(*) from (select 1 as "One" from "pawl_inbox" limit ?1) counted;
 
 -- TIMEOUT_FOREIGN
 with recursive d (name) as (select min("Destination") from "pawl_timeouts" union all select (select
@@ -97,16 +104,24 @@ order by name;
 
 -- TIMEOUT_LIST
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
-"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" order by "Due", "Id" limit
-?1;
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
+order by "Due", "Id" limit ?2;
 
 -- TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where (("SagaId" = ?1 and
 "Name" <> '') or ("SagaId" = ?1 and "Name" = '')) order by "Due", "Id" limit ?2;
 
--- TIMEOUT_STATS
-select count(case when "Due" <= ?1 then 1 end), count(*) from "pawl_timeouts";
+-- TIMEOUT_NAME
+select "Destination" from "pawl_timeouts" where "Destination" > ?1 order by "Destination" limit 1;
+
+-- TIMEOUT_READY
+select count(*), min("Due") from (select "Due" from "pawl_timeouts" where "Destination" = ?1 and
+"Due" <= ?2 order by "Due" limit ?3) counted;
+
+-- TIMEOUT_SCHEDULED
+select count(*) from (select 1 as "One" from "pawl_timeouts" where "Destination" = ?1 and "Due" > ?2
+limit ?3) counted;
 
 -- OUTBOX_LIST_PENDING
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
@@ -143,10 +158,10 @@ select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempt
 = ?1 order by "Attempt";
 
 -- OUTBOX_HELD
-select count(*) from "pawl_outbox" where "State" = 'held';
+select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'held' limit ?1) counted;
 
 -- OUTBOX_DEAD
-select count(*) from "pawl_outbox" where "State" = 'dead';
+select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'dead' limit ?1) counted;
 
 -- CHECKPOINT_GET
 select "Position" from "pawl_checkpoints" where "Name" = ?1;
@@ -169,14 +184,15 @@ update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWork
 "LeaseWorker" = ?1;
 
 -- AGGREGATOR_COUNT
-select count(*) from "pawl_aggregator";
+select count(*) from (select 1 as "One" from "pawl_aggregator" limit ?1) counted;
 
 -- FLUSH_LIST
 select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggregator_flush" where
 "Name" = ?1 and "Dead" = 0 and "Due" <= ?2 order by "Due", "Partition" limit ?3;
 
 -- FLUSH_DEAD
-select count(*) from "pawl_aggregator_flush" where "Dead" = 1;
+select count(*) from (select 1 as "One" from "pawl_aggregator_flush" where "Dead" = 1 limit ?1)
+counted;
 
 -- DEAD_LIST
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
@@ -205,11 +221,18 @@ length("Error")) and ("At" > ?8 or ("At" = ?8 and ("Endpoint" > ?9 or ("Endpoint
 "MessageId" > ?10)))) and (?2 = '' or "At" >= ?6) and (?2 = '' or "At" <= ?7) order by "MessageId"
 limit ?11;
 
--- DEAD_QUEUES
-select "Queue", count(*), min("At") from "pawl_dead" group by "Queue" order by "Queue";
+-- DEAD_ENDPOINT
+select "Endpoint" from "pawl_dead" where "Endpoint" > ?1 order by "Endpoint" limit 1;
+
+-- DEAD_NAME
+select "Queue" from "pawl_dead" where "Queue" > ?1 order by "Queue" limit 1;
+
+-- DEAD_OF_QUEUE
+select count(*), min("At") from (select "At" from "pawl_dead" where "Queue" = ?1 order by "At" limit
+?2) counted;
 
 -- DEAD_COUNT
-select count(*) from "pawl_dead";
+select count(*) from (select 1 as "One" from "pawl_dead" limit ?1) counted;
 
 -- SUBSCRIPTION_LIST
 select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
@@ -234,8 +257,8 @@ select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Hea
 "pawl_queue" where "Seq" > ?1 order by "Seq" limit ?2;
 
 -- TIMEOUT_WALK
-select "Id", "Destination", "Name", "SagaType" from "pawl_timeouts" where "Id" > ?1 order by "Id"
-limit ?2;
+select "Id", "Destination", "Name", "SagaType", "SagaId" from "pawl_timeouts" where "Id" > ?1 order
+by "Id" limit ?2;
 
 -- FOLD_WALK
 select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > ?1 order by "Stream"
@@ -679,9 +702,12 @@ delete from "pawl_inbox" where rowid in (select r from (select rowid as r, "At" 
 order by rowid limit ?2 + 9999) where "At" < ?1 limit ?2);
 
 -- OUTBOX_PENDING, for OUTBOX_PENDING
-select count(*), (select "At" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
-'pending' order by "Id" limit 1) from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
-'pending';
+select count(*) from (select 1 as "One" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' limit ?1) counted;
+
+-- OUTBOX_OLDEST, for OUTBOX_OLDEST
+select "At" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending' order by
+"Id" limit 1;
 
 -- EVENT_ALL, for EVENT_LIST_SEQ
 select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",

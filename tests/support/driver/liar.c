@@ -4,8 +4,11 @@
  */
 #include "pawl/base.h"
 
-PAWL_API extern const size_t pawl_store_driver;
-PAWL_API extern const size_t pawl_transport_driver;
+/* A table of eight bytes on every machine, which begins with its size. */
+typedef const size_t table[8 / sizeof(size_t)];
 
-const size_t pawl_store_driver     = 100000;
-const size_t pawl_transport_driver = 100000;
+PAWL_API extern table pawl_store_driver;
+PAWL_API extern table pawl_transport_driver;
+
+table pawl_store_driver     = {100000};
+table pawl_transport_driver = {100000};

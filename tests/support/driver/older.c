@@ -8,6 +8,6 @@
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
-    .ops_size = sizeof(size_t),
+    .ops_size = 8,
     .scheme   = "older",
 };

@@ -176,7 +176,7 @@ static void o23_metrics_for_a_collector(void **state)
     assert_int_equal(yyjson_arr_size(at(point, "/explicitBounds")), PAWL__BUCKET_COUNT - 1);
     assert_text(point, "/bucketCounts/0", "0");
     assert_text(point, "/bucketCounts/1", "1");
-    assert_true(yyjson_get_real(at(point, "/explicitBounds/1")) == 0.0025);
+    assert_true(yyjson_get_real(at(point, "/explicitBounds/1")) == (double)0.0025);
     yyjson_val *age = metric(root, "pawl.outbox.oldest_age");
     assert_true(yyjson_get_real(at(age, "/gauge/dataPoints/0/asDouble")) == 2.5);
     assert_null(yyjson_ptr_get(age, "/gauge/dataPoints/0/startTimeUnixNano"));

@@ -33,15 +33,16 @@ static pawl_code on_open_first(pawl_context *ctx, first_deal *state, const open_
 }
 PAWL_HANDLER(on_open_first, first_deal, open_deal);
 
-static const pawl_state_format plain   = {PAWL_STATE_FORMAT_HEAD, .below = 0};
-static const pawl_state_format below_1 = {PAWL_STATE_FORMAT_HEAD, .below = 1};
-static const pawl_state_format below_2 = {PAWL_STATE_FORMAT_HEAD, .below = 2};
-static const pawl_state_format below_3 = {PAWL_STATE_FORMAT_HEAD, .below = 3};
-static const pawl_state_format below_4 = {PAWL_STATE_FORMAT_HEAD, .below = 4};
-static const pawl_state_format unsized = {.below = 2};
-static const pawl_state_format cut     = {.format_size = offsetof(pawl_state_format, context) + 7};
-static const pawl_state_format in_ms   = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_MS};
-static const pawl_state_format in_us   = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_US};
+static const pawl_state_format plain     = {PAWL_STATE_FORMAT_HEAD, .below = 0};
+static const pawl_state_format below_1   = {PAWL_STATE_FORMAT_HEAD, .below = 1};
+static const pawl_state_format below_2   = {PAWL_STATE_FORMAT_HEAD, .below = 2};
+static const pawl_state_format below_3   = {PAWL_STATE_FORMAT_HEAD, .below = 3};
+static const pawl_state_format below_4   = {PAWL_STATE_FORMAT_HEAD, .below = 4};
+static const pawl_state_format unsized   = {.below = 2};
+static const pawl_state_format cut       = {.format_size = offsetof(pawl_state_format, context) +
+                                                           sizeof(void *) - 1};
+static const pawl_state_format in_ms     = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_MS};
+static const pawl_state_format in_us     = {PAWL_STATE_FORMAT_HEAD, .times = PAWL_TIMES_UNIX_US};
 static const pawl_state_format microsoft = {PAWL_STATE_FORMAT_HEAD, .below = 2,
                                             .times = PAWL_TIMES_MICROSOFT};
 static const pawl_state_format unknown   = {PAWL_STATE_FORMAT_HEAD, .times = (pawl_times)4};

@@ -66,6 +66,8 @@ function age(text) {
 }
 
 const number = (value) => value.toLocaleString("en");
+// Counts of rows end at a limit, which the statistics name.
+const rowsOf = (value) => number(value) + (value >= (live.stats?.count_max ?? Infinity) ? "+" : "");
 
 function shown(value) {
   if (value == null) return "";
@@ -193,10 +195,10 @@ function figures(stats) {
     const values = rates(key);
     return card(name, values.length ? number(Math.round(values.at(-1) * 10) / 10) : "...", values);
   };
-  const level = (name, key) => card(name, number(stats[key]), live.points.map((point) => point.stats[key]));
+  const level = (name, key) => card(name, rowsOf(stats[key]), live.points.map((point) => point.stats[key]));
   const ready = (point) => point.stats.queues.reduce((sum, queue) => sum + queue.ready, 0);
   return [rate("Messages a second", "messages"), rate("Failures a second", "failures"),
-    card("Ready in queues", number(ready({ stats })), live.points.map(ready)), level("Dead letters", "dead"),
+    card("Ready in queues", rowsOf(ready({ stats })), live.points.map(ready)), level("Dead letters", "dead"),
     rate("Timeouts a second", "timeouts"), level("Timeouts due", "timeouts_due"), level("Outbox, pending", "outbox_pending"),
     level("Outbox, dead", "outbox_dead"), level("Aggregator rows", "aggregator_rows"), level("Workers", "workers")];
 }
@@ -307,7 +309,8 @@ function table(noun, rows, chosen) {
   const isNumber = (name) => rows.some((row) => typeof row[name] === "number");
   const head = it.columns.map((name) => el("th", { scope: "col", class: isNumber(name) ? "number" : null }, name.replaceAll("_", " ")));
   const cell = (row, name, i) => el("td", { class: isNumber(name) ? "number" : null },
-    i === 0 ? link(String(row[name]), showHash(noun, row)) : shown(row[name]));
+    i === 0 ? link(String(row[name]), showHash(noun, row))
+    : typeof row[name] === "number" && noun === "queue" ? rowsOf(row[name]) : shown(row[name]));
   const box = (row) => {
     const made = el("input", { type: "checkbox", "aria-label": `Select ${row[it.columns[0]]}` });
     made.checked = chosen.has(row);

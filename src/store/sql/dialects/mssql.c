@@ -144,6 +144,7 @@ const pawl__sql_dialect pawl__mssql_dialect = {
     .epoch            = "'1970-01-01'",
     .has              = "charindex(%b, %a) > 0",
     .clock            = "sysutcdatetime()",
+    .any_order        = "order by (select null) ",
     .limit            = "offset 0 rows fetch next %s rows only",
     .locks            = {"", "", ""},
     .hints            = {"", " with (updlock, rowlock)",

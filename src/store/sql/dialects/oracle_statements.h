@@ -93,9 +93,6 @@
     X(AGGREGATOR_DELETE_OLDEST,                                                                                                  \
       PAWL__ORACLE_AT_PLACE("aggregator", "where [Partition] = ?1 and [CorrelationId] = ?2 "                                     \
                                           "order by [At], [Id] {limit:1}"))                                                      \
-    X(OUTBOX_PENDING,                                                                                                            \
-      "select (select count(*) from {outbox} where [State] = 'pending'), (select [At] from "                                     \
-      "{outbox} where [State] = 'pending' order by [Id] {limit:1}) from dual")                                                   \
     X(OUTBOX_SAME,                                                                                                               \
       "declare b blob := ?3; r sys_refcursor; begin open r for select 1 from {outbox} where "                                    \
       "[DispatchId] = ?1 and [Type] = ?2 and (dbms_lob.compare([Body], b, 32000) = 0 "                                           \

@@ -105,12 +105,14 @@ static const pawl__sql_check checks[] = {
                "('{queue}'::regclass, '{inbox}'::regclass, '{outbox}'::regclass, "
                "'{events}'::regclass, '{timeouts}'::regclass, '{aggregator}'::regclass)",
      .none   = "all are valid"},
-    {.name   = "leases",
-     .select = "select 1::bigint, format('%s timeouts of %s are leased by nobody who lives, since "
-               "%s: the next worker of the endpoint takes them', count(*), t.[Destination], "
-               "min(t.[LeaseExpires])), '' from {timeouts} as t "
-               "where t.[LeaseExpires] < now() - interval '1 minute' group by t.[Destination]",
-     .none   = "no lease has run out"},
+    {.name = "leases",
+     .select =
+         "select 1::bigint, format('%s timeouts of %s are leased by nobody who lives, since "
+         "%s: the next worker of the endpoint takes them', count(*), t.[Destination], "
+         "min(t.[LeaseExpires])), '' from (select [Destination], [LeaseExpires] from {timeouts} "
+         "where [LeaseExpires] < now() - interval '1 minute' offset 0) as t "
+         "group by t.[Destination]",
+     .none = "no lease has run out"},
     {.name = "events",
      .select =
          "select 2::bigint, format('%s events have no global position, the oldest of %s: projections "
