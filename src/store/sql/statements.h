@@ -20,11 +20,12 @@
 #define PAWL__SQL_QUEUE_MESSAGE                                                                          \
     "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
     ", [Error] from {queue} "
-/* The filters of a pawl_queue_query. */
+/* The filters of a pawl_queue_query. ?4 is no earlier than ?7, so that rows due at ?7 are those behind the one
+ * before: spelled out, that made SQLite enter the index at ?7. */
 #define PAWL__SQL_QUEUE_FILTERS                                                    \
     "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) " \
     "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
-    "and ([Due] > ?7 or ([Due] = ?7 and [Seq] > ?8)) "
+    "and ([Due] > ?7 or [Seq] > ?8) "
 
 #define PAWL__SQL_TIMEOUT_ROW                                                         \
     "select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \

@@ -52,14 +52,13 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
 (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due` >= ? and `Due` <= ? and `Seq` <= ?
-and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `Due`, `Seq` limit ?;
+and (`Due` > ? or `Seq` > ?) order by `Due`, `Seq` limit ?;
 
 -- QUEUE_FIND_ONE
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
 `MessageId` = ? and `Queue` = ? and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due`
->= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or (`Due` = ? and `Seq` > ?)) order by `MessageId`
-limit ?;
+>= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or `Seq` > ?) order by `MessageId` limit ?;
 
 -- QUEUE_RETRIED
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
@@ -979,8 +978,8 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
--- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- TIMEOUT_FOREIGN: 2 1
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6

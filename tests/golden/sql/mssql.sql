@@ -48,15 +48,14 @@ select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], 
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
 and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and [Due] >= ? and [Due] <= ? and [Seq]
-<= ? and ([Due] > ? or ([Due] = ? and [Seq] > ?)) order by [Due], [Seq] offset 0 rows fetch next ?
-rows only;
+<= ? and ([Due] > ? or [Seq] > ?) order by [Due], [Seq] offset 0 rows fetch next ? rows only;
 
 -- QUEUE_FIND_ONE
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
 and [MessageId] = ? and [Queue] = ? and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and
-[Due] >= ? and [Due] <= ? and [Seq] <= ? and ([Due] > ? or ([Due] = ? and [Seq] > ?)) order by
-[MessageId] offset 0 rows fetch next ? rows only;
+[Due] >= ? and [Due] <= ? and [Seq] <= ? and ([Due] > ? or [Seq] > ?) order by [MessageId] offset 0
+rows fetch next ? rows only;
 
 -- QUEUE_RETRIED
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
@@ -1063,8 +1062,8 @@ concat('options of the session: ', @@options), '';
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
--- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6

@@ -51,15 +51,14 @@ select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", 
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? and
 (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?) and "DUE" >= ? and "DUE" <= ? and
-"SEQ" <= ? and ("DUE" > ? or ("DUE" = ? and "SEQ" > ?)) order by "DUE", "SEQ" fetch first ? rows
-only;
+"SEQ" <= ? and ("DUE" > ? or "SEQ" > ?) order by "DUE", "SEQ" fetch first ? rows only;
 
 -- QUEUE_FIND_ONE
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? and
 "MESSAGEID" = ? and "QUEUE" = ? and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?)
-and "DUE" >= ? and "DUE" <= ? and "SEQ" <= ? and ("DUE" > ? or ("DUE" = ? and "SEQ" > ?)) order by
-"MESSAGEID" fetch first ? rows only;
+and "DUE" >= ? and "DUE" <= ? and "SEQ" <= ? and ("DUE" > ? or "SEQ" > ?) order by "MESSAGEID" fetch
+first ? rows only;
 
 -- QUEUE_RETRIED
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
@@ -1306,8 +1305,8 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
--- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 7 8 9
--- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 7 8 9
+-- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6

@@ -59,14 +59,14 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = $1 and
 ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and "Due" >= $4 and "Due" <= $5 and "Seq"
-<= $6 and ("Due" > $7 or ("Due" = $7 and "Seq" > $8)) order by "Due", "Seq" limit $9;
+<= $6 and ("Due" > $7 or "Seq" > $8) order by "Due", "Seq" limit $9;
 
 -- QUEUE_FIND_ONE
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = $1 and
 "MessageId" = $2 and "Queue" = $1 and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and
-"Due" >= $4 and "Due" <= $5 and "Seq" <= $6 and ("Due" > $7 or ("Due" = $7 and "Seq" > $8)) order by
-"MessageId" limit $9;
+"Due" >= $4 and "Due" <= $5 and "Seq" <= $6 and ("Due" > $7 or "Seq" > $8) order by "MessageId"
+limit $9;
 
 -- QUEUE_RETRIED
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
