@@ -132,6 +132,11 @@ expect 0 '^reaped 2 timeouts$' pawl timeout reap --all --yes --reason 'the machi
 expect 0 '^\{"reaped":0,"left":0\}$' pawl timeout reap --all --yes --json
 expect 0 '"owner":null' pawl timeout show "${id}01" --json
 expect 0 '"owner":"0d150000' pawl timeout show "${id}02" --json
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set SagaId = '$saga' where Id = '${id}02'" || die "no sql"
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set SagaId = null where Id = '${id}04'" || die "no sql"
+expect 0 '"name":"remind"' pawl timeout show "${id}01" --json
+expect 0 '"name":"expire"' pawl timeout show "${id}02" --json
+expect 0 "^\\{\"id\":\"${id}04\"" pawl timeout show "${id}04" --json
 stream=$(pawl events list --type pawl.timeouts_reaped --json | sed -nE '1s/.*"stream":"([^"]*)".*/\1/p')
 expect 0 '"reason":"the machine burnt"' pawl events show "$stream" 1 --json --reveal
 

@@ -124,8 +124,6 @@ static pawl_code read_queues(reading *r, pawl_stats *stats)
         stats->queues           = grown;
         *queue                  = (pawl_queue_stats){.queue = r->by.name};
         code                    = COUNT_ALL(r, queue_counts, queue);
-        queue->oldest           = queue->ready != 0 ? queue->oldest : 0;
-        queue->retried_since    = queue->retried != 0 ? queue->retried_since : 0;
         if (code == PAWL_OK)
             code = find_next(r, PAWL__SQL_QUEUE_NAME);
     }
