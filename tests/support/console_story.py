@@ -114,7 +114,10 @@ def flow(page, address):
     page.wait(".flow svg text", "queue billing")
     page.wait(".flow svg text", "saga OrderSaga")
     page.wait(".flow svg text", "to itself: ship_item, order_shipped")
-    page.go(f"{address}/#/conversation?id=buyer-1")
+    page.go(f"{address}/#/find?where=order_id=o-11&piece=0s")  # 16 messages in a piece
+    page.wait("p", "; everything was searched.")
+    must(len(page.find("tbody tr")) == 1, "a search in pieces does not find its message once")
+    page.go(f"{address}/#/conversation?id=buyer-1&piece=0s")
     for text in ("place_order", "charge_card", "payment_taken", "ship_item", "shipping/north", "shipment"):
         page.wait(".flow svg a text", text)
     page.wait(".flow svg a text", "handled by orders in ")

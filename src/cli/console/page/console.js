@@ -580,6 +580,23 @@ async function peekOf(queue) {
 
 // ---- Find, why ------------------------------------------------------------------------
 
+const pieceTime = "200ms", foundMax = 200;
+
+// A search in pieces that answer at once, until there is nothing left, enough was found, or another page is shown. `said` is told
+// the rows so far, and what the last piece said of its end.
+async function search(mine, { piece, ...query }, said) {
+  const rows = [], sum = { read: 0, isStopped: false };
+  for (let after = query.after; mine === turn && sum.end?.after !== null && rows.length < foundMax && !sum.isStopped;) {
+    const answer = await get("find", { ...query, after, deadline: piece ?? pieceTime, limit: foundMax });
+    sum.end = { after: null, read: 0, is_complete: false, ...answer.items.at(-1) };
+    rows.push(...answer.items.slice(0, -1));
+    sum.read += sum.end.read;
+    after = sum.end.after;
+    if (mine === turn) said(rows, sum);
+  }
+  return rows;
+}
+
 async function findPage(query, words) {
   const mine = turn;
   const input = el("input", { type: "text", name: "where", value: query.where ?? "", size: "40", spellcheck: "false" });
@@ -588,20 +605,21 @@ async function findPage(query, words) {
     location.hash = hash("find", { where: input.value });
   } }, el("label", null, "Conditions: customer_id=4711 header:tenant=acme correlation=ID type=TYPE id=ID", input),
   el("button", { type: "submit", class: "main" }, "Find"));
-  const parts = [];
-  if (query.where) {
-    const answer = await get("find", { arg: query.where.split(/\s+/).filter(Boolean), after: words.get("after"), deadline: "8s" });
-    const end = answer.items.at(-1) ?? {}, rows = answer.items.slice(0, -1);
-    parts.push(note(end.is_complete ? "" : "warn", el("p", null, `${number(end.found ?? 0)} found, ${number(end.read ?? 0)} messages read`,
-      end.is_complete ? "; everything was searched." : "; the search stopped early. ",
-      end.is_complete ? null : link("Go on", hash("find", { where: query.where, after: end.after })))));
-    const columns = ["place", "message_id", "type", "queue", "endpoint", "at", "state", "error"];
-    if (rows.length) parts.push(el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Found" }, el("table", null,
+  const results = el("div"), columns = ["place", "message_id", "type", "queue", "endpoint", "at", "state", "error"];
+  if (!query.where) return show(mine, el("h1", null, "Find"), form);
+  await search(mine, { arg: query.where.split(/\s+/).filter(Boolean), after: words.get("after") ?? undefined, piece: query.piece }, (rows, sum) => {
+    const goesOn = sum.end.after !== null && rows.length < foundMax && !sum.isStopped, done = sum.end.is_complete;
+    const stop = () => { sum.isStopped = true; };
+    results.replaceChildren(note(done || goesOn ? "" : "warn", el("p", null, `${number(rows.length)} found, ${number(sum.read)} messages read`,
+      done ? "; everything was searched." : goesOn ? "; the search goes on. " : "; the search stopped early. ",
+      goesOn ? el("button", { type: "button", onclick: stop }, "Stop")
+        : sum.end.after ? link("Go on", hash("find", { where: query.where, after: sum.end.after })) : null)));
+    if (rows.length) results.append(el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Found" }, el("table", null,
       el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", null, rows.map((row) => el("tr", null, columns.map((name) => el("td", null,
         name === "message_id" ? link(row.message_id, hash("why", { arg: row.message_id })) : shown(row[name])))))))));
-  }
-  show(mine, el("h1", null, "Find"), form, ...parts);
+    if (!results.isConnected) show(mine, el("h1", null, "Find"), form, results);
+  });
 }
 
 async function whyPage(query) {
@@ -692,16 +710,23 @@ async function conversationPage(query) {
     event.preventDefault();
     location.hash = hash("conversation", { id: input.value.trim() });
   } }, el("label", null, "Correlation id", input), el("button", { type: "submit", class: "main" }, "Show"));
-  const parts = [];
-  if (query.id) {
-    const [found, events] = await Promise.all([get("find", { arg: `correlation=${query.id}`, limit: 200, deadline: "8s" }),
-      get("events/list", { "correlation-id": query.id, limit: 200 })]);
-    const messages = await messagesOf(found.items.slice(0, -1), events.items);
-    parts.push(el("h2", null, "Messages"), messages.length ? flow(messages)
-      : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."));
-    parts.push(el("h2", null, "Events"), events.items.length ? timeline(events.items) : el("p", { class: "faint" }, "There is none."));
-  }
-  show(mine, el("h1", null, "A conversation"), form, ...parts);
+  const title = el("h1", null, "A conversation");
+  if (!query.id) return show(mine, title, form);
+  const events = (await get("events/list", { "correlation-id": query.id, limit: 200 })).items;
+  const draw = async (found, ...notes) => {
+    const messages = await messagesOf(found, events);
+    show(mine, title, form, el("h2", null, "Messages"), ...notes, messages.length ? flow(messages)
+      : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."),
+    el("h2", null, "Events"), events.length ? timeline(events) : el("p", { class: "faint" }, "There is none."));
+  };
+  const count = el("p", null, "Messages that wait are searched."); // no index has them
+  let first = null; // drawn without them
+  const found = await search(mine, { arg: `correlation=${query.id}`, piece: query.piece }, (rows, sum) => {
+    count.textContent = `Messages that wait are searched: ${number(sum.read)} were read.`;
+    if (sum.end.after !== null) first ??= draw(rows, note("", count));
+  });
+  await first;
+  await draw(found);
 }
 
 // ---- Topology ---------------------------------------------------------------------------
