@@ -49,7 +49,7 @@ static inline void pawl__calm(char *text, size_t size, char line)
     for (size_t i = 0, next; i < size; i = next) {
         size_t unruly = pawl__unruly_size((const unsigned char *)text + i, size - i, &point);
         bool   is_end = unruly == 1 && (point == '\n' || point == '\t');
-        next          = i + (unruly > 0 ? unruly : 1);
+        next          = i + pawl__character((const unsigned char *)text + i, size - i, &point);
         if (is_end && line == 0)
             continue;
         for (size_t j = i; unruly > 0 && j < next; j++)

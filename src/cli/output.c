@@ -148,7 +148,7 @@ static void print_calm(const char *text, size_t size, FILE *out)
             fprintf(out, "\\u%04X", point);
             begin = at + unruly;
         }
-        at += unruly > 0 ? unruly : 1;
+        at += pawl__character((const unsigned char *)text + at, size - at, &point);
     }
     fwrite(text + begin, 1, size - begin, out);
 }

@@ -208,30 +208,35 @@ static void bodies_are_revealed_alone(void **state)
     }
 }
 
-/* A handler's error may hold anything; a terminal would obey some of it. */
+/* A handler's error may hold anything; a terminal would obey some of it. The last bytes of U+3080 and U+102082 would be
+ * a control character if they stood alone. */
 static void texts_are_made_harmless(void **state)
 {
-    const pawl_text text = PAWL_TEXT("a\x1b[1mb\n\x7f\xC2\x9B\xC2\xA0\xE2\x80\xAE\xffz");
-    sample          row  = {.name = text, .body = text, .headers = PAWL_TEXT("{spoilt")};
-    printed         page;
+    const pawl_text text =
+        PAWL_TEXT("a\x1b[1mb\n\x7f\xC2\x9B\xC2\xA0\xE2\x80\xAE\xE3\x82\x80\xF4\x82\x82\x82\xffz");
+    sample  row = {.name = text, .body = text, .headers = PAWL_TEXT("{spoilt")};
+    printed page;
     (void)state;
     begin(&page, true, PAWL__LEVEL_REVEAL);
     assert_int_equal(pawl__rows_print(&page.view, &row, 1, NULL), PAWL_OK);
-    expect_end(&page,
-               "{\"id\":0,\"name\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xEF\xBF\xBDz\","
-               "\"colour\":\"green\",\"count\":0,\"place\":null,\"first_at\":null,"
-               "\"took\":0,\"key\":null,\"body_size\":17,\"headers\":\"{spoilt\","
-               "\"body\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xEF\xBF\xBDz\"}\n");
+    expect_end(
+        &page,
+        "{\"id\":0,\"name\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\","
+        "\"colour\":\"green\",\"count\":0,\"place\":null,\"first_at\":null,"
+        "\"took\":0,\"key\":null,\"body_size\":24,\"headers\":\"{spoilt\","
+        "\"body\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\"}\n");
     begin(&page, false, PAWL__LEVEL_REVEAL);
     assert_int_equal(pawl__row_page(&page.view, &row, NULL), PAWL_OK);
-    expect_end(&page, "id                 0\n"
-                      "name               a?[1mb????\xC2\xA0???\xEF\xBF\xBDz\n"
-                      "colour             green\n"
-                      "count              0\n"
-                      "took               0 us\n"
-                      "body size          17 bytes\n"
-                      "headers            {spoilt\n"
-                      "body               a?[1mb\n???\xC2\xA0???\xEF\xBF\xBDz\n");
+    expect_end(
+        &page,
+        "id                 0\n"
+        "name               a?[1mb????\xC2\xA0???\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\n"
+        "colour             green\n"
+        "count              0\n"
+        "took               0 us\n"
+        "body size          24 bytes\n"
+        "headers            {spoilt\n"
+        "body               a?[1mb\n???\xC2\xA0???\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\n");
 }
 
 static void spans_and_ages(void **state)
