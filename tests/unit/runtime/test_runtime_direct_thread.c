@@ -85,7 +85,7 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
         &it, &direct_application, "reader", url,
         (pawl_endpoint_options){.transport = "list://here/", .workers = 3, .no_service = true});
     wait_for_count(&gone, 1);
-    /* One that has not begun yet would not be there at the end, either. */
+    /* A worker that has not begun yet is missing at the end. */
     while (count_workers() < 3)
         rest(1000000);
     runner_close(&it);
