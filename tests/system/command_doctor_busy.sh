@@ -96,7 +96,11 @@ for server in mariadb mysql; do
     busy "$server"
     sql "begin; select count(*) from pawl_queue for update; select sleep(50)" >/dev/null 2>&1 &
     started+=("$!")
-    held "$server" transactions ''
+    # Other databases of the server have transactions as well.
+    id_of() { sql "select id from information_schema.processlist where db = '$database' and info like 'select sleep%'"; }
+    has_id() { [ -n "$(id_of)" ]; }
+    poll 20 has_id || die "$server: no transaction"
+    held "$server" transactions "[(]connection $(id_of), "
 done
 if [ -n "${PAWL_TEST_MONGODB:-}" ]; then
     echo "== MongoDB"
