@@ -8,8 +8,7 @@
 
 #define CHECK_PERIOD PAWL_SECONDS(2)
 
-/* Of the process: one message of all endpoints runs alone at a time. */
-static atomic_bool turn_is_taken;
+atomic_bool pawl__turn_is_taken;
 
 /* ---- Noticing ------------------------------------------------------------------------ */
 
@@ -243,7 +242,7 @@ void pawl__deaths_meet_partitions(pawl_endpoint *endpoint)
 
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
 {
-    if (atomic_exchange(&turn_is_taken, true))
+    if (atomic_exchange(&pawl__turn_is_taken, true))
         return false;
     atomic_store(&endpoint->crashes.has_turn, true);
     if (atomic_load(&endpoint->crashes.batches) == 0)
@@ -255,7 +254,7 @@ bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
 void pawl__deaths_give_turn(pawl_endpoint *endpoint)
 {
     atomic_store(&endpoint->crashes.has_turn, false);
-    atomic_store(&turn_is_taken, false);
+    atomic_store(&pawl__turn_is_taken, false);
 }
 
 void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint)

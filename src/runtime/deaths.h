@@ -88,6 +88,8 @@ void pawl__deaths_meet_partitions(pawl_endpoint *endpoint);
 void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint);
 bool pawl__deaths_take_partitions(pawl_endpoint *endpoint);
 
+/* Of the process: one message of all its endpoints runs alone at a time. */
+extern atomic_bool pawl__turn_is_taken;
 /* The right to run a message alone in this process. False: another thread runs something. */
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint);
 void pawl__deaths_give_turn(pawl_endpoint *endpoint);

@@ -249,7 +249,9 @@ pawl_code pawl__ordered_give_way(pawl__worker *worker, pawl_error *error)
     struct pawl__ordered *it = worker->ordered;
     if (!is_ordered(worker) || !it->is_leader)
         return PAWL_OK;
-    note_step(worker);
+    /* A step that waits for a message in another worker's hand is short, and says nothing of its handler. */
+    if (!pawl__ordered_is_stuck(worker))
+        note_step(worker);
     it->begin = 0;
     if (!worker->batch->has_unit_of_other)
         return PAWL_OK;

@@ -107,22 +107,30 @@ static void describe(const pawl__worker *worker, pawl_text text, pawl_error *why
                          PAWL_TEXT_ARGS(text));
 }
 
+/* A timeout that is set anew is another one, under the same id. */
+static int64_t generation_of(const pawl__unit *unit)
+{
+    return unit->kind == PAWL__UNIT_TIMEOUT ? unit->timeout.generation : 0;
+}
+
 static void remember(pawl__worker *worker, const pawl__unit *unit, pawl_text why)
 {
     pawl_endpoint      *endpoint = worker->endpoint;
-    pawl__outlived_unit made     = {.unit     = worker->longest.unit,
-                                    .attempts = pawl__unit_attempts(unit),
-                                    .until    = pawl_time_add(worker->engine.machine_now, KNOWN_TIME),
-                                    .why      = PAWL_ERROR_INIT};
+    pawl__outlived_unit made     = {.unit       = worker->longest.unit,
+                                    .generation = generation_of(unit),
+                                    .attempts   = pawl__unit_attempts(unit),
+                                    .until      = pawl_time_add(worker->engine.machine_now, KNOWN_TIME),
+                                    .why        = PAWL_ERROR_INIT};
     describe(worker, why, &made.why);
     pthread_mutex_lock(&endpoint->mutex);
     *row_for(&endpoint->outlived, made.unit) = made;
     atomic_store(&endpoint->outlived.has_any, true);
     pthread_mutex_unlock(&endpoint->mutex);
-    pawl_log(PAWL_LOG_WARNING,
-             "endpoint %s: message %.*s of type %.*s: %s; this counts as a failed attempt",
-             endpoint->model->endpoint.data, PAWL_TEXT_ARGS(unit->message.id),
-             PAWL_TEXT_ARGS(unit->message.type), made.why.text);
+    pawl_log(
+        PAWL_LOG_WARNING,
+        "endpoint %s: message %.*s of type %.*s: %s; if it comes again, this counts as a failed attempt",
+        endpoint->model->endpoint.data, PAWL_TEXT_ARGS(unit->message.id),
+        PAWL_TEXT_ARGS(unit->message.type), made.why.text);
 }
 
 static bool is_long(const pawl__worker *worker)
@@ -131,11 +139,19 @@ static bool is_long(const pawl__worker *worker)
     return time >= CALL_MIN || (time > 0 && time >= worker->endpoint->settings.handler_time_max);
 }
 
+/* The lease of an ordered queue is shorter than handler_time_max until a worker had a step that took longer
+ * (ordered.c): it learns from the loss, and keeps the queue for the next run. */
+static bool is_lesson(const pawl__worker *worker, pawl_code code)
+{
+    return worker->ordered != NULL && code == PAWL_EFENCED &&
+           worker->longest.time < worker->endpoint->settings.handler_time_max;
+}
+
 void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error *why)
 {
     const pawl__batch *batch = worker->batch;
     bool is_loss = code == PAWL_ELOST || code == PAWL_EFENCED || code == PAWL_EUNREACHABLE;
-    if (!is_loss || batch->is_given_up || !is_long(worker))
+    if (!is_loss || batch->is_given_up || !is_long(worker) || is_lesson(worker, code))
         return;
     for (size_t i = 0; i < batch->unit_count; i++)
         if (key_of_unit(&batch->units[i]) == worker->longest.unit) {
@@ -161,6 +177,7 @@ bool pawl__outlived_find(void *runtime, const pawl__unit *unit, pawl_error *why)
     pthread_mutex_lock(&endpoint->mutex);
     const pawl__outlived_unit *row = key != 0 ? row_of(&endpoint->outlived, key) : NULL;
     bool is_found                  = row != NULL && row->attempts == pawl__unit_attempts(unit) &&
+                    row->generation == generation_of(unit) &&
                     worker->engine.machine_now < row->until;
     if (is_found)
         *why = row->why;

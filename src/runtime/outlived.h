@@ -23,7 +23,8 @@
 #define PAWL__OUTLIVED_MAX 16 /* units remembered */
 
 typedef struct pawl__outlived_unit {
-    uint64_t   unit; /* 0: the row is free */
+    uint64_t   unit;       /* 0: the row is free */
+    int64_t    generation; /* of a timeout */
     int32_t    attempts;
     pawl_time  until; /* machine time */
     pawl_error why;

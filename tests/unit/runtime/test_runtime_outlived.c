@@ -17,7 +17,9 @@
 
 /* ---- The application -------------------------------------------------------------- */
 
-#define TASK(F) F(INT32, number)
+#define TASK(F)      \
+    F(INT32, number) \
+    F(INT32, lane)
 PAWL_RECORD(task, TASK);
 #define JOB(F) F(INT32, number)
 PAWL_RECORD(job, JOB);
@@ -33,6 +35,10 @@ static struct {
     bool    loses[NUMBERS]; /* the next commit behind it */
     bool    sleeps;         /* the handlers take their time, too */
     int     failures;       /* of runs, from now on */
+    bool    rearms;         /* the next run has its timeout set anew meanwhile */
+    /* Two processes: one of them runs, and behind a slow handler's time the other one makes some steps. */
+    pawl_endpoint *two[2];
+    int            running;
 } t;
 
 static void lose_next_commit(void)
@@ -42,10 +48,48 @@ static void lose_next_commit(void)
     fault_plan_set(&lost);
 }
 
+/* As another message of the saga would. */
+static void set_anew(void)
+{
+    const pawl_timeout_row *row     = &world_timeouts(&t.it).items[0];
+    pawl_error              error   = PAWL_ERROR_INIT;
+    pawl_timeout_set        set     = {.id          = row->id,
+                                       .saga_id     = row->saga_id,
+                                       .saga_type   = row->saga_type,
+                                       .name        = row->name,
+                                       .destination = row->destination,
+                                       .due         = row->due};
+    pawl_changes            changes = {.group_count = 1,
+                                       .unit_count  = 1,
+                                       .now         = pawl_clock_now(t.it.machine),
+                                       .timeout_set = {.items = &set, .count = 1}};
+    t.rearms                        = false;
+    world_ok(pawl_store_commit(t.it.store, &changes, NULL, &error), &error);
+}
+
+#define STEPS_OF_ANOTHER \
+    200 /* more than it takes to forget a long step, if steps that wait counted */
+
+/* What a step answers that loses the queue is not asked here. */
+static void let_another_go_on(void)
+{
+    pawl_step step = PAWL_STEP_INIT;
+    t.running      = 1 - t.running;
+    for (int i = 0; i < STEPS_OF_ANOTHER; i++) {
+        pawl_clock_set(t.it.machine, pawl_clock_now(t.it.machine) + PAWL_MILLISECONDS(200));
+        (void)pawl_endpoint_step(t.two[t.running], &step, NULL);
+    }
+    t.running = 1 - t.running;
+}
+
 static pawl_code run_slowly(int number)
 {
     t.runs[number]++;
     pawl_clock_set(t.it.machine, pawl_clock_now(t.it.machine) + t.slow[number]);
+    if (t.rearms)
+        set_anew();
+    if (t.two[0] != NULL)
+        let_another_go_on();
     if (t.sleeps)
         (void)usleep((useconds_t)t.slow[number]);
     if (t.failures > 0) {
@@ -293,6 +337,62 @@ static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
     end();
 }
 
+/* What its handler had in hand was another timeout, under the same id. */
+static void a_timeout_that_was_set_anew_counts_no_attempt(const char *url)
+{
+    begin(url, &(pawl_endpoint_options){.delayed_retries = PAWL_NONE});
+    t.slow[1] = PAWL_SECONDS(20);
+    world_post(&t.it, "j-1", PAWL_MESSAGE(job, .number = 1));
+    assert_int_equal(drain(), 0);
+    t.rearms = true;
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(world_timeouts(&t.it).count, 0);
+    assert_int_equal(world_dead(&t.it).count, 0);
+    end();
+}
+
+/* Two processes of an ordered endpoint, and a handler that takes so long; until both messages are handled. */
+static void play_ordered(const char *url, int64_t time)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step  = PAWL_STEP_INIT;
+    begin(url, &(pawl_endpoint_options){
+                   .delayed_retries = PAWL_NONE, .batch_messages = 1, .ordered = "property:lane"});
+    pawl_endpoint_options options = t.it.options;
+    t.two[0]                      = t.it.endpoint;
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &t.two[1], &error), &error);
+    t.slow[1] = time;
+    post(1);
+    post(2); /* nobody has it in hand, and it waits */
+    for (int i = 0; i < 20 && !is_handled(2); i++) {
+        for (int k = 0; k < 10; k++)
+            (void)pawl_endpoint_step(t.two[t.running], &step, NULL);
+        t.running = 1 - t.running;
+    }
+    assert_true(is_handled(1) && is_handled(2));
+    pawl_endpoint_destroy(t.two[1]);
+}
+
+/* The lease of an ordered queue lasts for a minute at first. Each process loses the queue once while its handler runs,
+ * learns how long that takes, and none counts it: the third run has the time that it needs. */
+static void two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes(const char *url)
+{
+    play_ordered(url, PAWL_SECONDS(100));
+    assert_int_equal(t.runs[1], 3);
+    assert_int_equal(world_dead(&t.it).count, 0);
+    end();
+}
+
+static void an_ordered_queue_is_kept_for_no_handler_beyond_the_limit(const char *url)
+{
+    play_ordered(url, PAWL_MINUTES(6));
+    assert_true(t.runs[1] <= 2);
+    assert_int_equal(world_dead(&t.it).count, 1);
+    assert_true(world_says(world_dead(&t.it).items[0].error, "(handler-time-max is "));
+    end();
+}
+
 /* Runs that fail and are repeated in memory are one unit's. */
 static void runs_of_one_delivery_add_up(const char *url)
 {
@@ -396,8 +496,11 @@ int main(void)
         ON_STORES(a_loss_behind_quick_handlers_counts_nothing),
         ON_STORES(the_limit_alone_fails_nothing),
         ON_STORES(a_claim_that_is_gone_counts_as_an_attempt),
+        ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt),
         ON_STORES(runs_of_one_delivery_add_up),
         ON_STORE(two_processes_count_it_once, "memory"), /* one process works a file */
+        ON_STORE(two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes, "memory"),
+        ON_STORE(an_ordered_queue_is_kept_for_no_handler_beyond_the_limit, "memory"),
         ON_STORES(a_timeout_and_a_flush_count_their_attempts),
         ON_STORE(the_session_ends_when_a_handler_takes_too_long, "postgres"),
         ON_STORE(the_session_ends_when_a_handler_takes_too_long, "mariadb"),
