@@ -70,7 +70,7 @@ static void set_anew(void)
 #define STEPS_OF_ANOTHER \
     200 /* more than it takes to forget a long step, if steps that wait counted */
 
-/* What a step answers that loses the queue is not asked here. */
+/* A step may lose the queue: its answer is not asked for. */
 static void let_another_go_on(void)
 {
     pawl_step step = PAWL_STEP_INIT;
@@ -337,7 +337,7 @@ static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
     end();
 }
 
-/* What its handler had in hand was another timeout, under the same id. */
+/* Its handler had another timeout in hand, under the same id. */
 static void a_timeout_that_was_set_anew_counts_no_attempt(const char *url)
 {
     begin(url, &(pawl_endpoint_options){.delayed_retries = PAWL_NONE});

@@ -1,0 +1,408 @@
+/* model.c - rows that the store must have, what is delivered, and whether all is at rest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simulation/model_state.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct model_state model;
+
+void model_fail(const char *format, ...)
+{
+    va_list arguments;
+    if (model.failure[0] != '\0')
+        return;
+    va_start(arguments, format);
+    int size = snprintf(model.failure, sizeof model.failure,
+                        "at %.6f: ", (double)(machine_now() - MACHINE_START) / 1e6);
+    vsnprintf(model.failure + size, sizeof model.failure - (size_t)size, format, arguments);
+    va_end(arguments);
+}
+
+const char *model_failure(void)
+{
+    return model.failure[0] != '\0' ? model.failure : NULL;
+}
+
+model_counts model_counted(void)
+{
+    return model.counts;
+}
+
+void model_end(void)
+{
+    map_clear(&model.messages);
+    map_clear(&model.rows);
+    map_clear(&model.seqs);
+    map_clear(&model.sagas);
+    map_clear(&model.dispatches);
+    map_clear(&model.sources);
+    map_clear(&model.timeouts);
+    map_clear(&model.stream_names);
+}
+
+void model_begin(void)
+{
+    model_end();
+    memset(&model, 0, sizeof model);
+}
+
+void model_allow_faults(void)
+{
+    model.has_faults = true;
+}
+
+void model_allow_clock(int64_t microseconds)
+{
+    model.clock_slack += microseconds;
+}
+
+/* ---- Names ---------------------------------------------------------------------- */
+
+int64_t model_number_of(pawl_text id)
+{
+    return map_find(&model.messages, id);
+}
+
+pawl_text model_uuid_text(pawl_uuid uuid, char text[PAWL_UUID_TEXT_SIZE + 1])
+{
+    pawl_uuid_format(uuid, text);
+    return pawl_text_of(text);
+}
+
+/* ---- Messages ------------------------------------------------------------------------ */
+
+/* A message enters the store: from outside, or in the commit of the task that sends it or behind that. */
+static int64_t see_message(const pawl_message *message)
+{
+    int64_t         number = traffic_number(message->body);
+    const sim_task *it     = traffic_task(number);
+    map_put(&model.messages, message->id, it != NULL ? (int)number : 0);
+    if (it == NULL)
+        return 0;
+    map_put(&model.messages, message->id, (int)number);
+    task_fate *fate   = &model.fates[number];
+    fate->is_in_store = true;
+    if (it->parent == 0)
+        model_expect(number);
+    const task_fate *parent = &model.fates[it->parent];
+    if (it->parent != 0 && !parent->is_applied[0] && !parent->is_applied[1])
+        model_fail("task %" PRId64 " was sent, its sender %" PRId64 " has had no effect", number,
+                   it->parent);
+    return number;
+}
+
+static int row_of(pawl_text queue, pawl_text id)
+{
+    char key[400];
+    int  size = snprintf(key, sizeof key, "%.*s/%.*s", PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(id));
+    pawl_text name = {.data = key, .size = (size_t)size};
+    int       row  = map_find(&model.rows, name);
+    if (row >= 0 || model.queue_count == ROWS_MAX)
+        return row;
+    map_put(&model.rows, name, model.queue_count);
+    return model.queue_count++;
+}
+
+static void see_sends(const pawl_changes *changes)
+{
+    EACH(queue_send, it)
+    {
+        bool    is_read           = traffic_endpoint(it->queue) >= 0;
+        int64_t number            = is_read ? see_message(&it->message) : -1;
+        int     row               = row_of(it->queue, it->message.id);
+        model.queue[row].is_live  = true;
+        model.queue[row].attempts = it->attempts;
+        model.queue[row].number   = number;
+    }
+    EACH(outbox_add, it)
+    {
+        int64_t   number = see_message(&it->message);
+        char      text[PAWL_UUID_TEXT_SIZE + 1];
+        pawl_text id = model_uuid_text(it->dispatch_id.uuid, text);
+        if (map_find(&model.dispatches, id) >= 0 || model.outbox_count == ROWS_MAX)
+            continue;
+        int source = map_find(&model.sources, it->source);
+        if (source < 0)
+            map_put(&model.sources, it->source, source = model.source_count++);
+        map_put(&model.dispatches, id, model.outbox_count);
+        model.outbox[model.outbox_count++] =
+            (outbox_row){.number       = number,
+                         .version      = it->version,
+                         .index        = it->index,
+                         .source       = source,
+                         .is_delivered = number == 0 || traffic_task(number)->kind != TASK_CARGO};
+    }
+}
+
+static pawl_text seq_text(int64_t seq, char text[24])
+{
+    return (pawl_text){.data = text, .size = (size_t)snprintf(text, 24, "%" PRId64, seq)};
+}
+
+static void see_attempt(const pawl_queue_settle *it, queue_row *row)
+{
+    if (it->attempts > row->attempts && row->number > 0 &&
+        !model_may_die(traffic_task(row->number), it->error))
+        model_fail("task %" PRId64 " failed without a reason: %.*s", row->number,
+                   PAWL_TEXT_ARGS(it->error));
+    row->attempts = it->attempts;
+}
+
+static void see_settled(const pawl_changes *changes)
+{
+    char text[24];
+    EACH(queue_settle, it)
+    {
+        int row = map_find(&model.seqs, seq_text(it->seq, text));
+        if (row < 0 || !model.queue[row].is_live)
+            model_fail("a message was settled that is not in the queue");
+        else if (it->action == PAWL_QUEUE_DONE)
+            model.queue[row].is_live = false;
+        else if (it->action == PAWL_QUEUE_RETRY)
+            see_attempt(it, &model.queue[row]);
+    }
+}
+
+/* A timeout's dead letter has the timeout's id. Its row goes; the saga's state still has it, as its handler never ran
+ * to the end. */
+static bool see_dead_timeout(const pawl_dead_set *it)
+{
+    int64_t number = map_find(&model.timeouts, it->message.id);
+    if (number <= 0)
+        return false;
+    const sim_task *task = traffic_task(number);
+    int             e    = traffic_endpoint(it->endpoint);
+    if (!model_may_die(task, it->error))
+        model_fail("the timeout of task %" PRId64 " is a dead letter without a reason: %.*s: %.*s",
+                   number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
+    for (int i = 0; i < model.instance_count; i++)
+        if (model.instances[i].armed[task->timer] == number)
+            model.instances[i].is_stuck[task->timer] = true;
+    model_take_mark(&model.fates[number], e);
+    model.fates[number].is_dead[e] = true;
+    return true;
+}
+
+/* An operator sends it again: a timeout is set anew, if its saga did not do so meanwhile. */
+static void see_retry(const pawl_dead_set *it, int64_t number, int endpoint)
+{
+    if (number <= 0)
+        number = map_find(&model.timeouts, it->message.id);
+    if (number <= 0 || !model.fates[number].is_dead[endpoint])
+        model_fail("dead letter %.*s was sent again, which there is not",
+                   PAWL_TEXT_ARGS(it->message.id));
+    else
+        model.fates[number].is_dead[endpoint] = false;
+}
+
+static void see_dead(const pawl_changes *changes)
+{
+    EACH(dead_set, it)
+    {
+        int64_t number = model_number_of(it->message.id);
+        int     e      = traffic_endpoint(it->endpoint);
+        if (it->is_remove) {
+            see_retry(it, number, e);
+            continue;
+        }
+        model.counts.dead++;
+        if (e < 0 || see_dead_timeout(it) || number <= 0)
+            continue;
+        if (!model_may_die(traffic_task(number), it->error))
+            model_fail("task %" PRId64 " is a dead letter without a reason: %.*s: %.*s", number,
+                       PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
+        if (model.fates[number].is_applied[e])
+            model_fail("task %" PRId64 " is a dead letter, and has had an effect", number);
+        model.fates[number].is_dead[e] = true;
+    }
+}
+
+static void see_refused(const pawl_changes *changes, const pawl_refusals *refused)
+{
+    memset(model.is_refused, 0, sizeof model.is_refused);
+    for (size_t i = 0; refused != NULL && i < refused->count; i++) {
+        model.counts.refused++;
+        model.counts.refused_kinds[refused->items[i].kind] = true;
+        if (refused->items[i].group < GROUPS_MAX)
+            model.is_refused[refused->items[i].group] = true;
+    }
+#define KIND(name, is_refusable) model.counts.kinds[pawl_change_##name] |= changes->name.count != 0;
+    PAWL_CHANGE_KINDS(KIND)
+#undef KIND
+}
+
+/* The commit, for the trace. */
+static void tell(const pawl_changes *changes, const pawl_refusals *refused)
+{
+    char   text[800];
+    size_t size = 0;
+#define KIND(name, is_refusable)                             \
+    if (changes->name.count != 0 && size < sizeof text - 60) \
+        size +=                                              \
+            (size_t)snprintf(text + size, sizeof text - size, " %zu " #name, changes->name.count);
+    PAWL_CHANGE_KINDS(KIND)
+#undef KIND
+    pawl_log(PAWL_LOG_DEBUG, "commit of%.*s", (int)size, text);
+    for (size_t i = 0; refused != NULL && i < refused->count; i++)
+        pawl_log(PAWL_LOG_DEBUG, "    group %u refused: %.*s", refused->items[i].group,
+                 PAWL_TEXT_ARGS(refused->items[i].text));
+    for (size_t i = 0; i < changes->timeout_set.count; i++)
+        pawl_log(PAWL_LOG_DEBUG, "    timeout %.*s set",
+                 PAWL_TEXT_ARGS(changes->timeout_set.items[i].name));
+    for (size_t i = 0; i < changes->saga_update.count; i++)
+        pawl_log(PAWL_LOG_DEBUG, "    update to %.*s",
+                 PAWL_TEXT_ARGS(changes->saga_update.items[i].data));
+    for (size_t i = 0; i < changes->timeout_settle.count; i++)
+        pawl_log(PAWL_LOG_DEBUG, "    timeout settled %d",
+                 (int)changes->timeout_settle.items[i].action);
+}
+
+void model_committed(void *context, const pawl_changes *changes, const pawl_refusals *refused)
+{
+    (void)context;
+    tell(changes, refused);
+    model.serial++;
+    model.counts.commits++;
+    model.unmatched = 0;
+    see_refused(changes, refused);
+    see_settled(changes);
+    model_see_handled(changes);
+    model_see_timeouts(changes);
+    model_see_sagas(changes);
+    model_see_flushes(changes);
+    model_see_events(changes);
+    see_dead(changes);
+    if (model.unmatched != 0)
+        model_fail("%" PRIu32 " messages or timeouts were ended without an effect",
+                   model.unmatched);
+    model_see_timers(changes);
+    see_sends(changes);
+}
+
+void model_claimed(void *context, const pawl_queue_claim *claim, const pawl_queue_rows *rows)
+{
+    (void)context;
+    for (size_t i = 0; i < rows->count; i++) {
+        char text[24];
+        int  row = row_of(claim->queue, rows->items[i].message.id);
+        if (row < 0 || !model.queue[row].is_live)
+            model_fail("message %.*s was claimed, which is not in the queue",
+                       PAWL_TEXT_ARGS(rows->items[i].message.id));
+        map_put(&model.seqs, seq_text(rows->items[i].seq, text), row);
+    }
+}
+
+/* ---- Outside -------------------------------------------------------------------------- */
+
+void model_sent(int64_t number)
+{
+    if (!model.fates[number].is_in_store)
+        model_fail("task %" PRId64 " was sent, and is not in the store", number);
+}
+
+/* The first delivery of each row comes in the order of its key; a row may be delivered again. */
+void model_delivered(pawl_text id, pawl_text body)
+{
+    int64_t number = traffic_number(body);
+    int     at     = map_find(&model.dispatches, id);
+    if (at < 0) {
+        model_fail("the carrier has task %" PRId64 ", which no commit sent", number);
+        return;
+    }
+    outbox_row *row = &model.outbox[at];
+    if (row->number != number)
+        model_fail("the carrier has task %" PRId64 " under the id of %" PRId64, number,
+                   row->number);
+    for (int i = 0; i < model.outbox_count && !row->is_delivered; i++) {
+        const outbox_row *other = &model.outbox[i];
+        if (other->source == row->source && !other->is_delivered &&
+            (other->version < row->version ||
+             (other->version == row->version && other->index < row->index)))
+            model_fail("the carrier has task %" PRId64 " before %" PRId64
+                       ", which was sent earlier",
+                       number, other->number);
+    }
+    model.counts.cargoes += !row->is_delivered;
+    row->is_delivered                = true;
+    model.fates[number].is_delivered = true;
+}
+
+/* ---- At rest --------------------------------------------------------------------------- */
+
+bool model_is_at_rest(char *what, size_t size)
+{
+    for (int64_t n = 1; n <= traffic_count(); n++)
+        for (int e = 0; e < ENDPOINTS; e++)
+            if (model.fates[n].is_expected[e] && !model.fates[n].is_applied[e] &&
+                !model.fates[n].is_dead[e]) {
+                snprintf(what, size, "task %" PRId64 " of %s was not handled", n,
+                         traffic_endpoints[e]);
+                return false;
+            }
+    for (int64_t n = 1; n <= traffic_count(); n++) {
+        const task_fate *fate = &model.fates[n];
+        if (traffic_task(n)->kind == TASK_FACT && !fate->is_seen &&
+            (fate->is_applied[0] || fate->is_applied[1])) {
+            snprintf(what, size, "the projection did not see fact %" PRId64, n);
+            return false;
+        }
+    }
+    for (int i = 0; i < model.outbox_count; i++)
+        if (!model.outbox[i].is_delivered) {
+            snprintf(what, size, "the carrier does not have task %" PRId64, model.outbox[i].number);
+            return false;
+        }
+    for (int i = 0; i < model.instance_count; i++)
+        for (int k = 0; k < TIMERS; k++)
+            if (model.instances[i].is_alive && model.instances[i].armed[k] != 0 &&
+                !model.instances[i].is_stuck[k]) {
+                snprintf(what, size, "the timeout of task %" PRId64 " did not come",
+                         model.instances[i].armed[k]);
+                return false;
+            }
+    for (int i = 0; i < model.queue_count; i++)
+        if (model.queue[i].is_live && model.queue[i].number >= 0) {
+            snprintf(what, size, "the message of task %" PRId64 " is still in its queue",
+                     model.queue[i].number);
+            return false;
+        }
+    return true;
+}
+
+void model_compare(pawl_store *store, pawl_arena *arena)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats = PAWL_STATS_INIT;
+    if (pawl_store_stats(store, machine_now(), arena, &stats, &error) != PAWL_OK) {
+        model_fail("no statistics: %s", error.text);
+        return;
+    }
+    int64_t dead = 0;
+    for (int64_t n = 1; n <= traffic_count(); n++)
+        dead += model.fates[n].is_dead[0] + model.fates[n].is_dead[1];
+    if (stats.dead != dead)
+        model_fail("the store has %" PRId64 " dead letters, %" PRId64 " became one", stats.dead,
+                   dead);
+    for (int e = 0; e < ENDPOINTS; e++) {
+        pawl_queue_rows rows = {.count = 0};
+        if (pawl_store_queue_list(store, pawl_text_of(traffic_endpoints[e]), 0, arena, &rows,
+                                  &error) != PAWL_OK)
+            model_fail("no list of a queue: %s", error.text);
+        if (rows.count != 0)
+            model_fail("the queue of %s has %zu messages at rest", traffic_endpoints[e],
+                       rows.count);
+    }
+    pawl_timeout_rows timeouts = {.count = 0};
+    if (pawl_store_timeout_list(store, (pawl_saga_id){0}, 0, arena, &timeouts, &error) != PAWL_OK)
+        model_fail("no list of timeouts: %s", error.text);
+    if (timeouts.count != 0)
+        model_fail("the store has %zu timeouts at rest", timeouts.count);
+    if (stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead != 0)
+        model_fail("the outbox has %" PRId64 " rows at rest",
+                   stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead);
+}

@@ -1,0 +1,119 @@
+/* model_state.h - the model's rows and tasks, for its files.
+ *
+ *     model.c            begin and end, rows of the store, deliveries, rest
+ *     model_effects.c    effects of each commit
+ *
+ * Threads: the program has one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_SIMULATION_MODEL_STATE_H
+#define PAWL_SIMULATION_MODEL_STATE_H
+
+#include "simulation/map.h"
+#include "simulation/model.h"
+
+#define TASKS_MAX 4001
+#define INSTANCES_MAX 4000
+#define GROUPS_MAX 4096
+#define ROWS_MAX 16000
+#define STREAMS_MAX 4000
+
+/* The state of a task, at each endpoint. */
+typedef struct task_fate {
+    bool is_expected[ENDPOINTS], is_applied[ENDPOINTS], is_dead[ENDPOINTS];
+    bool is_in_store;  /* of one from outside, or of cargo: a commit has it */
+    bool is_delivered; /* of cargo */
+    bool is_boxed;     /* of a parcel: it waits in the aggregator */
+    bool is_seen;      /* of a fact: the projection's effect is there */
+    /* The commit that says that it was handled, and its group; 0 when its effect was found. */
+    uint64_t marked[ENDPOINTS];
+    uint32_t group[ENDPOINTS];
+} task_fate;
+
+typedef struct instance {
+    bool    is_alive;
+    int     endpoint;
+    int64_t version;
+    size_t  log_size;
+    int64_t armed[TIMERS];    /* as the tasks say */
+    bool    is_stuck[TIMERS]; /* by a dead letter */
+    struct {
+        bool            is_set;
+        pawl_timeout_id id;
+        pawl_time       due;
+        int32_t         attempts;
+    } timers[TIMERS]; /* as the rows say */
+    bool is_touched;
+} instance;
+
+typedef struct queue_row {
+    bool    is_live;
+    int32_t attempts;
+    int64_t number; /* 0: an answer; -1: in a queue that nobody reads */
+} queue_row;
+
+typedef struct fact_stream {
+    int64_t version, facts, seen;
+} fact_stream;
+
+typedef struct outbox_row {
+    int64_t number, version;
+    int32_t index;
+    int     source;
+    bool    is_delivered;
+} outbox_row;
+
+extern struct model_state {
+    task_fate    fates[TASKS_MAX];
+    instance     instances[INSTANCES_MAX];
+    int          instance_count;
+    queue_row    queue[ROWS_MAX];
+    int          queue_count;
+    outbox_row   outbox[ROWS_MAX];
+    int          outbox_count, source_count;
+    fact_stream  streams[STREAMS_MAX];
+    int          stream_count;
+    map          stream_names;
+    map          messages;   /* id -> number of the task */
+    map          rows;       /* queue and id -> queue */
+    map          seqs;       /* -> queue */
+    map          sagas;      /* id -> instances */
+    map          dispatches; /* id -> outbox */
+    map          sources;
+    map          timeouts; /* id -> number of the task */
+    uint64_t     serial;
+    uint32_t     unmatched;
+    bool         is_refused[GROUPS_MAX];
+    model_counts counts;
+    int64_t      clock_slack;
+    bool         has_faults;
+    char         failure[600];
+} model;
+
+/* The changes of a kind whose group was not refused. */
+#define EACH(kind, it)                                                                           \
+    for (const pawl_##kind *it       = changes->kind.items,                                      \
+                           *it##_end = changes->kind.count != 0 ? it + changes->kind.count : it; \
+         it != it##_end; it++)                                                                   \
+        if (!model.is_refused[it->group])
+
+/* Of the task whose message has that id; 0: an answer, which is no task's; -1: nobody sent it. */
+int64_t   model_number_of(pawl_text id);
+pawl_text model_uuid_text(pawl_uuid uuid, char text[PAWL_UUID_TEXT_SIZE + 1]);
+/* Its message will be handled, by each endpoint that it goes to. */
+void model_expect(int64_t number);
+/* The effect that the end of the message promised was found. */
+void model_take_mark(task_fate *it, int endpoint);
+/* May the task fail, with this error? */
+bool model_may_die(const sim_task *it, pawl_text error);
+
+/* In the order in which model_committed calls them. */
+void model_see_handled(const pawl_changes *changes);
+void model_see_timeouts(const pawl_changes *changes);
+void model_see_sagas(const pawl_changes *changes);
+void model_see_flushes(const pawl_changes *changes);
+void model_see_events(const pawl_changes *changes);
+void model_see_timers(const pawl_changes *changes);
+
+#endif

@@ -1,0 +1,478 @@
+/* simulation.c - the processes, the events and the end of a run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simulation/simulation.h"
+
+#include "runtime/deaths.h"
+#include "store/core/wake.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST_MAX PAWL_HOURS(4)
+#define STEPS_MAX UINT64_C(20000000)
+#define REST_STEPS 256 /* between two looks whether all is at rest */
+#define RESTART_DELAY PAWL_SECONDS(1)
+#define DUMMY_WAITERS 128
+
+typedef struct actor {
+    process       *process;
+    int            endpoint;
+    pawl_endpoint *running; /* NULL: it is not in run() */
+    bool           is_stopping;
+    int64_t        restart; /* MACHINE_NEVER: it runs, or never again */
+} actor;
+
+static struct {
+    const sim_plan *plan;
+    actor           actors[MACHINE_PROCESSES_MAX];
+    int             actor_count;
+    process        *client;
+    int64_t         sent[PLAN_EVENTS_MAX]; /* tasks */
+    int             sent_count;
+    int64_t         carrier_away;
+    bool            is_traced, is_calm;
+} run;
+
+static const pawl_transport_ops carrier;
+
+static const pawl_route direct_routes[] = {{.name = "carrier", .outbound = &carrier},
+                                           {.name = NULL}};
+static const pawl_route outbox_routes[] = {
+    {.name = "carrier", .outbound = &carrier}, {.name = "beta", .is_outbox = true}, {.name = NULL}};
+
+/* ---- The carrier --------------------------------------------------------------------- */
+
+/* A delivery that arrived may be said to have failed, and comes again. */
+static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error)
+{
+    (void)transport;
+    (void)arena;
+    for (size_t i = 0; i < count; i++) {
+        machine_pause((int64_t)machine_draw((uint64_t)run.plan->settings.latency + 1));
+        if (machine_now() < run.carrier_away)
+            return pawl_error_set(error, PAWL_EUNREACHABLE, "the carrier is away");
+        bool fails = !run.is_calm && (int64_t)machine_draw(1000) < run.plan->settings.carrier_fails;
+        if (!fails || machine_draw(2) == 0)
+            model_delivered(items[i].message.id, items[i].message.body);
+        if (fails) {
+            items[i].outcome = PAWL_ATTEMPT_TRANSIENT;
+            items[i].error   = PAWL_TEXT("the carrier is busy");
+        }
+    }
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops carrier = PAWL_OUTBOUND(deliver);
+
+/* ---- Processes -------------------------------------------------------------------------- */
+
+static int32_t or_none(int64_t count)
+{
+    return count > 0 ? (int32_t)count : PAWL_NONE;
+}
+
+static pawl_endpoint_options options_of(const actor *self)
+{
+    const plan_settings  *settings = &run.plan->settings;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                  = "sim:";
+    options.mode                   = PAWL_OPEN_CREATE;
+    options.workers                = (int)settings->workers;
+    options.batch_messages         = (int)settings->batch;
+    options.immediate_retries      = or_none(settings->immediate_retries);
+    options.delayed_retries        = or_none(settings->delayed_retries);
+    options.outbox_batch           = (int32_t)settings->outbox_batch;
+    options.outbox_attempts        = 1000;
+    options.conflict_retries       = 1000;
+    options.crashes_max = PAWL_NONE; /* the simulation's crashes are not the messages' fault */
+    options.user        = (void *)(uintptr_t)&traffic_endpoints[self->endpoint];
+    options.history     = settings->history != 0 ? PAWL_DAYS(1) : 0;
+    options.audit       = settings->audit != 0 ? "#copies" : NULL;
+    options.ordered     = settings->ordered != 0 ? PAWL_ORDERED_BY_SAGA : NULL;
+    options.routes =
+        settings->outbox_local != 0 && self->endpoint == 0 ? outbox_routes : direct_routes;
+    return options;
+}
+
+/* Runs the endpoint until it is stopped; what fails is begun anew, as a service manager does it. */
+static void live(void *argument)
+{
+    actor                *self    = argument;
+    pawl_endpoint_options options = options_of(self);
+    while (!self->is_stopping) {
+        pawl_error     error = PAWL_ERROR_INIT;
+        pawl_endpoint *made  = NULL;
+        pawl_code code = pawl_endpoint_create(&traffic, traffic_endpoints[self->endpoint], &options,
+                                              &made, &error);
+        self->running  = made;
+        if (code == PAWL_OK && !self->is_stopping)
+            code = pawl_endpoint_run(made, &error);
+        self->running = NULL;
+        pawl_endpoint_destroy(made);
+        if (code != PAWL_OK)
+            pawl_log(PAWL_LOG_INFO, "process ends: %s", error.text);
+        if (code != PAWL_OK)
+            machine_pause(RESTART_DELAY);
+    }
+}
+
+static void start(actor *self)
+{
+    self->restart     = MACHINE_NEVER;
+    self->is_stopping = false;
+    self->running     = NULL;
+    machine_start(self->process, live, self);
+}
+
+static void forget_fd(int fd)
+{
+    pawl__wake_remove(fd);
+}
+
+static void crash(actor *self, int64_t pause)
+{
+    sim_store_crash(self->process);
+    machine_crash(self->process, forget_fd);
+    self->running = NULL;
+    self->restart = machine_now() + pause;
+}
+
+static void stop(actor *self)
+{
+    self->is_stopping = true;
+    if (self->running != NULL)
+        pawl_endpoint_stop(self->running);
+}
+
+/* Sends one message, as a program outside would: until it is told that the message is there. */
+static void send(void *argument)
+{
+    int64_t         number = (int64_t)(intptr_t)argument;
+    const sim_task *it     = traffic_task(number);
+    char            id[40], key[20];
+    snprintf(id, sizeof id, "root-%" PRId64, number);
+    snprintf(key, sizeof key, "k%d", it->key);
+    char body[100];
+    snprintf(body, sizeof body, "{\"number\":%" PRId64 ",\"key\":\"%s\"}", number, key);
+    for (bool is_sent = false; !is_sent;) {
+        pawl_error        error   = PAWL_ERROR_INIT;
+        pawl_sender      *sender  = NULL;
+        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .delay = it->delay};
+        pawl_code         code    = pawl_sender_open("sim:", NULL, &sender, &error);
+        for (int e = 0; e < ENDPOINTS && code == PAWL_OK; e++)
+            if (it->kind == TASK_NEWS || it->endpoint == e)
+                code = pawl_sender_send_json(sender, traffic_endpoints[e], &options,
+                                             traffic_type(it->kind), pawl_text_of(body), &error);
+        if (code == PAWL_OK)
+            code = pawl_sender_commit(sender, &error);
+        pawl_sender_close(sender);
+        is_sent = code == PAWL_OK;
+        if (!is_sent)
+            machine_pause(PAWL_MILLISECONDS(100));
+    }
+    model_sent(number);
+}
+
+/* ---- The operator ------------------------------------------------------------------------ */
+
+#define OPERATOR PAWL_TEXT("operator")
+
+/* Sends dead letters again, each in a commit of its own; what the store refuses or cannot do stays. Not those of
+ * timeouts, which a saga may have cancelled meanwhile: nothing but the operator knows. */
+static void retry_dead(void *argument)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_store     *store = NULL;
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_dead_query query = {.count_max = 1000};
+    pawl_dead_rows  rows  = {.count = 0};
+    pawl_code       code  = pawl_store_open("sim:", NULL, &store, &error);
+    (void)argument;
+    if (code == PAWL_OK)
+        code = pawl_store_dead_find(store, &query, arena, &rows, &error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
+        pawl_dead_settle how = {.action = PAWL_DEAD_RETRY, .by = OPERATOR};
+        if (rows.items[i].message.type.size == 1)
+            continue;
+        (void)pawl_store_dead_settle(store, &rows.items[i], 1, &how, machine_now(), NULL, &error);
+    }
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+/* Pauses the queue of an endpoint, and lets its workers go on after `value` of the event. */
+static void pause_queue(void *argument)
+{
+    const plan_event *event = argument;
+    pawl_text         queue = pawl_text_of(traffic_endpoints[event->process % ENDPOINTS]);
+    for (int i = 0; i < 2; i++) {
+        pawl_code code = PAWL_EBUSY;
+        for (int tries = 0; code != PAWL_OK && (i == 1 || tries < 5); tries++) {
+            pawl_error  error = PAWL_ERROR_INIT;
+            pawl_store *store = NULL;
+            code              = pawl_store_open("sim:", NULL, &store, &error);
+            if (code == PAWL_OK)
+                code = (i == 0 ? pawl_store_queue_pause : pawl_store_queue_resume)(
+                    store, queue, OPERATOR, PAWL_TEXT("why not"), machine_now(), &error);
+            pawl_store_close(store);
+            machine_pause(PAWL_MILLISECONDS(500));
+        }
+        machine_pause(event->value);
+    }
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+static void do_event(const plan_event *event)
+{
+    actor  *self   = &run.actors[event->process];
+    int64_t number = 0;
+    switch (event->kind) {
+    case plan_event_send:
+        number = traffic_draw();
+        if (number != 0)
+            run.sent[run.sent_count++] = number;
+        break;
+    case plan_event_again:
+        if (run.sent_count > 0)
+            number = run.sent[machine_draw((uint64_t)run.sent_count)];
+        break;
+    case plan_event_crash: crash(self, event->value); break;
+    case plan_event_stop: stop(self); break;
+    case plan_event_stall: machine_stall(self->process, event->value); break;
+    case plan_event_clock:
+        machine_shift(self->process, event->value);
+        model_allow_clock(event->value > 0 ? event->value : -event->value);
+        break;
+    case plan_event_fault:
+        model_allow_faults();
+        sim_store_fault(self->process, (fault_op)event->op, (sim_fault)event->fault,
+                        (unsigned)event->value);
+        break;
+    case plan_event_away:
+        model_allow_faults();
+        sim_store_away_until(machine_now() + event->value);
+        break;
+    case plan_event_carrier: run.carrier_away = machine_now() + event->value; break;
+    case plan_event_retry: machine_start(run.client, retry_dead, NULL); break;
+    case plan_event_pause: machine_start(run.client, pause_queue, (void *)(uintptr_t)event); break;
+    case plan_event_count: break;
+    }
+    if (number != 0)
+        machine_start(run.client, send, (void *)(intptr_t)number);
+}
+
+/* The next restart, or MACHINE_NEVER. */
+static actor *find_restart(int64_t *time)
+{
+    actor *next = NULL;
+    *time       = MACHINE_NEVER;
+    for (int i = 0; i < run.actor_count; i++)
+        if (run.actors[i].restart < *time) {
+            next  = &run.actors[i];
+            *time = next->restart;
+        }
+    return next;
+}
+
+/* A process that ended by itself is gone as any other one: what it had is the system's again. */
+static void bury(void)
+{
+    for (int i = 0; i < run.actor_count; i++) {
+        actor *self = &run.actors[i];
+        if (process_is_alive(self->process) || self->restart != MACHINE_NEVER)
+            continue;
+        crash(self, RESTART_DELAY);
+    }
+}
+
+/* Lets the next thread run, an event happen or a process start. */
+static void go_on(int *next_event)
+{
+    int64_t restart, thread = machine_next();
+    int64_t event = *next_event < run.plan->event_count
+                        ? MACHINE_START + run.plan->events[*next_event].at
+                        : MACHINE_NEVER;
+    actor  *self  = find_restart(&restart);
+    int64_t first = restart < event ? restart : event;
+    if (thread <= first) {
+        machine_step();
+        return;
+    }
+    machine_wait_until(first);
+    machine_note((uint64_t)first);
+    if (event <= restart)
+        do_event(&run.plan->events[(*next_event)++]);
+    else
+        start(self);
+}
+
+/* ---- Runs --------------------------------------------------------------------------------------- */
+
+/* Answers of entities go through the outbox, too, and are no tasks. */
+static bool has_outbox(pawl_store *store)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_stats  stats = PAWL_STATS_INIT;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (pawl_store_stats(store, machine_now(), arena, &stats, &error) != PAWL_OK)
+        model_fail("no statistics: %s", error.text);
+    pawl_arena_destroy(arena);
+    return stats.outbox_pending + stats.outbox_blocked != 0;
+}
+
+static void play(pawl_store *store)
+{
+    int     next = 0;
+    char    what[300];
+    int64_t end = MACHINE_NEVER;
+    while (model_failure() == NULL) {
+        go_on(&next);
+        bury();
+        if (next == run.plan->event_count && !run.is_calm) {
+            run.is_calm = true;
+            sim_store_calm();
+            end = machine_now() + REST_MAX;
+        }
+        if (run.is_calm && machine_steps() % REST_STEPS == 0 && !process_is_alive(run.client) &&
+            model_is_at_rest(what, sizeof what) && !has_outbox(store))
+            return;
+        if (machine_now() > end || machine_steps() > STEPS_MAX) {
+            (void)model_is_at_rest(what, sizeof what);
+            model_fail("not at rest after %s: %s",
+                       machine_now() > end ? "four hours" : "20 million steps", what);
+        }
+    }
+}
+
+/* All processes end in order, which they can: nothing is left to do. */
+static void stop_all(void)
+{
+    int64_t end   = machine_now() + PAWL_MINUTES(10);
+    bool    lives = true;
+    for (int i = 0; i < run.actor_count; i++) {
+        run.actors[i].restart = MACHINE_NEVER;
+        stop(&run.actors[i]);
+    }
+    while (lives && model_failure() == NULL) {
+        lives = false;
+        for (int i = 0; i < run.actor_count; i++)
+            lives |= process_is_alive(run.actors[i].process);
+        if (lives && machine_next() > end)
+            model_fail("a process does not end");
+        else if (lives)
+            machine_step();
+    }
+}
+
+static void compare(pawl_store *store)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    if (model_failure() == NULL)
+        model_compare(store, arena);
+    pawl_arena_destroy(arena);
+}
+
+static void say(pawl_log_level level, const char *text, void *context)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    (void)context;
+    if (run.is_traced)
+        fprintf(stderr, "%12.6f %-8s %s: %s\n", (double)(machine_now() - MACHINE_START) / 1e6,
+                machine_name(), names[level], text);
+}
+
+/* The list of waiters is the program's: it is made large enough outside of all processes. */
+static void make_waiters(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    for (int i = 0; i < DUMMY_WAITERS; i++)
+        if (pawl__wake_add("simulation", -1 - i, &error) != PAWL_OK)
+            abort();
+    for (int i = 1; i < DUMMY_WAITERS; i++)
+        pawl__wake_remove(-1 - i);
+}
+
+void simulation_init(bool is_traced, bool has_canary)
+{
+    sim_store_forget_timeouts(has_canary);
+    run.is_traced = is_traced;
+    pawl_log_set(say, is_traced ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, NULL);
+    machine_own(&pawl__turn_is_taken, sizeof pawl__turn_is_taken);
+    machine_begin(0);
+    machine_end();
+    make_waiters();
+}
+
+/* Both endpoints are known before anything is published: an event reaches those that have subscribed. */
+static void subscribe(pawl_store *store)
+{
+    static const char *const types[] = {"act", "news"};
+    pawl_subscription_set    sets[ENDPOINTS * 2];
+    pawl_error               error   = PAWL_ERROR_INIT;
+    pawl_changes             changes = {
+                    .group_count = 1, .unit_count = 1, .now = MACHINE_START, .subscription_set.items = sets};
+    for (int i = 0; i < ENDPOINTS * 2; i++)
+        sets[changes.subscription_set.count++] =
+            (pawl_subscription_set){.type  = pawl_text_of(types[i / ENDPOINTS]),
+                                    .queue = pawl_text_of(traffic_endpoints[i % ENDPOINTS])};
+    if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
+        model_fail("no subscriptions: %s", error.text);
+}
+
+static void begin(const sim_plan *plan, const char *store_url, pawl_store **store)
+{
+    static const char *const names[MACHINE_PROCESSES_MAX] = {"p0", "p1", "p2", "p3", "p4", "p5"};
+    sim_observer             observer  = {.committed = model_committed, .claimed = model_claimed};
+    sim_latency              latency   = {.usual    = plan->settings.latency,
+                                          .slow     = (unsigned)plan->settings.slow,
+                                          .slow_max = plan->settings.slow_max};
+    pawl_error               error     = PAWL_ERROR_INIT;
+    bool                     is_traced = run.is_traced;
+    memset(&run, 0, sizeof run);
+    run.is_traced   = is_traced;
+    run.plan        = plan;
+    run.actor_count = (int)plan->settings.processes;
+    machine_begin(plan->seed);
+    machine_preempt((unsigned)plan->settings.preempt);
+    traffic_begin(plan);
+    model_begin();
+    sim_store_begin(store_url, &observer, &latency);
+    if (pawl_store_open(store_url, NULL, store, &error) != PAWL_OK) {
+        fprintf(stderr, "simulation: %s: %s\n", store_url, error.text);
+        exit(1);
+    }
+    subscribe(*store);
+    run.client = machine_process("client");
+    for (int i = 0; i < run.actor_count; i++) {
+        run.actors[i] = (actor){.process = machine_process(names[i]), .endpoint = i % ENDPOINTS};
+        start(&run.actors[i]);
+    }
+}
+
+void simulation_run(const sim_plan *plan, const char *store_url, simulation_result *result)
+{
+    pawl_store *store = NULL;
+    begin(plan, store_url, &store);
+    play(store);
+    stop_all();
+    compare(store);
+    *result = (simulation_result){.is_failed = model_failure() != NULL,
+                                  .steps     = machine_steps(),
+                                  .trace     = machine_trace(),
+                                  .lasted    = machine_now() - MACHINE_START,
+                                  .counts    = model_counted()};
+    if (result->is_failed)
+        snprintf(result->failure, sizeof result->failure, "%s", model_failure());
+    for (int i = 0; i < run.actor_count; i++)
+        crash(&run.actors[i], 0);
+    sim_store_crash(run.client);
+    machine_crash(run.client, forget_fd);
+    pawl_store_close(store);
+    model_end();
+    machine_end();
+}
