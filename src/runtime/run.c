@@ -25,6 +25,7 @@
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define STOPPED_SLEEP PAWL_SECONDS(1)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
+#define FAILED_SLEEP PAWL_MILLISECONDS(200)
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
 #define RETRIES_MAX 10
@@ -182,8 +183,11 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
     int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
     if (microseconds > sleep_max)
         microseconds = sleep_max;
-    if (pawl_store_wait(store, microseconds, self->wake_fd, &error) != PAWL_OK)
-        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    if (pawl_store_wait(store, microseconds, self->wake_fd, &error) == PAWL_OK)
+        return;
+    pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    /* The step that follows may ask the store for nothing, and would find no failure to rest for. */
+    rest(self->endpoint, microseconds < FAILED_SLEEP ? microseconds : FAILED_SLEEP);
 }
 
 static int64_t time_to(pawl_time due, pawl_time now)

@@ -33,6 +33,11 @@ model_counts model_counted(void)
     return model.counts;
 }
 
+int64_t model_commits(void)
+{
+    return model.counts.commits;
+}
+
 void model_end(void)
 {
     map_clear(&model.messages);
@@ -76,9 +81,23 @@ pawl_text model_uuid_text(pawl_uuid uuid, char text[PAWL_UUID_TEXT_SIZE + 1])
 
 /* ---- Messages ------------------------------------------------------------------------ */
 
+/* An entity answers a command once, in the commit of its event. */
+static void see_answer(const pawl_message *message)
+{
+    int64_t         number = model_number_of(message->causation_id);
+    const sim_task *it     = traffic_task(number);
+    if (model_number_of(message->id) >= 0) /* it comes from the outbox */
+        return;
+    if (it == NULL || it->kind != TASK_FACT || !model.fates[number].is_applied[it->endpoint] ||
+        model.fates[number].answers++ != 0)
+        model_fail("fact %" PRId64 " was answered twice, or without its event", number);
+}
+
 /* A message enters the store: from outside, or in the commit of the task that sends it or behind that. */
 static int64_t see_message(const pawl_message *message)
 {
+    if (pawl_text_equal(message->type, PAWL_TEXT("pawl.accepted")))
+        see_answer(message);
     int64_t         number = traffic_number(message->body);
     const sim_task *it     = traffic_task(number);
     map_put(&model.messages, message->id, it != NULL ? (int)number : 0);
@@ -112,16 +131,19 @@ static void see_sends(const pawl_changes *changes)
 {
     EACH(queue_send, it)
     {
-        bool    is_read           = traffic_endpoint(it->queue) >= 0;
-        int64_t number            = is_read ? see_message(&it->message) : -1;
-        int     row               = row_of(it->queue, it->message.id);
-        model.queue[row].is_live  = true;
-        model.queue[row].attempts = it->attempts;
-        model.queue[row].number   = number;
+        bool    is_read = traffic_endpoint(it->queue) >= 0;
+        int64_t number  = is_read ? see_message(&it->message) : -1;
+        int     row     = row_of(it->queue, it->message.id);
+        if (!model.queue[row].is_live)
+            model.queue[row].attempts = it->attempts;
+        model.queue[row].is_live = true;
+        model.queue[row].number  = number;
     }
     EACH(outbox_add, it)
     {
-        int64_t   number = see_message(&it->message);
+        bool is_copy = it->message.headers.size > 0 &&
+                       strstr(it->message.headers.data, PAWL_HEADER_AUDIT_ID) != NULL;
+        int64_t   number = is_copy ? 0 : see_message(&it->message);
         char      text[PAWL_UUID_TEXT_SIZE + 1];
         pawl_text id = model_uuid_text(it->dispatch_id.uuid, text);
         if (map_find(&model.dispatches, id) >= 0 || model.outbox_count == ROWS_MAX)
@@ -148,8 +170,8 @@ static void see_attempt(const pawl_queue_settle *it, queue_row *row)
 {
     if (it->attempts > row->attempts && row->number > 0 &&
         !model_may_die(traffic_task(row->number), it->error))
-        model_fail("task %" PRId64 " failed without a reason: %.*s", row->number,
-                   PAWL_TEXT_ARGS(it->error));
+        model_fail("task %" PRId64 " failed without a reason (attempt %d behind %d): %.*s",
+                   row->number, (int)it->attempts, (int)row->attempts, PAWL_TEXT_ARGS(it->error));
     row->attempts = it->attempts;
 }
 
@@ -345,10 +367,12 @@ bool model_is_at_rest(char *what, size_t size)
                 return false;
             }
     for (int64_t n = 1; n <= traffic_count(); n++) {
-        const task_fate *fate = &model.fates[n];
-        if (traffic_task(n)->kind == TASK_FACT && !fate->is_seen &&
-            (fate->is_applied[0] || fate->is_applied[1])) {
-            snprintf(what, size, "the projection did not see fact %" PRId64, n);
+        const task_fate *fate       = &model.fates[n];
+        const sim_task  *it         = traffic_task(n);
+        bool             is_applied = it->kind == TASK_FACT && fate->is_applied[it->endpoint];
+        if (is_applied && (!fate->is_seen || (it->parent != 0 && fate->answers == 0))) {
+            snprintf(what, size, "fact %" PRId64 " was not %s", n,
+                     fate->is_seen ? "answered" : "seen by the projection");
             return false;
         }
     }

@@ -43,5 +43,6 @@ typedef struct model_counts {
 } model_counts;
 
 model_counts model_counted(void);
+int64_t      model_commits(void); /* its commits alone */
 
 #endif

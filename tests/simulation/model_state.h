@@ -25,6 +25,7 @@ typedef struct task_fate {
     bool is_in_store;  /* of one from outside, or of cargo: a commit has it */
     bool is_delivered; /* of cargo */
     bool is_boxed;     /* of a parcel: it waits in the aggregator */
+    int  answers;      /* of a fact that a saga sent */
     bool is_seen;      /* of a fact: the projection's effect is there */
     /* The commit that says that it was handled, and its group; 0 when its effect was found. */
     uint64_t marked[ENDPOINTS];

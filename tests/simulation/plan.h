@@ -55,17 +55,18 @@ typedef struct plan_settings {
 #undef PLAN_SETTING
 } plan_settings;
 
-#define PLAN_EVENTS(X)                                              \
-    X(send)    /* a message from outside */                         \
-    X(again)   /* the message of an earlier send, once more */      \
-    X(crash)   /* of a process, which starts again `value` later */ \
-    X(stop)    /* of a process, in order; it starts again */        \
-    X(stall)   /* of a process, for `value` */                      \
-    X(clock)   /* of a process: its wall clock moves by `value` */  \
-    X(fault)   /* the next calls of a process go wrong */           \
-    X(away)    /* the store cannot be reached for `value` */        \
-    X(carrier) /* the carrier cannot be reached for `value` */      \
-    X(retry)   /* an operator sends all dead letters again */       \
+#define PLAN_EVENTS(X)                                                                 \
+    X(send)    /* a message from outside */                                            \
+    X(again)   /* the message of an earlier send, once more */                         \
+    X(crash)   /* of a process, which starts again `value` later */                    \
+    X(stop)    /* of a process, in order; it starts again */                           \
+    X(stall)   /* of a process, for `value` */                                         \
+    X(clock)   /* of a process: its wall clock moves by `value` */                     \
+    X(fault)   /* the next calls of a process go wrong */                              \
+    X(cut)     /* the store ends the sessions of a process, which does not know yet */ \
+    X(away)    /* the store cannot be reached for `value` */                           \
+    X(carrier) /* the carrier cannot be reached for `value` */                         \
+    X(retry)   /* an operator sends all dead letters again */                          \
     X(pause)   /* and pauses a queue for `value` */
 
 typedef enum plan_event_kind {

@@ -103,9 +103,8 @@ static pawl_code lose(pawl_code code, fault_op op, pawl_error *error)
 }
 
 /* The database ends the session: claims of the handle are free, and its worker is dead. */
-static void disconnect(pawl_store *store)
+static void disconnect(connection *self)
 {
-    connection *self = connection_of(store);
     if (self == NULL || self->inner == NULL)
         return;
     machine_enter();
@@ -114,11 +113,20 @@ static void disconnect(pawl_store *store)
     self->inner = NULL;
 }
 
+void sim_store_cut(process *it)
+{
+    for (connection *one = connections; one != NULL; one = one->next)
+        if (one->owner == it)
+            disconnect(one);
+}
+
 /* Before a call. PAWL_OK: it is to be done, as the machine. */
 static pawl_code enter(pawl_store *store, fault_op op, sim_fault *fault, pawl_error *error)
 {
     pass_time();
-    *fault       = take_fault(op);
+    *fault = take_fault(op);
+    if (*fault == SIM_FAULT_SLOW)
+        machine_pause(SLOW_CALL);
     bool is_away = machine_now() < away_until;
     bool is_lost =
         *fault == SIM_FAULT_BEFORE || (*fault == SIM_FAULT_LATE && op != fault_op_commit);
@@ -128,11 +136,9 @@ static pawl_code enter(pawl_store *store, fault_op op, sim_fault *fault, pawl_er
         return lose(PAWL_EBUSY, op, error);
     bool is_asking = op == fault_op_open || op == fault_op_resolve; /* which connect */
     if (!is_asking && (is_away || is_lost))
-        disconnect(store);
+        disconnect(connection_of(store));
     if (is_away || is_lost || (!is_asking && inner_of(store) == NULL))
         return lose(PAWL_ELOST, op, error);
-    if (*fault == SIM_FAULT_SLOW)
-        machine_pause(SLOW_CALL);
     machine_enter();
     return PAWL_OK;
 }
@@ -145,7 +151,7 @@ static pawl_code leave(pawl_store *store, fault_op op, sim_fault fault, pawl_cod
     bool is_lost = fault == SIM_FAULT_AFTER || fault == SIM_FAULT_JUST_LATE;
     if (code != PAWL_OK || !is_lost)
         return code;
-    disconnect(store);
+    disconnect(connection_of(store));
     return lose(PAWL_ELOST, op, error);
 }
 
@@ -430,8 +436,10 @@ static void sim_interrupt(pawl_store *store)
 static pawl_code sim_ready(pawl_store *store, pawl_error *error)
 {
     pawl_store *inner = inner_of(store);
-    if (inner == NULL)
+    if (inner == NULL) { /* as a connection that is refused, which takes a moment */
+        pass_time();
         return lose(PAWL_ELOST, fault_op_any, error);
+    }
     machine_enter();
     pawl_code code = inner->ops->ready != NULL ? inner->ops->ready(inner, error) : PAWL_OK;
     machine_leave();

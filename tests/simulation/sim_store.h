@@ -47,6 +47,8 @@ typedef struct sim_latency {
 void sim_store_begin(const char *url, const sim_observer *observer, const sim_latency *latency);
 /* The next calls of the process, `count` of those named `op`, go wrong; fault_op_any: of all. */
 void sim_store_fault(process *it, fault_op op, sim_fault fault, unsigned count);
+/* Ends the sessions of the process: its claims are free, and its next calls find the connections lost. */
+void sim_store_cut(process *it);
 /* The store is away until this time: for all. */
 void sim_store_away_until(int64_t time);
 /* Ends the connections of a process that crashed. */

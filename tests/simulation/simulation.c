@@ -13,6 +13,7 @@
 
 #define REST_MAX PAWL_HOURS(4)
 #define STEPS_MAX UINT64_C(20000000)
+#define BUSY_STEPS UINT64_C(50000)
 #define REST_STEPS 256 /* between two looks whether all is at rest */
 #define RESTART_DELAY PAWL_SECONDS(1)
 #define DUMMY_WAITERS 128
@@ -253,6 +254,10 @@ static void do_event(const plan_event *event)
         sim_store_fault(self->process, (fault_op)event->op, (sim_fault)event->fault,
                         (unsigned)event->value);
         break;
+    case plan_event_cut:
+        model_allow_faults();
+        sim_store_cut(self->process);
+        break;
     case plan_event_away:
         model_allow_faults();
         sim_store_away_until(machine_now() + event->value);
@@ -325,6 +330,23 @@ static bool has_outbox(pawl_store *store)
     return stats.outbox_pending + stats.outbox_blocked != 0;
 }
 
+/* Threads that go on and on within a second, while nothing is committed, wait for something in a busy loop. */
+static void look_for_busy_loop(void)
+{
+    static int64_t  begin, commits;
+    static uint64_t steps;
+    int64_t         now = machine_now();
+    if (machine_steps() < steps || now < begin || now - begin >= PAWL_SECONDS(1) ||
+        model_commits() != commits) {
+        begin   = now;
+        steps   = machine_steps();
+        commits = model_commits();
+    } else if (machine_steps() - steps > BUSY_STEPS) {
+        model_fail("a busy loop: %" PRIu64 " steps in %" PRId64 " us, and no commit", BUSY_STEPS,
+                   now - begin);
+    }
+}
+
 static void play(pawl_store *store)
 {
     int     next = 0;
@@ -333,6 +355,7 @@ static void play(pawl_store *store)
     while (model_failure() == NULL) {
         go_on(&next);
         bury();
+        look_for_busy_loop();
         if (next == run.plan->event_count && !run.is_calm) {
             run.is_calm = true;
             sim_store_calm();

@@ -144,7 +144,7 @@ static int64_t draw_task(task_kind kind, int64_t parent, int depth)
                                                .cancels  = -1};
     if (happens(settings->handler_slow))
         it->duration = below(SLOW_MAX);
-    it->is_failing = kind != TASK_PARCEL && happens(settings->failing);
+    it->is_failing = happens(settings->failing);
     it->failures   = it->is_failing ? 1 + (unsigned)below(2) : 0;
     if (kind == TASK_TIMER)
         it->delay = 1 + below(settings->timer_max);
@@ -339,13 +339,18 @@ PAWL_MESSAGE_HANDLER(on_noted, noted);
 
 static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t count)
 {
-    pawl_text log = PAWL_TEXT("");
+    pawl_text log      = PAWL_TEXT("");
+    bool      is_ready = true;
     for (size_t i = 0; i < count; i++) {
-        machine_pause(traffic_task(messages[i].number)->duration / 8);
+        sim_task *it = traffic_task(messages[i].number);
+        machine_pause(it->duration / 8);
+        is_ready &= it->failures == 0;
+        it->failures -= it->failures > 0;
         log = pawl_arena_printf(pawl_scratch(ctx), "%.*s%" PRId64 ",", PAWL_TEXT_ARGS(log),
                                 messages[i].number);
     }
-    return pawl_send(ctx, "packed", PAWL_MESSAGE(packed, .log = log));
+    return is_ready ? pawl_send(ctx, "packed", PAWL_MESSAGE(packed, .log = log))
+                    : pawl_fail(ctx, PAWL_EPERSIST, "not yet");
 }
 PAWL_BATCH_HANDLER(on_parcels, parcel);
 
@@ -404,9 +409,10 @@ void traffic_begin(const sim_plan *plan)
     all.plan = plan;
     pawl_random_seed(&all.random, plan->seed ^ UINT64_C(0x7261666669630000));
     for (int i = 0; i < ENDPOINTS; i++)
-        boxes[i] = (pawl_aggregator){.name   = names[i],
-                                     .handle = PAWL_HANDLE(on_parcels),
-                                     .key    = "key",
-                                     .size   = plan->settings.box_size,
+        boxes[i] = (pawl_aggregator){.name         = names[i],
+                                     .handle       = PAWL_HANDLE(on_parcels),
+                                     .key          = "key",
+                                     .size         = plan->settings.box_size,
+                                     .attempts_max = 1000,
                                      .period = PAWL_MILLISECONDS(1) + plan->settings.box_period};
 }
