@@ -21,7 +21,7 @@ static struct map_entry *place_of(const map *it, pawl_text text)
     size_t at = hash(text) & (it->capacity - 1);
     while (it->entries[at].text != NULL &&
            (it->entries[at].size != text.size ||
-            memcmp(it->entries[at].text, text.data, text.size) != 0))
+            (text.size > 0 && memcmp(it->entries[at].text, text.data, text.size) != 0)))
         at = (at + 1) & (it->capacity - 1);
     return &it->entries[at];
 }

@@ -86,7 +86,7 @@ static void see_answer(const pawl_message *message)
 {
     int64_t         number = model_number_of(message->causation_id);
     const sim_task *it     = traffic_task(number);
-    if (model_number_of(message->id) >= 0) /* it comes from the outbox */
+    if (model_number_of(message->id) >= 0) /* delivered by the outbox */
         return;
     if (it == NULL || it->kind != TASK_FACT || !model.fates[number].is_applied[it->endpoint] ||
         model.fates[number].answers++ != 0)
