@@ -272,6 +272,9 @@ int main(int count, char **words)
     take_options(count, words, &it);
     if (it.count == 0 && it.seconds == 0)
         it.count = 1;
+    const char *most = getenv("PAWL_SIMULATION_SECONDS");
+    if (most != NULL && it.seconds > number_of(most))
+        it.seconds = number_of(most);
     simulation_init(it.is_traced, it.has_canary);
     if (it.plans == NULL)
         printf("seeds from %" PRIu64 " on; again: pawl-sim --seed N\n", it.seed);
