@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define CHECK_PERIOD PAWL_SECONDS(2)
+#define REST_MAX PAWL_MILLISECONDS(250)
 
 atomic_bool pawl__turn_is_taken;
 
@@ -255,6 +256,22 @@ void pawl__deaths_give_turn(pawl_endpoint *endpoint)
 {
     atomic_store(&endpoint->crashes.has_turn, false);
     atomic_store(&pawl__turn_is_taken, false);
+}
+
+void pawl__deaths_rest(pawl__worker *worker)
+{
+    int64_t time = (int64_t)pawl_random_below(&worker->random, (uint64_t)REST_MAX);
+    if (!worker->engine.is_virtual)
+        atomic_store(&worker->endpoint->crashes.rest_end, pawl__monotonic_now() + time);
+}
+
+int64_t pawl__deaths_rests(pawl_endpoint *endpoint)
+{
+    int64_t end  = atomic_load(&endpoint->crashes.rest_end);
+    int64_t rest = end != 0 ? end - pawl__monotonic_now() : 0;
+    if (end != 0 && rest <= 0)
+        atomic_compare_exchange_strong(&endpoint->crashes.rest_end, &end, 0);
+    return rest > 0 ? rest : 0;
 }
 
 void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint)

@@ -51,6 +51,7 @@ typedef struct pawl__deaths {
     _Atomic int64_t   passed;                  /* with care, since a dead worker's row was ended */
     atomic_int        batches;                 /* under way, of several messages */
     atomic_bool       has_turn;                /* a thread runs something alone */
+    _Atomic int64_t   rest_end;                /* monotonic time: no claims before it; or 0 */
     pawl__death       known[PAWL__DEATHS_MAX]; /* under the endpoint's mutex */
     size_t            count;
     atomic_bool       has_looked;     /* no step with batches comes before the first look */
@@ -99,6 +100,13 @@ void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
  * see: they share the work. That frees what it had leased: timeouts have their turn with care, too, and the next
  * step is one alone, for partitions. */
 void pawl__deaths_pass_some(struct pawl__worker *worker, int64_t count);
+
+/* A step with care, or an isolated one, got nothing: either nothing is due, or other processes have the message, give it
+ * back and claim it again. All threads of this one let them be for a moment, which differs from process to process: else none of
+ * them would ever find the message free twice, to stamp it and to run it. */
+void pawl__deaths_rest(struct pawl__worker *worker);
+/* How long that lasts still; 0: not at all. */
+int64_t pawl__deaths_rests(pawl_endpoint *endpoint);
 
 /* stamped.c: claims one message and one timeout, and runs each alone. */
 pawl_code pawl__deaths_run_stamped(struct pawl__worker *worker, pawl_time due_max, pawl_step *step,

@@ -101,6 +101,8 @@ static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pa
 {
     pawl_queue_rows rows = {.count = 0};
     pawl_code       code = stamp_row(worker, row, due_max, &rows, error);
+    if (code == PAWL_OK && rows.count == 0)
+        pawl__deaths_rest(worker);
     if (code != PAWL_OK || rows.count == 0)
         return code;
     int64_t before        = step->handled + step->dead;
@@ -171,6 +173,8 @@ static void end_step(pawl__worker *worker, pawl__alone_end message, pawl__alone_
     bool has_run  = message == PAWL__ALONE_RAN || timeout == PAWL__ALONE_RAN;
     if ((has_run && timeout != PAWL__ALONE_UNSURE) || is_empty)
         pawl__deaths_pass(worker, is_empty);
+    if (is_empty)
+        pawl__deaths_rest(worker);
     if (has_run || is_empty)
         return;
     pawl__worker_pause(worker, PAWL__MARK_PAUSE);

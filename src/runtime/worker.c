@@ -220,8 +220,10 @@ static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *ste
                            pawl_error *error)
 {
     bool is_over = worker->is_careful && !is_paused(worker) && !worker->has_left_out;
-    if (is_over && !step->is_taken)
+    if (is_over && !step->is_taken) {
         pawl__deaths_pass(worker, true);
+        pawl__deaths_rest(worker);
+    }
     if (worker->has_left_out)
         step->is_idle = pawl__worker_is_pausing(worker);
     else /* a worker that just saw the pause comes once more, for what does not stand still */
@@ -331,6 +333,12 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     worker->has_subscriptions = false;
     worker->added             = NULL;
     worker->added_count = worker->added_capacity = 0;
+    int64_t rest                                 = pawl__deaths_rests(endpoint);
+    if (rest > 0) {
+        pawl__worker_pause(worker, rest);
+        step->is_idle = true;
+        return PAWL_OK;
+    }
     pawl__worker_clocks(worker, pawl__business_now(endpoint));
     pawl_code code = worker->is_checking ? PAWL_OK : pawl__deaths_look(worker, error);
     if (code != PAWL_OK)

@@ -115,7 +115,7 @@ static int64_t see_message(const pawl_message *message)
     return number;
 }
 
-static int row_of(pawl_text queue, pawl_text id)
+int model_row_of(pawl_text queue, pawl_text id)
 {
     char key[400];
     int  size = snprintf(key, sizeof key, "%.*s/%.*s", PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(id));
@@ -133,7 +133,7 @@ static void see_sends(const pawl_changes *changes)
     {
         bool    is_read = traffic_endpoint(it->queue) >= 0;
         int64_t number  = is_read ? see_message(&it->message) : -1;
-        int     row     = row_of(it->queue, it->message.id);
+        int     row     = model_row_of(it->queue, it->message.id);
         if (!model.queue[row].is_live)
             model.queue[row].attempts = it->attempts;
         model.queue[row].is_live = true;
@@ -276,6 +276,12 @@ static void tell(const pawl_changes *changes, const pawl_refusals *refused)
     for (size_t i = 0; i < changes->timeout_set.count; i++)
         pawl_log(PAWL_LOG_DEBUG, "    timeout %.*s set",
                  PAWL_TEXT_ARGS(changes->timeout_set.items[i].name));
+    for (size_t i = 0; i < changes->queue_settle.count; i++) {
+        const pawl_queue_settle *it = &changes->queue_settle.items[i];
+        pawl_log(PAWL_LOG_DEBUG,
+                 "    message %" PRId64 " settled %d, attempts %d, crashes %d: %.*s", it->seq,
+                 (int)it->action, (int)it->attempts, (int)it->crashes, PAWL_TEXT_ARGS(it->error));
+    }
     for (size_t i = 0; i < changes->saga_update.count; i++)
         pawl_log(PAWL_LOG_DEBUG, "    update to %.*s",
                  PAWL_TEXT_ARGS(changes->saga_update.items[i].data));
@@ -296,6 +302,7 @@ void model_committed(void *context, const pawl_changes *changes, const pawl_refu
     model_see_handled(changes);
     model_see_timeouts(changes);
     model_see_sagas(changes);
+    model_see_pokes(changes);
     model_see_flushes(changes);
     model_see_events(changes);
     see_dead(changes);
@@ -311,10 +318,11 @@ void model_claimed(void *context, const pawl_queue_claim *claim, const pawl_queu
     (void)context;
     for (size_t i = 0; i < rows->count; i++) {
         char text[24];
-        int  row = row_of(claim->queue, rows->items[i].message.id);
+        int  row = model_row_of(claim->queue, rows->items[i].message.id);
         if (row < 0 || !model.queue[row].is_live)
             model_fail("message %.*s was claimed, which is not in the queue",
                        PAWL_TEXT_ARGS(rows->items[i].message.id));
+        model.queue[row < 0 ? 0 : row].claimed = machine_now();
         map_put(&model.seqs, seq_text(rows->items[i].seq, text), row);
     }
 }
@@ -361,7 +369,7 @@ bool model_is_at_rest(char *what, size_t size)
     for (int64_t n = 1; n <= traffic_count(); n++)
         for (int e = 0; e < ENDPOINTS; e++)
             if (model.fates[n].is_expected[e] && !model.fates[n].is_applied[e] &&
-                !model.fates[n].is_dead[e]) {
+                !model.fates[n].is_dead[e] && !model.fates[n].is_dropped) {
                 snprintf(what, size, "task %" PRId64 " of %s was not handled", n,
                          traffic_endpoints[e]);
                 return false;

@@ -197,6 +197,8 @@ void model_see_handled(const pawl_changes *changes)
             box(number, e);
         else if (it->outcome == PAWL_INBOX_HANDLED)
             mark(number, e, it->group);
+        else if (it->outcome == PAWL_INBOX_DISCARDED && traffic_task(number)->kind == TASK_POKE)
+            mark(number, e, it->group);
         else if (it->outcome == PAWL_INBOX_DISCARDED)
             model_fail("task %" PRId64 " was discarded", number);
     }
@@ -284,6 +286,8 @@ void model_see_sagas(const pawl_changes *changes)
         instance *saga =
             make_instance(model_uuid_text(it->id.uuid, text), traffic_endpoint(it->table->name));
         saga->version = 1;
+        saga->since   = machine_now();
+        saga->key     = (int)strtol(it->main.as.text.data + 1, NULL, 10);
         apply_log(member(it->data, "log"), it->group, saga);
         check_state(it->data, saga);
     }
@@ -297,6 +301,29 @@ void model_see_sagas(const pawl_changes *changes)
         saga->version++;
         apply_log(member(it->data, "log"), it->group, saga);
         check_state(it->data, saga);
+    }
+}
+
+/* A poke without an effect found no saga. None that was there when the message was claimed may be missed. */
+void model_see_pokes(const pawl_changes *changes)
+{
+    EACH(inbox_entry, it)
+    {
+        int64_t         number = model_number_of(it->message_id);
+        const sim_task *task   = traffic_task(number);
+        if (task == NULL || task->kind != TASK_POKE ||
+            model.fates[number].marked[task->endpoint] != model.serial)
+            continue;
+        const queue_row *row = &model.queue[model_row_of(it->endpoint, it->message_id)];
+        for (int i = 0; i < model.instance_count; i++) {
+            const instance *saga = &model.instances[i];
+            if (saga->is_alive && saga->endpoint == task->endpoint && saga->key == task->key &&
+                saga->since <= row->claimed)
+                model_fail("task %" PRId64 " found no saga, which was there for %" PRId64 " us",
+                           number, machine_now() - saga->since);
+        }
+        model.fates[number].is_dropped = true;
+        model_take_mark(&model.fates[number], task->endpoint);
     }
 }
 

@@ -27,6 +27,7 @@ typedef struct task_fate {
     bool is_boxed;     /* of a parcel: it waits in the aggregator */
     int  answers;      /* of a fact that a saga sent */
     bool is_seen;      /* of a fact: the projection's effect is there */
+    bool is_dropped;   /* of a poke: there was no saga */
     /* The commit that says that it was handled, and its group; 0 when its effect was found. */
     uint64_t marked[ENDPOINTS];
     uint32_t group[ENDPOINTS];
@@ -34,7 +35,8 @@ typedef struct task_fate {
 
 typedef struct instance {
     bool    is_alive;
-    int     endpoint;
+    int     endpoint, key;
+    int64_t since;
     int64_t version;
     size_t  log_size;
     int64_t armed[TIMERS];    /* as the tasks say */
@@ -50,6 +52,7 @@ typedef struct instance {
 
 typedef struct queue_row {
     bool    is_live;
+    int64_t claimed; /* when it was, the last time */
     int32_t attempts;
     int64_t number; /* 0: an answer; -1: in a queue that nobody reads */
 } queue_row;
@@ -109,10 +112,14 @@ void model_take_mark(task_fate *it, int endpoint);
 /* May the task fail, with this error? */
 bool model_may_die(const sim_task *it, pawl_text error);
 
+/* The row of a message in a queue. */
+int model_row_of(pawl_text queue, pawl_text id);
+
 /* In the order in which model_committed calls them. */
 void model_see_handled(const pawl_changes *changes);
 void model_see_timeouts(const pawl_changes *changes);
 void model_see_sagas(const pawl_changes *changes);
+void model_see_pokes(const pawl_changes *changes);
 void model_see_flushes(const pawl_changes *changes);
 void model_see_events(const pawl_changes *changes);
 void model_see_timers(const pawl_changes *changes);

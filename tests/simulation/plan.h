@@ -29,6 +29,7 @@
     X(timers, 0, 500)             /* or is a timeout */                          \
     X(parcels, 0, 300)            /* or is for an aggregator */                  \
     X(facts, 0, 300)              /* or for an entity */                         \
+    X(pokes, 0, 300)              /* or for a saga that must be there */         \
     X(completes, 0, 200)          /* chance that a task ends its saga */         \
     X(failing, 0, 300)            /* chance of a task that fails at first */     \
     X(poison, 0, 60)              /* chance of one that always fails */          \

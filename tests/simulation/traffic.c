@@ -23,6 +23,7 @@ PAWL_RECORD(news, ACT);
 PAWL_RECORD(cargo, ACT);
 PAWL_RECORD(parcel, ACT);
 PAWL_RECORD(note, ACT);
+PAWL_RECORD(poke, ACT);
 #define NOTED(F)     \
     F(INT64, number) \
     F(INT64, count)
@@ -85,7 +86,8 @@ static task_kind draw_kind(const plan_settings *settings)
     const int64_t chances[] = {[TASK_CARGO]  = settings->cargo,
                                [TASK_TIMER]  = settings->timers,
                                [TASK_PARCEL] = settings->parcels,
-                               [TASK_FACT]   = settings->facts};
+                               [TASK_FACT]   = settings->facts,
+                               [TASK_POKE]   = settings->pokes};
     int64_t       drawn     = below(1000);
     for (int kind = TASK_CARGO; kind <= TASK_TIMER; kind++) {
         if (drawn < chances[kind])
@@ -148,7 +150,8 @@ static int64_t draw_task(task_kind kind, int64_t parent, int depth)
     it->failures   = it->is_failing ? 1 + (unsigned)below(2) : 0;
     if (kind == TASK_TIMER)
         it->delay = 1 + below(settings->timer_max);
-    bool has_effects = kind == TASK_ACT || kind == TASK_NEWS || kind == TASK_TIMER;
+    bool has_effects =
+        kind == TASK_ACT || kind == TASK_NEWS || kind == TASK_TIMER || kind == TASK_POKE;
     if (has_effects && (it->end == TASK_SUCCEEDS || it->end == TASK_COMPLETES))
         draw_children(it, number, depth);
     return number;
@@ -165,8 +168,8 @@ int64_t traffic_draw(void)
 const char *traffic_type(task_kind kind)
 {
     static const char *const types[] = {
-        [TASK_ACT] = "act", [TASK_NEWS] = "news",     [TASK_CARGO] = "cargo",
-        [TASK_TIMER] = "",  [TASK_PARCEL] = "parcel", [TASK_FACT] = "note"};
+        [TASK_ACT] = "act",       [TASK_NEWS] = "news", [TASK_CARGO] = "cargo", [TASK_TIMER] = "",
+        [TASK_PARCEL] = "parcel", [TASK_FACT] = "note", [TASK_POKE] = "poke"};
     return types[kind];
 }
 
@@ -206,6 +209,9 @@ static pawl_code send_child(pawl_context *ctx, const sim_task *child, int64_t nu
     case TASK_PARCEL:
         return pawl_send_with(ctx, traffic_endpoints[child->endpoint], &options,
                               PAWL_MESSAGE(parcel, .number = number, .key = key));
+    case TASK_POKE:
+        return pawl_send_with(ctx, traffic_endpoints[child->endpoint], &options,
+                              PAWL_MESSAGE(poke, .number = number, .key = key));
     case TASK_FACT:
         return pawl_send_with(ctx, traffic_endpoints[child->endpoint], &options,
                               PAWL_MESSAGE(note, .number = number, .key = key));
@@ -281,6 +287,12 @@ static pawl_code on_news(pawl_context *ctx, node *state, const news *message)
     return do_task(ctx, state, message->number);
 }
 PAWL_HANDLER(on_news, node, news);
+
+static pawl_code on_poke(pawl_context *ctx, node *state, const poke *message)
+{
+    return do_task(ctx, state, message->number);
+}
+PAWL_HANDLER(on_poke, node, poke);
 
 static pawl_code on_timer(pawl_context *ctx, node *state, int timer)
 {
@@ -363,6 +375,7 @@ PAWL_BATCH_HANDLER(on_parcels, parcel);
         {                                                                       \
             {.handle = PAWL_HANDLE(on_act), .key = "key", .starts = true},      \
                 {.handle = PAWL_HANDLE(on_news), .key = "key", .starts = true}, \
+                {.handle = PAWL_HANDLE(on_poke), .key = "key"},                 \
                 {.handle = PAWL_HANDLE(on_a), .timeout = "a"},                  \
                 {.handle = PAWL_HANDLE(on_b), .timeout = "b"},                  \
                 {.handle = PAWL_HANDLE(on_accepted)},                           \

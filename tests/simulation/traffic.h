@@ -31,6 +31,7 @@ typedef enum task_kind {
     TASK_CARGO,  /* to the carrier, through the outbox */
     TASK_PARCEL, /* to an aggregator */
     TASK_FACT,   /* to an entity, which emits an event */
+    TASK_POKE,   /* to a saga, if there is one */
     TASK_TIMER,  /* a timeout of the saga of the task that sets it */
 } task_kind;
 
