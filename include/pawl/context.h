@@ -105,7 +105,7 @@ PAWL_API const pawl_message *pawl_message_in_flight(const pawl_context *ctx);
 PAWL_API pawl_text pawl_header_value(pawl_context *ctx, const char *name);
 /* Zero outside a saga. */
 PAWL_API pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx);
-/* Version the saga was loaded at; 0 when this message begins it. */
+/* Version the saga was loaded at; 0 when this message begins it, and 1 when one before it in the same batch does. */
 PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
 /* The metadata of the current saga, as its row has it (S23): "SagaType", its name; "OriginalMessageId", the
  * message that began it; "Originator", the queue of the endpoint that sent that message. data NULL

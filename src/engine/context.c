@@ -559,10 +559,10 @@ pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx)
 
 int64_t pawl_saga_version(const pawl_context *ctx)
 {
-    if (ctx->touch == 0)
+    if (ctx->touch == 0 || ctx->touches[ctx->touch - 1].is_begun)
         return 0;
-    const pawl__touch *touch = &ctx->touches[ctx->touch - 1];
-    return touch->is_begun || touch->entry->is_new ? 0 : touch->entry->stored.version;
+    const pawl__entry *entry = ctx->touches[ctx->touch - 1].entry;
+    return entry->is_new ? 1 : entry->stored.version; /* new: begun earlier in the batch */
 }
 
 pawl_text pawl_partition_in_flight(const pawl_context *ctx)

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "simulation/heap.h"
+#include "simulation/model.h"
 #include "simulation/simulation.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ typedef struct sim_options {
     char      **plans;   /* files; NULL: drawn */
     int         plan_count;
     const char *store;
+    const char *app; /* a module; NULL: traffic */
     bool        is_traced;
     bool        shrinks;
     bool        has_canary; /* a defect is planted that must be found */
@@ -26,7 +29,7 @@ typedef struct sim_options {
 
 typedef struct totals {
     uint64_t runs, steps, failed;
-    int64_t  lasted, commits, refused, tasks, cargoes, dead;
+    int64_t  lasted, commits, refused, done;
     bool     kinds[pawl_change_kind_count], refused_kinds[pawl_change_kind_count];
 } totals;
 
@@ -106,9 +109,7 @@ static void add(totals *all, const simulation_result *result)
     all->lasted += result->lasted;
     all->commits += result->counts.commits;
     all->refused += result->counts.refused;
-    all->tasks += result->counts.tasks;
-    all->cargoes += result->counts.cargoes;
-    all->dead += result->counts.dead;
+    all->done += result->done;
     for (int i = 0; i < pawl_change_kind_count; i++) {
         all->kinds[i] |= result->counts.kinds[i];
         all->refused_kinds[i] |= result->counts.refused_kinds[i];
@@ -141,9 +142,8 @@ static void print_totals(const totals *all, double seconds)
            "virtual time\n",
            all->runs, all->failed, all->steps, seconds, (double)all->steps / seconds,
            (double)all->lasted / 86400e6);
-    printf("%" PRId64 " commits, %" PRId64 " refusals, %" PRId64 " tasks done, %" PRId64
-           " delivered, %" PRId64 " dead letters\n",
-           all->commits, all->refused, all->tasks, all->cargoes, all->dead);
+    printf("%" PRId64 " commits, %" PRId64 " refusals, %" PRId64 " effects\n", all->commits,
+           all->refused, all->done);
 }
 
 /* Names kinds of change that no run had, and those that no run refused. */
@@ -210,8 +210,8 @@ static void usage(void)
 {
     fprintf(
         stderr,
-        "usage: pawl-sim [--seed N] [--seconds S | --count N] [--store URL] [--shrink] [--canary]\n"
-        "       pawl-sim [--trace] [--shrink] --plan FILE ...\n"
+        "usage: pawl-sim [--app FILE.so] [--seed N] [--seconds S | --count N] [--shrink] [--canary]\n"
+        "       pawl-sim [--app FILE.so] [--trace] [--shrink] --plan FILE ...\n"
         "Plays plans drawn from seeds, from N on (PAWL_TEST_SEED, or by the time), or those of files.\n");
     exit(2);
 }
@@ -251,6 +251,8 @@ static void take_options(int count, char **words, sim_options *it)
             it->count = number_of(value);
         else if (strcmp(word, "--store") == 0 && value != NULL)
             it->store = value;
+        else if (strcmp(word, "--app") == 0 && value != NULL)
+            it->app = value;
         else if (strcmp(word, "--plan") == 0 && value != NULL) {
             it->plans      = &words[i];
             it->plan_count = count - i;
@@ -258,6 +260,20 @@ static void take_options(int count, char **words, sim_options *it)
         } else
             usage();
     }
+}
+
+static const simulation_application *load(const char *file)
+{
+    void                         *module = dlopen(file, RTLD_NOW);
+    const simulation_application *found  = module != NULL ? dlsym(module, SIMULATION_SYMBOL) : NULL;
+    if (found == NULL || found->application_size != sizeof *found) {
+        fprintf(stderr, "pawl-sim: %s\n",
+                module == NULL  ? dlerror()
+                : found == NULL ? "the module has no " SIMULATION_SYMBOL
+                                : "the module was built with another application.h");
+        exit(2);
+    }
+    return found;
 }
 
 static uint64_t default_seed(void)
@@ -275,7 +291,8 @@ int main(int count, char **words)
     const char *most = getenv("PAWL_SIMULATION_SECONDS");
     if (most != NULL && it.seconds > number_of(most))
         it.seconds = number_of(most);
-    simulation_init(it.is_traced, it.has_canary);
+    simulation_init(it.app != NULL ? load(it.app) : &traffic_simulation, it.is_traced,
+                    it.has_canary);
     if (it.plans == NULL)
         printf("seeds from %" PRIu64 " on; again: pawl-sim --seed N\n", it.seed);
     bool is_fine = it.plans != NULL ? run_files(&it) : run_all(&it);

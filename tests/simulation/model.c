@@ -5,40 +5,12 @@
 #include "simulation/model_state.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 struct model_state model;
 
-void model_fail(const char *format, ...)
-{
-    va_list arguments;
-    if (model.failure[0] != '\0')
-        return;
-    va_start(arguments, format);
-    int size = snprintf(model.failure, sizeof model.failure,
-                        "at %.6f: ", (double)(machine_now() - MACHINE_START) / 1e6);
-    vsnprintf(model.failure + size, sizeof model.failure - (size_t)size, format, arguments);
-    va_end(arguments);
-}
-
-const char *model_failure(void)
-{
-    return model.failure[0] != '\0' ? model.failure : NULL;
-}
-
-model_counts model_counted(void)
-{
-    return model.counts;
-}
-
-int64_t model_commits(void)
-{
-    return model.counts.commits;
-}
-
-void model_end(void)
+static void end(void)
 {
     map_clear(&model.messages);
     map_clear(&model.rows);
@@ -50,18 +22,19 @@ void model_end(void)
     map_clear(&model.stream_names);
 }
 
-void model_begin(void)
+static void begin(uint64_t seed)
 {
-    model_end();
+    end();
     memset(&model, 0, sizeof model);
+    traffic_begin(seed);
 }
 
-void model_allow_faults(void)
+static void allow_faults(void)
 {
     model.has_faults = true;
 }
 
-void model_allow_clock(int64_t microseconds)
+static void allow_clock(int64_t microseconds)
 {
     model.clock_slack += microseconds;
 }
@@ -90,7 +63,7 @@ static void see_answer(const pawl_message *message)
         return;
     if (it == NULL || it->kind != TASK_FACT || !model.fates[number].is_applied[it->endpoint] ||
         model.fates[number].answers++ != 0)
-        model_fail("fact %" PRId64 " was answered twice, or without its event", number);
+        simulation_fail("fact %" PRId64 " was answered twice, or without its event", number);
 }
 
 /* A message enters the store: from outside, or in the commit of the task that sends it or behind that. */
@@ -110,8 +83,8 @@ static int64_t see_message(const pawl_message *message)
         model_expect(number);
     const task_fate *parent = &model.fates[it->parent];
     if (it->parent != 0 && !parent->is_applied[0] && !parent->is_applied[1])
-        model_fail("task %" PRId64 " was sent, its sender %" PRId64 " has had no effect", number,
-                   it->parent);
+        simulation_fail("task %" PRId64 " was sent, its sender %" PRId64 " has had no effect",
+                        number, it->parent);
     return number;
 }
 
@@ -170,8 +143,9 @@ static void see_attempt(const pawl_queue_settle *it, queue_row *row)
 {
     if (it->attempts > row->attempts && row->number > 0 &&
         !model_may_die(traffic_task(row->number), it->error))
-        model_fail("task %" PRId64 " failed without a reason (attempt %d behind %d): %.*s",
-                   row->number, (int)it->attempts, (int)row->attempts, PAWL_TEXT_ARGS(it->error));
+        simulation_fail("task %" PRId64 " failed without a reason (attempt %d behind %d): %.*s",
+                        row->number, (int)it->attempts, (int)row->attempts,
+                        PAWL_TEXT_ARGS(it->error));
     row->attempts = it->attempts;
 }
 
@@ -182,7 +156,7 @@ static void see_settled(const pawl_changes *changes)
     {
         int row = map_find(&model.seqs, seq_text(it->seq, text));
         if (row < 0 || !model.queue[row].is_live)
-            model_fail("a message was settled that is not in the queue");
+            simulation_fail("a message was settled that is not in the queue");
         else if (it->action == PAWL_QUEUE_DONE)
             model.queue[row].is_live = false;
         else if (it->action == PAWL_QUEUE_RETRY)
@@ -200,8 +174,9 @@ static bool see_dead_timeout(const pawl_dead_set *it)
     const sim_task *task = traffic_task(number);
     int             e    = traffic_endpoint(it->endpoint);
     if (!model_may_die(task, it->error))
-        model_fail("the timeout of task %" PRId64 " is a dead letter without a reason: %.*s: %.*s",
-                   number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
+        simulation_fail("the timeout of task %" PRId64
+                        " is a dead letter without a reason: %.*s: %.*s",
+                        number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
     for (int i = 0; i < model.instance_count; i++)
         if (model.instances[i].armed[task->timer] == number)
             model.instances[i].is_stuck[task->timer] = true;
@@ -216,8 +191,8 @@ static void see_retry(const pawl_dead_set *it, int64_t number, int endpoint)
     if (number <= 0)
         number = map_find(&model.timeouts, it->message.id);
     if (number <= 0 || !model.fates[number].is_dead[endpoint])
-        model_fail("dead letter %.*s was sent again, which there is not",
-                   PAWL_TEXT_ARGS(it->message.id));
+        simulation_fail("dead letter %.*s was sent again, which there is not",
+                        PAWL_TEXT_ARGS(it->message.id));
     else
         model.fates[number].is_dead[endpoint] = false;
 }
@@ -232,30 +207,24 @@ static void see_dead(const pawl_changes *changes)
             see_retry(it, number, e);
             continue;
         }
-        model.counts.dead++;
         if (e < 0 || see_dead_timeout(it) || number <= 0)
             continue;
         if (!model_may_die(traffic_task(number), it->error))
-            model_fail("task %" PRId64 " is a dead letter without a reason: %.*s: %.*s", number,
-                       PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
+            simulation_fail("task %" PRId64 " is a dead letter without a reason: %.*s: %.*s",
+                            number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
         if (model.fates[number].is_applied[e])
-            model_fail("task %" PRId64 " is a dead letter, and has had an effect", number);
+            simulation_fail("task %" PRId64 " is a dead letter, and has had an effect", number);
         model.fates[number].is_dead[e] = true;
     }
 }
 
-static void see_refused(const pawl_changes *changes, const pawl_refusals *refused)
+static void see_refused(const pawl_refusals *refused)
 {
     memset(model.is_refused, 0, sizeof model.is_refused);
     for (size_t i = 0; refused != NULL && i < refused->count; i++) {
-        model.counts.refused++;
-        model.counts.refused_kinds[refused->items[i].kind] = true;
         if (refused->items[i].group < GROUPS_MAX)
             model.is_refused[refused->items[i].group] = true;
     }
-#define KIND(name, is_refusable) model.counts.kinds[pawl_change_##name] |= changes->name.count != 0;
-    PAWL_CHANGE_KINDS(KIND)
-#undef KIND
 }
 
 /* The commit, for the trace. */
@@ -290,14 +259,12 @@ static void tell(const pawl_changes *changes, const pawl_refusals *refused)
                  (int)changes->timeout_settle.items[i].action);
 }
 
-void model_committed(void *context, const pawl_changes *changes, const pawl_refusals *refused)
+static void see_commit(const pawl_changes *changes, const pawl_refusals *refused)
 {
-    (void)context;
     tell(changes, refused);
     model.serial++;
-    model.counts.commits++;
     model.unmatched = 0;
-    see_refused(changes, refused);
+    see_refused(refused);
     see_settled(changes);
     model_see_handled(changes);
     model_see_timeouts(changes);
@@ -307,64 +274,62 @@ void model_committed(void *context, const pawl_changes *changes, const pawl_refu
     model_see_events(changes);
     see_dead(changes);
     if (model.unmatched != 0)
-        model_fail("%" PRIu32 " messages or timeouts were ended without an effect",
-                   model.unmatched);
+        simulation_fail("%" PRIu32 " messages or timeouts were ended without an effect",
+                        model.unmatched);
     model_see_timers(changes);
     see_sends(changes);
 }
 
-void model_claimed(void *context, const pawl_queue_claim *claim, const pawl_queue_rows *rows)
+static void see_claim(const pawl_queue_claim *claim, const pawl_queue_rows *rows)
 {
-    (void)context;
     for (size_t i = 0; i < rows->count; i++) {
         char text[24];
         int  row = model_row_of(claim->queue, rows->items[i].message.id);
         if (row < 0 || !model.queue[row].is_live)
-            model_fail("message %.*s was claimed, which is not in the queue",
-                       PAWL_TEXT_ARGS(rows->items[i].message.id));
-        model.queue[row < 0 ? 0 : row].claimed = machine_now();
+            simulation_fail("message %.*s was claimed, which is not in the queue",
+                            PAWL_TEXT_ARGS(rows->items[i].message.id));
+        model.queue[row < 0 ? 0 : row].claimed = simulation_now();
         map_put(&model.seqs, seq_text(rows->items[i].seq, text), row);
     }
 }
 
 /* ---- Outside -------------------------------------------------------------------------- */
 
-void model_sent(int64_t number)
+static void see_sent(int64_t number)
 {
     if (!model.fates[number].is_in_store)
-        model_fail("task %" PRId64 " was sent, and is not in the store", number);
+        simulation_fail("task %" PRId64 " was sent, and is not in the store", number);
 }
 
 /* The first delivery of each row comes in the order of its key; a row may be delivered again. */
-void model_delivered(pawl_text id, pawl_text body)
+static void see_delivery(pawl_text id, pawl_text body)
 {
     int64_t number = traffic_number(body);
     int     at     = map_find(&model.dispatches, id);
     if (at < 0) {
-        model_fail("the carrier has task %" PRId64 ", which no commit sent", number);
+        simulation_fail("the carrier has task %" PRId64 ", which no commit sent", number);
         return;
     }
     outbox_row *row = &model.outbox[at];
     if (row->number != number)
-        model_fail("the carrier has task %" PRId64 " under the id of %" PRId64, number,
-                   row->number);
+        simulation_fail("the carrier has task %" PRId64 " under the id of %" PRId64, number,
+                        row->number);
     for (int i = 0; i < model.outbox_count && !row->is_delivered; i++) {
         const outbox_row *other = &model.outbox[i];
         if (other->source == row->source && !other->is_delivered &&
             (other->version < row->version ||
              (other->version == row->version && other->index < row->index)))
-            model_fail("the carrier has task %" PRId64 " before %" PRId64
-                       ", which was sent earlier",
-                       number, other->number);
+            simulation_fail("the carrier has task %" PRId64 " before %" PRId64
+                            ", which was sent earlier",
+                            number, other->number);
     }
-    model.counts.cargoes += !row->is_delivered;
     row->is_delivered                = true;
     model.fates[number].is_delivered = true;
 }
 
 /* ---- At rest --------------------------------------------------------------------------- */
 
-bool model_is_at_rest(char *what, size_t size)
+static bool is_at_rest(char *what, size_t size)
 {
     for (int64_t n = 1; n <= traffic_count(); n++)
         for (int e = 0; e < ENDPOINTS; e++)
@@ -406,35 +371,73 @@ bool model_is_at_rest(char *what, size_t size)
     return true;
 }
 
-void model_compare(pawl_store *store, pawl_arena *arena)
+static void compare(pawl_store *store, pawl_arena *arena)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    if (pawl_store_stats(store, machine_now(), arena, &stats, &error) != PAWL_OK) {
-        model_fail("no statistics: %s", error.text);
+    if (pawl_store_stats(store, simulation_now(), arena, &stats, &error) != PAWL_OK) {
+        simulation_fail("no statistics: %s", error.text);
         return;
     }
     int64_t dead = 0;
     for (int64_t n = 1; n <= traffic_count(); n++)
         dead += model.fates[n].is_dead[0] + model.fates[n].is_dead[1];
     if (stats.dead != dead)
-        model_fail("the store has %" PRId64 " dead letters, %" PRId64 " became one", stats.dead,
-                   dead);
+        simulation_fail("the store has %" PRId64 " dead letters, %" PRId64 " became one",
+                        stats.dead, dead);
     for (int e = 0; e < ENDPOINTS; e++) {
         pawl_queue_rows rows = {.count = 0};
         if (pawl_store_queue_list(store, pawl_text_of(traffic_endpoints[e]), 0, arena, &rows,
                                   &error) != PAWL_OK)
-            model_fail("no list of a queue: %s", error.text);
+            simulation_fail("no list of a queue: %s", error.text);
         if (rows.count != 0)
-            model_fail("the queue of %s has %zu messages at rest", traffic_endpoints[e],
-                       rows.count);
+            simulation_fail("the queue of %s has %zu messages at rest", traffic_endpoints[e],
+                            rows.count);
     }
     pawl_timeout_rows timeouts = {.count = 0};
     if (pawl_store_timeout_list(store, (pawl_saga_id){0}, 0, arena, &timeouts, &error) != PAWL_OK)
-        model_fail("no list of timeouts: %s", error.text);
+        simulation_fail("no list of timeouts: %s", error.text);
     if (timeouts.count != 0)
-        model_fail("the store has %zu timeouts at rest", timeouts.count);
+        simulation_fail("the store has %zu timeouts at rest", timeouts.count);
     if (stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead != 0)
-        model_fail("the outbox has %" PRId64 " rows at rest",
-                   stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead);
+        simulation_fail("the outbox has %" PRId64 " rows at rest",
+                        stats.outbox_pending + stats.outbox_blocked + stats.outbox_dead);
 }
+
+/* ---- The application --------------------------------------------------------------------- */
+
+static int64_t count_done(void)
+{
+    return model.done;
+}
+
+#define TO(queue_name, type_name)                                                \
+    {                                                                            \
+        .type = {.data = (type_name), .size = sizeof(type_name) - 1}, .queue = { \
+            .data = (queue_name),                                                \
+            .size = sizeof(queue_name) - 1                                       \
+        }                                                                        \
+    }
+
+static const pawl_subscription subscriptions[] = {TO("alpha", "act"), TO("beta", "act"),
+                                                  TO("alpha", "news"), TO("beta", "news")};
+
+const simulation_application traffic_simulation = {
+    .application_size   = sizeof(simulation_application),
+    .application        = &traffic,
+    .subscriptions      = subscriptions,
+    .subscription_count = sizeof subscriptions / sizeof subscriptions[0],
+    .begin              = begin,
+    .end                = end,
+    .draw               = traffic_draw,
+    .message            = traffic_message,
+    .sent               = see_sent,
+    .committed          = see_commit,
+    .claimed            = see_claim,
+    .delivered          = see_delivery,
+    .clock              = allow_clock,
+    .faults             = allow_faults,
+    .is_at_rest         = is_at_rest,
+    .compare            = compare,
+    .done               = count_done,
+    .configure          = traffic_configure};

@@ -31,7 +31,7 @@ static instance *instance_of(pawl_saga_id id)
 static instance *make_instance(pawl_text id, int endpoint)
 {
     if (model.instance_count == INSTANCES_MAX)
-        model_fail("more sagas than the model has room for");
+        simulation_fail("more sagas than the model has room for");
     if (model.instance_count == INSTANCES_MAX)
         return &model.instances[0];
     int at = model.instance_count++;
@@ -81,24 +81,26 @@ static void apply_task(int64_t number, uint32_t group, instance *saga)
     const sim_task *it = traffic_task(number);
     int             e  = saga->endpoint;
     if (it == NULL) {
-        model_fail("the log of a saga names task %" PRId64 ", which there is not", number);
+        simulation_fail("the log of a saga names task %" PRId64 ", which there is not", number);
         return;
     }
     task_fate *fate = &model.fates[number];
     if (fate->is_applied[e])
-        model_fail("task %" PRId64 " has had its effect on %s twice", number, traffic_endpoints[e]);
+        simulation_fail("task %" PRId64 " has had its effect on %s twice", number,
+                        traffic_endpoints[e]);
     if (fate->is_dead[e])
-        model_fail("task %" PRId64 " has an effect, and is a dead letter", number);
+        simulation_fail("task %" PRId64 " has an effect, and is a dead letter", number);
     if (fate->marked[e] != model.serial || fate->group[e] != group)
-        model_fail("task %" PRId64 " has had its effect without the end of its message", number);
+        simulation_fail("task %" PRId64 " has had its effect without the end of its message",
+                        number);
     if (it->kind == TASK_TIMER && saga->armed[it->timer] != number)
-        model_fail("the timeout of task %" PRId64 " came, the saga waits for that of %" PRId64,
-                   number, saga->armed[it->timer]);
+        simulation_fail("the timeout of task %" PRId64 " came, the saga waits for that of %" PRId64,
+                        number, saga->armed[it->timer]);
     if (it->kind == TASK_TIMER)
         saga->armed[it->timer] = 0;
     fate->is_applied[e] = true;
     model_take_mark(fate, e);
-    model.counts.tasks++;
+    model.done++;
     if (it->kind == TASK_NEWS && e != 0) /* its other effects are alpha's */
         return;
     if (it->cancels >= 0)
@@ -126,16 +128,16 @@ static void apply_log(pawl_text log, uint32_t group, instance *saga)
     copy[size]       = '\0';
     saga->is_touched = true;
     if (size < saga->log_size) {
-        model_fail("the log of a saga lost tasks: %.200s", copy);
+        simulation_fail("the log of a saga lost tasks: %.200s", copy);
         return;
     }
-    while (*at != '\0' && model_failure() == NULL) {
+    while (*at != '\0' && simulation_failure() == NULL) {
         if (!saga->is_alive && *at != '\0')
-            model_fail("a saga has effects behind its end: %.200s", copy);
+            simulation_fail("a saga has effects behind its end: %.200s", copy);
         char   *end;
         int64_t number = strtoll(at, &end, 10);
         if (end == at || *end != ',')
-            model_fail("the log of a saga is broken: %.200s", copy);
+            simulation_fail("the log of a saga is broken: %.200s", copy);
         else
             apply_task(number, group, saga);
         at = end + (*end == ',');
@@ -167,8 +169,8 @@ static void check_state(pawl_text data, const instance *saga)
     static const char *const names[TIMERS] = {"armed_a", "armed_b"};
     for (int i = 0; i < TIMERS; i++)
         if (member_number(data, names[i]) != saga->armed[i])
-            model_fail("the state says that %s is %" PRId64 ", its tasks say %" PRId64, names[i],
-                       member_number(data, names[i]), saga->armed[i]);
+            simulation_fail("the state says that %s is %" PRId64 ", its tasks say %" PRId64,
+                            names[i], member_number(data, names[i]), saga->armed[i]);
 }
 
 /* ---- Changes ------------------------------------------------------------------------ */
@@ -178,7 +180,7 @@ static void box(int64_t number, int endpoint)
 {
     task_fate *it = &model.fates[number];
     if (it->is_boxed || it->is_applied[endpoint])
-        model_fail("parcel %" PRId64 " was put into its aggregator twice", number);
+        simulation_fail("parcel %" PRId64 " was put into its aggregator twice", number);
     it->is_boxed = true;
 }
 
@@ -189,8 +191,8 @@ void model_see_handled(const pawl_changes *changes)
         int64_t number = model_number_of(it->message_id);
         int     e      = traffic_endpoint(it->endpoint);
         if (number < 0 || e < 0)
-            model_fail("message %.*s was handled, which nobody sent",
-                       PAWL_TEXT_ARGS(it->message_id));
+            simulation_fail("message %.*s was handled, which nobody sent",
+                            PAWL_TEXT_ARGS(it->message_id));
         else if (number == 0)
             continue;
         else if (it->outcome == PAWL_INBOX_HANDLED && traffic_task(number)->kind == TASK_PARCEL)
@@ -200,7 +202,7 @@ void model_see_handled(const pawl_changes *changes)
         else if (it->outcome == PAWL_INBOX_DISCARDED && traffic_task(number)->kind == TASK_POKE)
             mark(number, e, it->group);
         else if (it->outcome == PAWL_INBOX_DISCARDED)
-            model_fail("task %" PRId64 " was discarded", number);
+            simulation_fail("task %" PRId64 " was discarded", number);
     }
 }
 
@@ -230,7 +232,7 @@ void model_see_timeouts(const pawl_changes *changes)
         int       timer;
         instance *saga = find_timer(it->id, &timer);
         if (saga == NULL && (it->has_owner || it->generation != 0))
-            model_fail("a timeout was settled that is not there");
+            simulation_fail("a timeout was settled that is not there");
         if (saga == NULL)
             continue;
         saga->is_touched = true;
@@ -239,14 +241,14 @@ void model_see_timeouts(const pawl_changes *changes)
             saga->timers[timer].due = it->due;
             if (it->attempts > saga->timers[timer].attempts && number != 0 && !model.has_faults &&
                 !model_may_die(traffic_task(number), PAWL_TEXT("")))
-                model_fail("the timeout of task %" PRId64 " failed without a reason", number);
+                simulation_fail("the timeout of task %" PRId64 " failed without a reason", number);
             saga->timers[timer].attempts = it->attempts;
         }
         if (it->action != PAWL_TIMEOUT_REMOVE)
             continue;
-        if (saga->timers[timer].due > machine_now() + model.clock_slack)
-            model_fail("a timeout came %" PRId64 " us before it was due",
-                       saga->timers[timer].due - machine_now());
+        if (saga->timers[timer].due > simulation_now() + model.clock_slack)
+            simulation_fail("a timeout came %" PRId64 " us before it was due",
+                            saga->timers[timer].due - simulation_now());
         saga->timers[timer].is_set = false;
         if (saga->armed[timer] != 0)
             mark(saga->armed[timer], saga->endpoint, it->group);
@@ -266,27 +268,27 @@ void model_see_sagas(const pawl_changes *changes)
             saga =
                 make_instance(id, traffic_endpoint(member(it->message.headers, "pawl.reply_to")));
         if (saga->endpoint < 0)
-            model_fail("a saga ended of which nobody knows the endpoint: %.*s",
-                       PAWL_TEXT_ARGS(it->message.headers));
+            simulation_fail("a saga ended of which nobody knows the endpoint: %.*s",
+                            PAWL_TEXT_ARGS(it->message.headers));
         else
             apply_log(member(it->message.body, "log"), it->group, saga);
         if (saga->is_alive)
-            model_fail("a saga ended without a task that ends it");
+            simulation_fail("a saga ended without a task that ends it");
     }
     EACH(saga_delete, it)
     {
         const instance *saga = instance_of(it->id);
         if (saga == NULL || saga->is_alive || saga->version != it->version)
-            model_fail("a saga was deleted that has not ended, or of another version");
+            simulation_fail("a saga was deleted that has not ended, or of another version");
     }
     EACH(saga_insert, it)
     {
         if (instance_of(it->id) != NULL)
-            model_fail("a saga was inserted twice");
+            simulation_fail("a saga was inserted twice");
         instance *saga =
             make_instance(model_uuid_text(it->id.uuid, text), traffic_endpoint(it->table->name));
         saga->version = 1;
-        saga->since   = machine_now();
+        saga->since   = simulation_now();
         saga->key     = (int)strtol(it->main.as.text.data + 1, NULL, 10);
         apply_log(member(it->data, "log"), it->group, saga);
         check_state(it->data, saga);
@@ -295,7 +297,7 @@ void model_see_sagas(const pawl_changes *changes)
     {
         instance *saga = instance_of(it->id);
         if (saga == NULL || !saga->is_alive || saga->version != it->version)
-            model_fail("a saga was updated that is not there, or of another version");
+            simulation_fail("a saga was updated that is not there, or of another version");
         if (saga == NULL)
             continue;
         saga->version++;
@@ -319,8 +321,9 @@ void model_see_pokes(const pawl_changes *changes)
             const instance *saga = &model.instances[i];
             if (saga->is_alive && saga->endpoint == task->endpoint && saga->key == task->key &&
                 saga->since <= row->claimed)
-                model_fail("task %" PRId64 " found no saga, which was there for %" PRId64 " us",
-                           number, machine_now() - saga->since);
+                simulation_fail("task %" PRId64 " found no saga, which was there for %" PRId64
+                                " us",
+                                number, simulation_now() - saga->since);
         }
         model.fates[number].is_dropped = true;
         model_take_mark(&model.fates[number], task->endpoint);
@@ -346,14 +349,14 @@ void model_see_flushes(const pawl_changes *changes)
             int        e      = traffic_task(number)->endpoint;
             at += *at == ',';
             if (!fate->is_boxed || fate->is_applied[e])
-                model_fail("parcel %" PRId64 " was flushed twice, or was not in its aggregator",
-                           number);
+                simulation_fail(
+                    "parcel %" PRId64 " was flushed twice, or was not in its aggregator", number);
             fate->is_boxed      = false;
             fate->is_applied[e] = true;
-            model.counts.tasks++;
+            model.done++;
         }
         if (packed != removed)
-            model_fail("a flush of %zu parcels removed %zu", packed, removed);
+            simulation_fail("a flush of %zu parcels removed %zu", packed, removed);
     }
 }
 
@@ -371,29 +374,29 @@ void model_see_events(const pawl_changes *changes)
     {
         fact_stream *stream = stream_of(it->stream);
         if (it->version != ++stream->version)
-            model_fail("stream %.*s goes on with version %" PRId64 " behind %" PRId64,
-                       PAWL_TEXT_ARGS(it->stream), it->version, stream->version - 1);
+            simulation_fail("stream %.*s goes on with version %" PRId64 " behind %" PRId64,
+                            PAWL_TEXT_ARGS(it->stream), it->version, stream->version - 1);
         if (!pawl_text_equal(it->event.type, PAWL_TEXT("noted")))
             continue;
         int64_t         number = traffic_number(it->event.body);
         const sim_task *task   = traffic_task(number);
         if (task == NULL || task->kind != TASK_FACT) {
-            model_fail("an event of no fact: %.*s", PAWL_TEXT_ARGS(it->event.body));
+            simulation_fail("an event of no fact: %.*s", PAWL_TEXT_ARGS(it->event.body));
             continue;
         }
         task_fate *fate = &model.fates[number];
         int        e    = task->endpoint;
         if (fate->is_applied[e] || fate->is_dead[e])
-            model_fail("fact %" PRId64 " is an event twice, or a dead letter", number);
+            simulation_fail("fact %" PRId64 " is an event twice, or a dead letter", number);
         if (fate->marked[e] != model.serial || fate->group[e] != it->group)
-            model_fail("fact %" PRId64 " is an event without the end of its message", number);
+            simulation_fail("fact %" PRId64 " is an event without the end of its message", number);
         if (member_number(it->event.body, "count") != ++stream->facts)
-            model_fail("the state of %.*s had %" PRId64 " facts, its events are %" PRId64,
-                       PAWL_TEXT_ARGS(it->stream), member_number(it->event.body, "count") - 1,
-                       stream->facts - 1);
+            simulation_fail("the state of %.*s had %" PRId64 " facts, its events are %" PRId64,
+                            PAWL_TEXT_ARGS(it->stream), member_number(it->event.body, "count") - 1,
+                            stream->facts - 1);
         model_take_mark(fate, e);
         fate->is_applied[e] = true;
-        model.counts.tasks++;
+        model.done++;
     }
     EACH(queue_send, it)
     { /* the projection's */
@@ -403,7 +406,8 @@ void model_see_events(const pawl_changes *changes)
         fact_stream *stream  = stream_of(member(it->message.body, "stream"));
         int64_t      version = member_number(it->message.body, "version");
         if (model.fates[number].is_seen || version <= stream->seen)
-            model_fail("the projection saw event %" PRId64 " twice, or behind a later one", number);
+            simulation_fail("the projection saw event %" PRId64 " twice, or behind a later one",
+                            number);
         model.fates[number].is_seen = true;
         stream->seen                = version;
     }
@@ -425,7 +429,7 @@ void model_see_timers(const pawl_changes *changes)
         instance *saga  = instance_of(it->saga_id);
         int       timer = it->name.size == 1 ? it->name.data[0] - 'a' : -1;
         if (saga == NULL || timer < 0 || timer >= TIMERS) {
-            model_fail("a timeout was set of no saga, or of another name");
+            simulation_fail("a timeout was set of no saga, or of another name");
             continue;
         }
         if (!saga->timers[timer].is_set)
@@ -443,9 +447,9 @@ void model_see_timers(const pawl_changes *changes)
         instance *saga = &model.instances[i];
         for (int k = 0; saga->is_touched && k < TIMERS; k++)
             if (saga->timers[k].is_set != (saga->armed[k] != 0 && !saga->is_stuck[k]))
-                model_fail("a saga of %s has %s timeout %c, its tasks say %" PRId64,
-                           traffic_endpoints[saga->endpoint], saga->timers[k].is_set ? "a" : "no",
-                           'a' + k, saga->armed[k]);
+                simulation_fail("a saga of %s has %s timeout %c, its tasks say %" PRId64,
+                                traffic_endpoints[saga->endpoint],
+                                saga->timers[k].is_set ? "a" : "no", 'a' + k, saga->armed[k]);
         saga->is_touched = false;
     }
 }

@@ -69,30 +69,29 @@ typedef struct outbox_row {
 } outbox_row;
 
 extern struct model_state {
-    task_fate    fates[TASKS_MAX];
-    instance     instances[INSTANCES_MAX];
-    int          instance_count;
-    queue_row    queue[ROWS_MAX];
-    int          queue_count;
-    outbox_row   outbox[ROWS_MAX];
-    int          outbox_count, source_count;
-    fact_stream  streams[STREAMS_MAX];
-    int          stream_count;
-    map          stream_names;
-    map          messages;   /* id -> number of the task */
-    map          rows;       /* queue and id -> queue */
-    map          seqs;       /* -> queue */
-    map          sagas;      /* id -> instances */
-    map          dispatches; /* id -> outbox */
-    map          sources;
-    map          timeouts; /* id -> number of the task */
-    uint64_t     serial;
-    uint32_t     unmatched;
-    bool         is_refused[GROUPS_MAX];
-    model_counts counts;
-    int64_t      clock_slack;
-    bool         has_faults;
-    char         failure[600];
+    task_fate   fates[TASKS_MAX];
+    instance    instances[INSTANCES_MAX];
+    int         instance_count;
+    queue_row   queue[ROWS_MAX];
+    int         queue_count;
+    outbox_row  outbox[ROWS_MAX];
+    int         outbox_count, source_count;
+    fact_stream streams[STREAMS_MAX];
+    int         stream_count;
+    map         stream_names;
+    map         messages;   /* id -> number of the task */
+    map         rows;       /* queue and id -> queue */
+    map         seqs;       /* -> queue */
+    map         sagas;      /* id -> instances */
+    map         dispatches; /* id -> outbox */
+    map         sources;
+    map         timeouts; /* id -> number of the task */
+    uint64_t    serial;
+    uint32_t    unmatched;
+    bool        is_refused[GROUPS_MAX];
+    int64_t     done;
+    int64_t     clock_slack;
+    bool        has_faults;
 } model;
 
 /* The changes of a kind whose group was not refused. */

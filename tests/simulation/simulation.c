@@ -4,10 +4,13 @@
  */
 #include "simulation/simulation.h"
 
+#include "simulation/traffic.h"
+
 #include "runtime/deaths.h"
 #include "store/core/wake.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,9 @@
 #define REST_STEPS 256 /* between two looks whether all is at rest */
 #define RESTART_DELAY PAWL_SECONDS(1)
 #define DUMMY_WAITERS 128
+#define SUBSCRIPTIONS_MAX 32
+
+static const simulation_application *app;
 
 typedef struct actor {
     process       *process;
@@ -35,16 +41,54 @@ static struct {
     int             sent_count;
     int64_t         carrier_away;
     bool            is_traced, is_calm;
+    /* Of the run's commits. */
+    simulation_counts counts;
+    char              failure[600];
 } run;
 
-static const pawl_transport_ops carrier;
+/* ---- For the application -------------------------------------------------------------- */
 
-static const pawl_route direct_routes[] = {{.name = "carrier", .outbound = &carrier},
-                                           {.name = NULL}};
-static const pawl_route outbox_routes[] = {
-    {.name = "carrier", .outbound = &carrier}, {.name = "beta", .is_outbox = true}, {.name = NULL}};
+void simulation_fail(const char *format, ...)
+{
+    va_list arguments;
+    if (run.failure[0] != '\0')
+        return;
+    va_start(arguments, format);
+    int size = snprintf(run.failure, sizeof run.failure,
+                        "at %.6f: ", (double)(machine_now() - MACHINE_START) / 1e6);
+    vsnprintf(run.failure + size, sizeof run.failure - (size_t)size, format, arguments);
+    va_end(arguments);
+}
 
-/* ---- The carrier --------------------------------------------------------------------- */
+const char *simulation_failure(void)
+{
+    return run.failure[0] != '\0' ? run.failure : NULL;
+}
+
+void simulation_pause(int64_t microseconds)
+{
+    machine_pause(microseconds);
+}
+
+uint64_t simulation_draw(uint64_t limit)
+{
+    return machine_draw(limit);
+}
+
+int64_t simulation_now(void)
+{
+    return machine_now();
+}
+
+bool simulation_is_refused(const pawl_refusals *refused, uint32_t group)
+{
+    for (size_t i = 0; refused != NULL && i < refused->count; i++)
+        if (refused->items[i].group == group)
+            return true;
+    return false;
+}
+
+/* ---- The receiver outside --------------------------------------------------------------- */
 
 /* A delivery that arrived may be said to have failed, and comes again. */
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
@@ -57,8 +101,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
         if (machine_now() < run.carrier_away)
             return pawl_error_set(error, PAWL_EUNREACHABLE, "the carrier is away");
         bool fails = !run.is_calm && (int64_t)machine_draw(1000) < run.plan->settings.carrier_fails;
-        if (!fails || machine_draw(2) == 0)
-            model_delivered(items[i].message.id, items[i].message.body);
+        if (app->delivered != NULL && (!fails || machine_draw(2) == 0))
+            app->delivered(items[i].message.id, items[i].message.body);
         if (fails) {
             items[i].outcome = PAWL_ATTEMPT_TRANSIENT;
             items[i].error   = PAWL_TEXT("the carrier is busy");
@@ -67,13 +111,18 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops carrier = PAWL_OUTBOUND(deliver);
+const pawl_transport_ops simulation_outbound = PAWL_OUTBOUND(deliver);
 
 /* ---- Processes -------------------------------------------------------------------------- */
 
 static int32_t or_none(int64_t count)
 {
     return count > 0 ? (int32_t)count : PAWL_NONE;
+}
+
+static const char *name_of(const actor *self)
+{
+    return app->application->endpoints[self->endpoint]->name;
 }
 
 static pawl_endpoint_options options_of(const actor *self)
@@ -90,12 +139,11 @@ static pawl_endpoint_options options_of(const actor *self)
     options.outbox_attempts        = 1000;
     options.conflict_retries       = 1000;
     options.crashes_max = PAWL_NONE; /* the simulation's crashes are not the messages' fault */
-    options.user        = (void *)(uintptr_t)&traffic_endpoints[self->endpoint];
     options.history     = settings->history != 0 ? PAWL_DAYS(1) : 0;
     options.audit       = settings->audit != 0 ? "#copies" : NULL;
     options.ordered     = settings->ordered != 0 ? PAWL_ORDERED_BY_SAGA : NULL;
-    options.routes =
-        settings->outbox_local != 0 && self->endpoint == 0 ? outbox_routes : direct_routes;
+    if (app->configure != NULL)
+        app->configure(name_of(self), &options);
     return options;
 }
 
@@ -107,9 +155,9 @@ static void live(void *argument)
     while (!self->is_stopping) {
         pawl_error     error = PAWL_ERROR_INIT;
         pawl_endpoint *made  = NULL;
-        pawl_code code = pawl_endpoint_create(&traffic, traffic_endpoints[self->endpoint], &options,
-                                              &made, &error);
-        self->running  = made;
+        pawl_code      code =
+            pawl_endpoint_create(app->application, name_of(self), &options, &made, &error);
+        self->running = made;
         if (code == PAWL_OK && !self->is_stopping)
             code = pawl_endpoint_run(made, &error);
         self->running = NULL;
@@ -152,22 +200,17 @@ static void stop(actor *self)
 /* Sends one message, as a program outside would: until it is told that the message is there. */
 static void send(void *argument)
 {
-    int64_t         number = (int64_t)(intptr_t)argument;
-    const sim_task *it     = traffic_task(number);
-    char            id[40], key[20];
-    snprintf(id, sizeof id, "root-%" PRId64, number);
-    snprintf(key, sizeof key, "k%d", it->key);
-    char body[100];
-    snprintf(body, sizeof body, "{\"number\":%" PRId64 ",\"key\":\"%s\"}", number, key);
+    int64_t            number = (int64_t)(intptr_t)argument;
+    simulation_message it     = {.type = NULL};
+    app->message(number, &it);
     for (bool is_sent = false; !is_sent;) {
         pawl_error        error   = PAWL_ERROR_INIT;
         pawl_sender      *sender  = NULL;
-        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .delay = it->delay};
+        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = it.id, .delay = it.delay};
         pawl_code         code    = pawl_sender_open("sim:", NULL, &sender, &error);
-        for (int e = 0; e < ENDPOINTS && code == PAWL_OK; e++)
-            if (it->kind == TASK_NEWS || it->endpoint == e)
-                code = pawl_sender_send_json(sender, traffic_endpoints[e], &options,
-                                             traffic_type(it->kind), pawl_text_of(body), &error);
+        for (int i = 0; i < SIMULATION_QUEUES_MAX && it.queues[i] != NULL && code == PAWL_OK; i++)
+            code = pawl_sender_send_json(sender, it.queues[i], &options, it.type,
+                                         pawl_text_of(it.body), &error);
         if (code == PAWL_OK)
             code = pawl_sender_commit(sender, &error);
         pawl_sender_close(sender);
@@ -175,7 +218,8 @@ static void send(void *argument)
         if (!is_sent)
             machine_pause(PAWL_MILLISECONDS(100));
     }
-    model_sent(number);
+    if (app->sent != NULL)
+        app->sent(number);
 }
 
 /* ---- The operator ------------------------------------------------------------------------ */
@@ -197,7 +241,8 @@ static void retry_dead(void *argument)
         code = pawl_store_dead_find(store, &query, arena, &rows, &error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
         pawl_dead_settle how = {.action = PAWL_DEAD_RETRY, .by = OPERATOR};
-        if (rows.items[i].message.type.size == 1)
+        if (rows.items[i].message.headers.size > 0 &&
+            strstr(rows.items[i].message.headers.data, PAWL_HEADER_SAGA_ID) != NULL)
             continue;
         (void)pawl_store_dead_settle(store, &rows.items[i], 1, &how, machine_now(), NULL, &error);
     }
@@ -209,7 +254,7 @@ static void retry_dead(void *argument)
 static void pause_queue(void *argument)
 {
     const plan_event *event = argument;
-    pawl_text         queue = pawl_text_of(traffic_endpoints[event->process % ENDPOINTS]);
+    pawl_text         queue = pawl_text_of(name_of(&run.actors[event->process]));
     for (int i = 0; i < 2; i++) {
         pawl_code code = PAWL_EBUSY;
         for (int tries = 0; code != PAWL_OK && (i == 1 || tries < 5); tries++) {
@@ -228,13 +273,19 @@ static void pause_queue(void *argument)
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
+static void allow_faults(void)
+{
+    if (app->faults != NULL)
+        app->faults();
+}
+
 static void do_event(const plan_event *event)
 {
     actor  *self   = &run.actors[event->process];
     int64_t number = 0;
     switch (event->kind) {
     case plan_event_send:
-        number = traffic_draw();
+        number = app->draw();
         if (number != 0)
             run.sent[run.sent_count++] = number;
         break;
@@ -247,19 +298,20 @@ static void do_event(const plan_event *event)
     case plan_event_stall: machine_stall(self->process, event->value); break;
     case plan_event_clock:
         machine_shift(self->process, event->value);
-        model_allow_clock(event->value > 0 ? event->value : -event->value);
+        if (app->clock != NULL)
+            app->clock(event->value > 0 ? event->value : -event->value);
         break;
     case plan_event_fault:
-        model_allow_faults();
+        allow_faults();
         sim_store_fault(self->process, (fault_op)event->op, (sim_fault)event->fault,
                         (unsigned)event->value);
         break;
     case plan_event_cut:
-        model_allow_faults();
+        allow_faults();
         sim_store_cut(self->process);
         break;
     case plan_event_away:
-        model_allow_faults();
+        allow_faults();
         sim_store_away_until(machine_now() + event->value);
         break;
     case plan_event_carrier: run.carrier_away = machine_now() + event->value; break;
@@ -325,7 +377,7 @@ static bool has_outbox(pawl_store *store)
     pawl_stats  stats = PAWL_STATS_INIT;
     pawl_arena *arena = pawl_arena_create(0);
     if (pawl_store_stats(store, machine_now(), arena, &stats, &error) != PAWL_OK)
-        model_fail("no statistics: %s", error.text);
+        simulation_fail("no statistics: %s", error.text);
     pawl_arena_destroy(arena);
     return stats.outbox_pending + stats.outbox_blocked != 0;
 }
@@ -337,13 +389,13 @@ static void look_for_busy_loop(void)
     static uint64_t steps;
     int64_t         now = machine_now();
     if (machine_steps() < steps || now < begin || now - begin >= PAWL_SECONDS(1) ||
-        model_commits() != commits) {
+        run.counts.commits != commits) {
         begin   = now;
         steps   = machine_steps();
-        commits = model_commits();
+        commits = run.counts.commits;
     } else if (machine_steps() - steps > BUSY_STEPS) {
-        model_fail("a busy loop: %" PRIu64 " steps in %" PRId64 " us, and no commit", BUSY_STEPS,
-                   now - begin);
+        simulation_fail("a busy loop: %" PRIu64 " steps in %" PRId64 " us, and no commit",
+                        BUSY_STEPS, now - begin);
     }
 }
 
@@ -352,7 +404,7 @@ static void play(pawl_store *store)
     int     next = 0;
     char    what[300];
     int64_t end = MACHINE_NEVER;
-    while (model_failure() == NULL) {
+    while (simulation_failure() == NULL) {
         go_on(&next);
         bury();
         look_for_busy_loop();
@@ -362,12 +414,12 @@ static void play(pawl_store *store)
             end = machine_now() + REST_MAX;
         }
         if (run.is_calm && machine_steps() % REST_STEPS == 0 && !process_is_alive(run.client) &&
-            model_is_at_rest(what, sizeof what) && !has_outbox(store))
+            app->is_at_rest(what, sizeof what) && !has_outbox(store))
             return;
         if (machine_now() > end || machine_steps() > STEPS_MAX) {
-            (void)model_is_at_rest(what, sizeof what);
-            model_fail("not at rest after %s: %s",
-                       machine_now() > end ? "four hours" : "20 million steps", what);
+            (void)app->is_at_rest(what, sizeof what);
+            simulation_fail("not at rest after %s: %s",
+                            machine_now() > end ? "four hours" : "20 million steps", what);
         }
     }
 }
@@ -381,12 +433,12 @@ static void stop_all(void)
         run.actors[i].restart = MACHINE_NEVER;
         stop(&run.actors[i]);
     }
-    while (lives && model_failure() == NULL) {
+    while (lives && simulation_failure() == NULL) {
         lives = false;
         for (int i = 0; i < run.actor_count; i++)
             lives |= process_is_alive(run.actors[i].process);
         if (lives && machine_next() > end)
-            model_fail("a process does not end");
+            simulation_fail("a process does not end");
         else if (lives)
             machine_step();
     }
@@ -395,8 +447,8 @@ static void stop_all(void)
 static void compare(pawl_store *store)
 {
     pawl_arena *arena = pawl_arena_create(0);
-    if (model_failure() == NULL)
-        model_compare(store, arena);
+    if (simulation_failure() == NULL && app->compare != NULL)
+        app->compare(store, arena);
     pawl_arena_destroy(arena);
 }
 
@@ -420,8 +472,9 @@ static void make_waiters(void)
         pawl__wake_remove(-1 - i);
 }
 
-void simulation_init(bool is_traced, bool has_canary)
+void simulation_init(const simulation_application *application, bool is_traced, bool has_canary)
 {
+    app = application;
     sim_store_forget_timeouts(has_canary);
     run.is_traced = is_traced;
     pawl_log_set(say, is_traced ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, NULL);
@@ -431,26 +484,45 @@ void simulation_init(bool is_traced, bool has_canary)
     make_waiters();
 }
 
-/* Both endpoints are known before anything is published: an event reaches those that have subscribed. */
+/* An event reaches those that have subscribed: here before anything is published. */
 static void subscribe(pawl_store *store)
 {
-    static const char *const types[] = {"act", "news"};
-    pawl_subscription_set    sets[ENDPOINTS * 2];
-    pawl_error               error   = PAWL_ERROR_INIT;
-    pawl_changes             changes = {
-                    .group_count = 1, .unit_count = 1, .now = MACHINE_START, .subscription_set.items = sets};
-    for (int i = 0; i < ENDPOINTS * 2; i++)
-        sets[changes.subscription_set.count++] =
-            (pawl_subscription_set){.type  = pawl_text_of(types[i / ENDPOINTS]),
-                                    .queue = pawl_text_of(traffic_endpoints[i % ENDPOINTS])};
+    pawl_subscription_set sets[SUBSCRIPTIONS_MAX];
+    pawl_error            error   = PAWL_ERROR_INIT;
+    pawl_changes          changes = {
+                 .group_count = 1, .unit_count = 1, .now = MACHINE_START, .subscription_set.items = sets};
+    for (size_t i = 0; i < app->subscription_count && i < SUBSCRIPTIONS_MAX; i++)
+        sets[changes.subscription_set.count++] = (pawl_subscription_set){
+            .type = app->subscriptions[i].type, .queue = app->subscriptions[i].queue};
     if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
-        model_fail("no subscriptions: %s", error.text);
+        simulation_fail("no subscriptions: %s", error.text);
+}
+
+static void see_commit(void *context, const pawl_changes *changes, const pawl_refusals *refused)
+{
+    (void)context;
+    run.counts.commits++;
+    for (size_t i = 0; refused != NULL && i < refused->count; i++) {
+        run.counts.refused++;
+        run.counts.refused_kinds[refused->items[i].kind] = true;
+    }
+#define KIND(name, is_refusable) run.counts.kinds[pawl_change_##name] |= changes->name.count != 0;
+    PAWL_CHANGE_KINDS(KIND)
+#undef KIND
+    app->committed(changes, refused);
+}
+
+static void see_claim(void *context, const pawl_queue_claim *claim, const pawl_queue_rows *rows)
+{
+    (void)context;
+    if (app->claimed != NULL)
+        app->claimed(claim, rows);
 }
 
 static void begin(const sim_plan *plan, const char *store_url, pawl_store **store)
 {
     static const char *const names[MACHINE_PROCESSES_MAX] = {"p0", "p1", "p2", "p3", "p4", "p5"};
-    sim_observer             observer  = {.committed = model_committed, .claimed = model_claimed};
+    sim_observer             observer  = {.committed = see_commit, .claimed = see_claim};
     sim_latency              latency   = {.usual    = plan->settings.latency,
                                           .slow     = (unsigned)plan->settings.slow,
                                           .slow_max = plan->settings.slow_max};
@@ -462,17 +534,21 @@ static void begin(const sim_plan *plan, const char *store_url, pawl_store **stor
     run.actor_count = (int)plan->settings.processes;
     machine_begin(plan->seed);
     machine_preempt((unsigned)plan->settings.preempt);
-    traffic_begin(plan);
-    model_begin();
+    traffic_plan(plan);
+    if (app->begin != NULL)
+        app->begin(plan->seed);
     sim_store_begin(store_url, &observer, &latency);
     if (pawl_store_open(store_url, NULL, store, &error) != PAWL_OK) {
         fprintf(stderr, "simulation: %s: %s\n", store_url, error.text);
         exit(1);
     }
     subscribe(*store);
-    run.client = machine_process("client");
+    run.client    = machine_process("client");
+    int endpoints = 0;
+    while (app->application->endpoints[endpoints] != NULL)
+        endpoints++;
     for (int i = 0; i < run.actor_count; i++) {
-        run.actors[i] = (actor){.process = machine_process(names[i]), .endpoint = i % ENDPOINTS};
+        run.actors[i] = (actor){.process = machine_process(names[i]), .endpoint = i % endpoints};
         start(&run.actors[i]);
     }
 }
@@ -484,18 +560,20 @@ void simulation_run(const sim_plan *plan, const char *store_url, simulation_resu
     play(store);
     stop_all();
     compare(store);
-    *result = (simulation_result){.is_failed = model_failure() != NULL,
+    *result = (simulation_result){.is_failed = simulation_failure() != NULL,
                                   .steps     = machine_steps(),
                                   .trace     = machine_trace(),
                                   .lasted    = machine_now() - MACHINE_START,
-                                  .counts    = model_counted()};
+                                  .done      = app->done != NULL ? app->done() : 0,
+                                  .counts    = run.counts};
     if (result->is_failed)
-        snprintf(result->failure, sizeof result->failure, "%s", model_failure());
+        snprintf(result->failure, sizeof result->failure, "%s", simulation_failure());
     for (int i = 0; i < run.actor_count; i++)
         crash(&run.actors[i], 0);
     sim_store_crash(run.client);
     machine_crash(run.client, forget_fd);
     pawl_store_close(store);
-    model_end();
+    if (app->end != NULL)
+        app->end();
     machine_end();
 }

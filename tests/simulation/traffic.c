@@ -5,7 +5,6 @@
 #include "simulation/traffic.h"
 
 #include "pawl/driver.h"
-#include "simulation/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -165,7 +164,7 @@ int64_t traffic_draw(void)
     return all.count < TASKS_MAX / 2 ? draw_task(kind, 0, 0) : 0;
 }
 
-const char *traffic_type(task_kind kind)
+static const char *type_of(task_kind kind)
 {
     static const char *const types[] = {
         [TASK_ACT] = "act",       [TASK_NEWS] = "news", [TASK_CARGO] = "cargo", [TASK_TIMER] = "",
@@ -241,7 +240,7 @@ static pawl_code begin_task(pawl_context *ctx, int64_t number)
     sim_task *it = traffic_task(number);
     if (it == NULL)
         return pawl_fail(ctx, PAWL_REJECT, "no task has the number %" PRId64, number);
-    machine_pause(it->duration);
+    simulation_pause(it->duration);
     if (it->failures > 0) {
         it->failures--;
         return pawl_fail(ctx, PAWL_EPERSIST, "not yet");
@@ -271,7 +270,7 @@ static pawl_code do_task(pawl_context *ctx, node *state, int64_t number)
         const sim_task *child = traffic_task(it->children[i]);
         if (send_child(ctx, child, it->children[i]) == PAWL_OK && child->kind == TASK_TIMER)
             *armed_of(state, child->timer) = it->children[i];
-        machine_pause((int64_t)machine_draw(50));
+        simulation_pause((int64_t)simulation_draw(50));
     }
     return it->end == TASK_COMPLETES ? close_saga(ctx, state) : PAWL_OK;
 }
@@ -342,7 +341,7 @@ PAWL_APPLY(apply_noted, book, noted);
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
 {
     const pawl_event_row *row = pawl_event_in_flight(ctx);
-    machine_pause((int64_t)machine_draw(1000));
+    simulation_pause((int64_t)simulation_draw(1000));
     return pawl_send(ctx, "seen",
                      PAWL_MESSAGE(seen, .number = event->number, .stream = row->stream,
                                   .version = row->version));
@@ -355,7 +354,7 @@ static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t co
     bool      is_ready = true;
     for (size_t i = 0; i < count; i++) {
         sim_task *it = traffic_task(messages[i].number);
-        machine_pause(it->duration / 8);
+        simulation_pause(it->duration / 8);
         is_ready &= it->failures == 0;
         it->failures -= it->failures > 0;
         log = pawl_arena_printf(pawl_scratch(ctx), "%.*s%" PRId64 ",", PAWL_TEXT_ARGS(log),
@@ -415,12 +414,18 @@ static const pawl_endpoint_spec beta  = {.name     = "beta",
 const pawl_application traffic = {PAWL_APPLICATION_HEAD, .name = "traffic",
                                   .endpoints = PAWL_ENDPOINTS(&alpha, &beta)};
 
-void traffic_begin(const sim_plan *plan)
+void traffic_plan(const sim_plan *plan)
+{
+    all.plan = plan;
+}
+
+void traffic_begin(uint64_t seed)
 {
     static const char *const names[ENDPOINTS] = {"alpha_box", "beta_box"};
+    const sim_plan          *plan             = all.plan;
     memset(&all, 0, sizeof all);
     all.plan = plan;
-    pawl_random_seed(&all.random, plan->seed ^ UINT64_C(0x7261666669630000));
+    pawl_random_seed(&all.random, seed ^ UINT64_C(0x7261666669630000));
     for (int i = 0; i < ENDPOINTS; i++)
         boxes[i] = (pawl_aggregator){.name         = names[i],
                                      .handle       = PAWL_HANDLE(on_parcels),
@@ -428,4 +433,29 @@ void traffic_begin(const sim_plan *plan)
                                      .size         = plan->settings.box_size,
                                      .attempts_max = 1000,
                                      .period = PAWL_MILLISECONDS(1) + plan->settings.box_period};
+}
+
+void traffic_message(int64_t number, simulation_message *made)
+{
+    const sim_task *it    = traffic_task(number);
+    int             count = 0;
+    *made                 = (simulation_message){.type = type_of(it->kind), .delay = it->delay};
+    snprintf(made->id, sizeof made->id, "root-%" PRId64, number);
+    snprintf(made->body, sizeof made->body, "{\"number\":%" PRId64 ",\"key\":\"k%d\"}", number,
+             it->key);
+    for (int e = 0; e < ENDPOINTS; e++)
+        if (it->kind == TASK_NEWS || it->endpoint == e)
+            made->queues[count++] = traffic_endpoints[e];
+}
+
+void traffic_configure(const char *endpoint, pawl_endpoint_options *options)
+{
+    static const pawl_route direct[] = {{.name = "carrier", .outbound = &simulation_outbound},
+                                        {.name = NULL}};
+    static const pawl_route remote[] = {{.name = "carrier", .outbound = &simulation_outbound},
+                                        {.name = "beta", .is_outbox = true},
+                                        {.name = NULL}};
+    int                     at       = strcmp(endpoint, traffic_endpoints[0]) == 0 ? 0 : 1;
+    options->user                    = (void *)(uintptr_t)&traffic_endpoints[at];
+    options->routes = all.plan->settings.outbox_local != 0 && at == 0 ? remote : direct;
 }

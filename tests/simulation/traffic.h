@@ -18,6 +18,7 @@
 #define PAWL_SIMULATION_TRAFFIC_H
 
 #include "pawl/pawl.h"
+#include "simulation/application.h"
 #include "simulation/plan.h"
 
 #define TASK_CHILDREN_MAX 4
@@ -58,19 +59,20 @@ typedef struct sim_task {
     size_t    child_count;
 } sim_task;
 
-/* Made anew by traffic_begin. */
 extern const pawl_application traffic;
 /* Their names; an endpoint's `user` is the address of its own. */
 extern const char *const traffic_endpoints[ENDPOINTS];
 
-/* No tasks. `plan` is borrowed. */
-void traffic_begin(const sim_plan *plan);
+/* The plan of the runs from now on: borrowed. */
+void traffic_plan(const sim_plan *plan);
+/* No tasks. */
+void traffic_begin(uint64_t seed);
+void traffic_message(int64_t number, simulation_message *made);
+void traffic_configure(const char *endpoint, pawl_endpoint_options *options);
 /* A new task and all that follow from it; its number. */
 int64_t   traffic_draw(void);
 sim_task *traffic_task(int64_t number); /* NULL: there is none of this number */
 int64_t   traffic_count(void);
-/* The type of its message. */
-const char *traffic_type(task_kind kind);
 /* The number in a body; 0: it has none. */
 int64_t traffic_number(pawl_text body);
 /* The endpoint whose saga has this table, or whose queue this is; -1: none. */
