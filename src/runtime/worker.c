@@ -336,7 +336,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     int64_t rest                                 = pawl__deaths_rests(endpoint);
     if (rest > 0) {
         pawl__worker_pause(worker, rest);
-        step->is_idle = true;
+        worker->gave_way = true; /* a program that steps comes again a little later, too */
+        step->is_idle    = true;
         return PAWL_OK;
     }
     pawl__worker_clocks(worker, pawl__business_now(endpoint));
