@@ -258,13 +258,6 @@ void pawl__deaths_give_turn(pawl_endpoint *endpoint)
     atomic_store(&pawl__turn_is_taken, false);
 }
 
-void pawl__deaths_rest(pawl__worker *worker)
-{
-    int64_t time = (int64_t)pawl_random_below(&worker->random, (uint64_t)REST_MAX);
-    if (!worker->engine.is_virtual)
-        atomic_store(&worker->endpoint->crashes.rest_end, pawl__monotonic_now() + time);
-}
-
 int64_t pawl__deaths_rests(pawl_endpoint *endpoint)
 {
     int64_t end  = atomic_load(&endpoint->crashes.rest_end);
@@ -380,13 +373,22 @@ void pawl__deaths_pass_some(pawl__worker *worker, int64_t count)
         end_share(worker, is_over);
 }
 
+void pawl__deaths_rest(pawl__worker *worker)
+{
+    int64_t time = (int64_t)pawl_random_below(&worker->random, (uint64_t)REST_MAX);
+    if (!worker->engine.is_virtual)
+        atomic_store(&worker->endpoint->crashes.rest_end, pawl__monotonic_now() + time);
+}
+
 void pawl__deaths_pass(pawl__worker *worker, bool is_last)
 {
     pawl__deaths *crashes = &worker->endpoint->crashes;
     if (atomic_fetch_sub(&crashes->alone, 1) <= 1 || is_last)
         atomic_store(&crashes->alone, 0);
-    if (is_last)
-        end_share(worker, true);
-    else
+    if (!is_last) {
         pawl__deaths_pass_some(worker, 1);
+        return;
+    }
+    end_share(worker, true);
+    pawl__deaths_rest(worker);
 }

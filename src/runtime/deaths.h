@@ -94,7 +94,7 @@ extern atomic_bool pawl__turn_is_taken;
 /* The right to run a message alone in this process. False: another thread runs something. */
 bool pawl__deaths_take_turn(pawl_endpoint *endpoint);
 void pawl__deaths_give_turn(pawl_endpoint *endpoint);
-/* The message in hand that ran alone, or with `is_last` the last that was due, has passed. */
+/* The message in hand that ran alone, or with `is_last` the last that was due, has passed; behind that the process rests. */
 void pawl__deaths_pass(struct pawl__worker *worker, bool is_last);
 /* So many have passed with care. For each share of theirs the row of a dead worker is ended, which the other processes
  * see: they share the work. That frees what it had leased: timeouts have their turn with care, too, and the next

@@ -173,8 +173,6 @@ static void end_step(pawl__worker *worker, pawl__alone_end message, pawl__alone_
     bool has_run  = message == PAWL__ALONE_RAN || timeout == PAWL__ALONE_RAN;
     if ((has_run && timeout != PAWL__ALONE_UNSURE) || is_empty)
         pawl__deaths_pass(worker, is_empty);
-    if (is_empty)
-        pawl__deaths_rest(worker);
     if (has_run || is_empty)
         return;
     pawl__worker_pause(worker, PAWL__MARK_PAUSE);

@@ -220,10 +220,8 @@ static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *ste
                            pawl_error *error)
 {
     bool is_over = worker->is_careful && !is_paused(worker) && !worker->has_left_out;
-    if (is_over && !step->is_taken) {
+    if (is_over && !step->is_taken)
         pawl__deaths_pass(worker, true);
-        pawl__deaths_rest(worker);
-    }
     if (worker->has_left_out)
         step->is_idle = pawl__worker_is_pausing(worker);
     else /* a worker that just saw the pause comes once more, for what does not stand still */

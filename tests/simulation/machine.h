@@ -15,7 +15,7 @@
  * allocates outlives the process.
  *
  * Threads: the program has one.
- * Tests: tests/simulation/found, and each hundredth seed runs twice
+ * Tests: tests/simulation/found, and each fiftieth seed runs twice
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -157,25 +157,6 @@ static pawl_code leave(pawl_store *store, fault_op op, sim_fault fault, pawl_cod
 
 /* ---- Opening ---------------------------------------------------------------------- */
 
-#define LEAVE_OUT(entry) self->ops.entry = behind->entry != NULL ? self->ops.entry : NULL
-
-static void take_promises(sim_store *self)
-{
-    const pawl_store_ops *behind = self->connection->inner->ops;
-    self->ops                    = *self->base.ops;
-    self->ops.promises           = behind->promises;
-    self->ops.native_type        = behind->native_type;
-    LEAVE_OUT(enlist);
-    LEAVE_OUT(handler_transaction_begin);
-    LEAVE_OUT(handler_transaction_end);
-    LEAVE_OUT(native);
-    LEAVE_OUT(worker_crashed);
-    LEAVE_OUT(worker_beat);
-    LEAVE_OUT(outbox_list);
-    LEAVE_OUT(dead_list);
-    self->base.ops = &self->ops;
-}
-
 static pawl_code connect(sim_store *self, const pawl_store_options *options, pawl_error *error)
 {
     connection *made = pawl_allocate(sizeof *made);
@@ -189,7 +170,8 @@ static pawl_code connect(sim_store *self, const pawl_store_options *options, paw
     connections      = made;
     self->connection = made;
     memcpy(self->base.identity, made->inner->identity, sizeof self->base.identity);
-    take_promises(self);
+    fault_take_promises(&self->ops, self->base.ops, made->inner->ops);
+    self->base.ops = &self->ops;
     return PAWL_OK;
 }
 
@@ -367,7 +349,7 @@ void sim_store_crash(process *it)
         next = one->next;
         if (one->owner != it)
             continue;
-        if (one->late != NULL && machine_draw(2) == 0)
+        if (one->late != NULL && one->inner != NULL && machine_draw(2) == 0)
             arrive_alone(one);
         drop(one);
     }

@@ -141,17 +141,13 @@ void fault_native_type(const char *type)
     native_type = type;
 }
 
-/* An entry that the driver leaves out is none of this store's either. */
-#define LEAVE_OUT(entry) self->ops.entry = behind->entry != NULL ? self->ops.entry : NULL
-
-static void take_promises(fault_store *self)
+void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
+                         const pawl_store_ops *behind)
 {
-    const pawl_store_ops *behind = self->inner->ops;
-    self->ops                    = *self->base.ops;
-    self->ops.promises           = behind->promises;
-    self->ops.native_type        = behind->native_type;
-    if (native_type != NULL)
-        self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
+    *ops             = *own;
+    ops->promises    = behind->promises;
+    ops->native_type = behind->native_type;
+#define LEAVE_OUT(entry) ops->entry = behind->entry != NULL ? ops->entry : NULL
     LEAVE_OUT(enlist);
     LEAVE_OUT(handler_transaction_begin);
     LEAVE_OUT(handler_transaction_end);
@@ -160,6 +156,14 @@ static void take_promises(fault_store *self)
     LEAVE_OUT(worker_beat);
     LEAVE_OUT(outbox_list);
     LEAVE_OUT(dead_list);
+#undef LEAVE_OUT
+}
+
+static void take_promises(fault_store *self)
+{
+    fault_take_promises(&self->ops, self->base.ops, self->inner->ops);
+    if (native_type != NULL)
+        self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
     self->base.ops = &self->ops;
 }
 

@@ -135,6 +135,10 @@ typedef void fault_observe_fn(const pawl_changes *changes, const pawl_refusals *
 /* Registers the driver when it is not yet, and makes "fault:NAME" lead to a
  * store. `name` and `url` are copied. */
 void fault_bind(const char *name, const char *url);
+/* The table of a store before another one: `own`, with the promises of the one behind. An entry that its driver leaves out
+ * is none of the store's before it either. */
+void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
+                         const pawl_store_ops *behind);
 /* native_type of handles that are opened from now on; "": nothing; NULL: that of the store behind.
  * Borrowed. */
 void fault_native_type(const char *type);
