@@ -512,8 +512,10 @@ def attempts(handler, command, cursors):
                 return reply
         except psycopg2.Error as problem:
             of_catalog = (problem.diag.schema_name or "").startswith("documentdb_api_catalog")
-            # Just dropped, and remembered by this connection: the command makes the collection.
-            of_catalog |= problem.pgcode == "M0008" and command.verb == "createIndexes"
+            # Just dropped, and remembered by this connection as long as it lives: another one makes the collection.
+            if problem.pgcode == "M0008" and command.verb == "createIndexes":
+                of_catalog = True
+                connection.close()
             if not left or not (problem.pgcode in CONFLICTS or of_catalog):
                 return failure(problem)
         finally:

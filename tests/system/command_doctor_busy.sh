@@ -52,11 +52,12 @@ busy()
 }
 
 # held NAME CHECK REGEX: a transaction that is open is no finding of that check by default, and one with
-# --transactions 0s, whose remedy ends it.
+# --transactions 0s, whose remedy ends it. InnoDB's list of transactions stays as it was until nobody has read it for
+# 100 ms.
 held()
 {
     local name=$1 check=$2 regex=$3 remedy
-    named() { pawl doctor --transactions 0s >"$work/out"; grep -A 1 -E "^FAIL +$check +.*$regex" "$work/out" >"$work/found"; }
+    named() { sleep 0.25; pawl doctor --transactions 0s >"$work/out"; grep -A 1 -E "^FAIL +$check +.*$regex" "$work/out" >"$work/found"; }
     poll 20 named || die "$name: the transaction is not named"
     remedy=$(sed -nE 's/^ +run: //p' "$work/found")
     expect 0 "^OK +$check" pawl doctor
