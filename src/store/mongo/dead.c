@@ -44,24 +44,21 @@ pawl_code pawl__mongo_dead_find(pawl_store *store, const pawl_dead_query *query,
 }
 
 static const pawl__field_list queue_name = PAWL__FIELDS(PAWL__AS(dead_count, queue, TEXT));
-static const pawl__field_list at_field   = PAWL__MONGO_NUMBER("at");
 
 pawl_code pawl__mongo_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                  pawl_error *error)
 {
     static const pawl__mongo_table names =
         PAWL__MONGO_TABLE("dead", "queue", queue_name, pawl_dead_count);
-    static const pawl__mongo_table ages = {.name = "dead", .fields = &at_field};
     pawl_code code = pawl__mongo_read(store, &names, arena, &counts->items, &counts->count, error,
                                       "pipeline: [{$group: {_id: '$queue'}}, {$sort: {_id: 1}}]");
     for (size_t i = 0; code == PAWL_OK && i < counts->count; i++) {
-        pawl_dead_count *item = &counts->items[i];
-        code = pawl__mongo_count(store, "dead", PAWL_STATS_COUNT_MAX, &item->count, error,
-                                 "queue: %t", item->queue);
-        if (code == PAWL_OK)
-            code = pawl__mongo_read_one(store, &ages, NULL, &item->oldest, NULL, error,
-                                        "filter: {queue: %t}, sort: {at: 1}, projection: {at: 1}",
-                                        item->queue);
+        pawl_dead_count   *item = &counts->items[i];
+        pawl__mongo_oldest found;
+        code = pawl__mongo_count_oldest(store, "dead", "at", PAWL_STATS_COUNT_MAX, &found, error,
+                                        "queue: %t", item->queue);
+        item->count  = found.n;
+        item->oldest = found.oldest;
     }
     return code;
 }

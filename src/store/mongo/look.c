@@ -64,16 +64,14 @@ static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_t
 static pawl_code count_queue(pawl_store *store, pawl_queue_stats *line, pawl_time now,
                              int64_t limit, pawl_error *error)
 {
-    static const pawl__mongo_table messages = {.name = "queue", .fields = &due_fields};
-    pawl_code code = pawl__mongo_count(store, "queue", limit, &line->ready, error,
-                                       "queue: %t, due: {$lte: %i}", line->queue, now);
+    pawl__mongo_oldest ready;
+    pawl_code          code = pawl__mongo_count_oldest(store, "queue", "due", limit, &ready, error,
+                                                       "queue: %t, due: {$lte: %i}", line->queue, now);
+    line->ready             = ready.n;
+    line->oldest            = ready.oldest;
     if (code == PAWL_OK)
         code = pawl__mongo_count(store, "queue", limit, &line->scheduled, error,
                                  "queue: %t, due: {$gt: %i}", line->queue, now);
-    if (code == PAWL_OK && line->ready != 0)
-        code = pawl__mongo_read_one(store, &messages, NULL, &line->oldest, NULL, error,
-                                    "filter: {queue: %t}, sort: {due: 1}, projection: {due: 1}",
-                                    line->queue);
     return code == PAWL_OK && line->scheduled != 0 ? count_retried(store, line, now, error) : code;
 }
 

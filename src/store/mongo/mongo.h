@@ -106,6 +106,14 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
 /* How many documents match; no more than `limit`, if it is not 0. */
 pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t limit,
                             int64_t *count, pawl_error *error, const char *filter, ...);
+typedef struct pawl__mongo_oldest {
+    int64_t n, oldest; /* 0 both, or neither */
+} pawl__mongo_oldest;
+/* Of at most `limit` documents with the smallest `key` how many there are, and that number, of one moment: two reads would
+ * find some, and then none. */
+pawl_code pawl__mongo_count_oldest(pawl_store *store, const char *collection, const char *key,
+                                   int64_t limit, pawl__mongo_oldest *found, pawl_error *error,
+                                   const char *filter, ...);
 /* Puts the rest of a body together that stands in two documents (body.c). */
 pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
                            const pawl__field_list *fields, pawl_arena *arena, void *row,

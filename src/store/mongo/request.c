@@ -155,6 +155,8 @@ pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pa
 }
 
 static const pawl__field_list counted = PAWL__MONGO_NUMBER("n");
+static const pawl__field_list oldest  = PAWL__FIELDS(PAWL__AS_OF(pawl__mongo_oldest, n, INT),
+                                                     PAWL__AS_OF(pawl__mongo_oldest, oldest, INT));
 
 pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                                void *row, bool *is_there, pawl_error *error, const char *find, ...)
@@ -186,6 +188,28 @@ pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t l
                              limit != 0 ? "pipeline: [{$match: %d}, {$limit: %i}, {$count: 'n'}]"
                                         : "pipeline: [{$match: %d}, {$count: 'n'}]",
                              &match, limit);
+    bson_destroy(&match);
+    return is_ok ? code : pawl__mongo_no_memory(error);
+}
+
+pawl_code pawl__mongo_count_oldest(pawl_store *store, const char *collection, const char *key,
+                                   int64_t limit, pawl__mongo_oldest *found, pawl_error *error,
+                                   const char *filter, ...)
+{
+    const pawl__mongo_table table = {.name = collection, .fields = &oldest};
+    char                    pipeline[160];
+    bson_t                  match = BSON_INITIALIZER;
+    va_list                 arguments;
+    va_start(arguments, filter);
+    bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
+    va_end(arguments);
+    *found = (pawl__mongo_oldest){.n = 0};
+    (void)snprintf(pipeline, sizeof pipeline,
+                   "pipeline: [{$match: %%d}, {$sort: {%s: 1}}, {$limit: %%i}, "
+                   "{$group: {_id: 0, n: {$sum: 1}, oldest: {$min: '$%s'}}}]",
+                   key, key);
+    pawl_code code =
+        pawl__mongo_read_one(store, &table, NULL, found, NULL, error, pipeline, &match, limit);
     bson_destroy(&match);
     return is_ok ? code : pawl__mongo_no_memory(error);
 }

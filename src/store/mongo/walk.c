@@ -40,19 +40,15 @@ static const pawl__mongo_table kinds[PAWL_SCAN_KINDS] = {
     [PAWL_SCAN_PARTITIONS]       = KIND("aggregator_flush", partition_fields),
 };
 
-static const pawl__field_list oldest = PAWL__FIELDS(ROW(oldest, "at", INT));
-
 /* The number of the partition's rows, and the oldest of them. */
 static pawl_code count_partition(pawl_store *store, pawl_scan_row *row, pawl_error *error)
 {
-    static const pawl__mongo_table table = {.name = "aggregator", .fields = &oldest};
-    pawl_code code = pawl__mongo_count(store, "aggregator", 0, &row->count, error, "partition: %t",
-                                       row->belongs_to);
-    return code != PAWL_OK ? code
-                           : pawl__mongo_read_one(store, &table, NULL, row, NULL, error,
-                                                  "filter: {partition: %t}, sort: {at: 1, _id: 1}, "
-                                                  "projection: {at: 1}",
-                                                  row->belongs_to);
+    pawl__mongo_oldest found;
+    pawl_code code = pawl__mongo_count_oldest(store, "aggregator", "at", INT64_MAX, &found, error,
+                                              "partition: %t", row->belongs_to);
+    row->count     = found.n;
+    row->oldest    = found.oldest;
+    return code;
 }
 
 /* Letters have no key but two texts. A condition on the id stands in "$and", behind the one that goes on. */
