@@ -43,6 +43,19 @@ typedef struct pawl__death {
     bool           is_ended; /* its row is gone; a stamp of it is still one of a dead worker */
 } pawl__death;
 
+/* The stamps of workers that live which a worker met last (mark.c). */
+#define PAWL__MET_MAX 8
+typedef struct pawl__met_stamp {
+    pawl_uuid worker;
+    pawl_time at;
+    int64_t   since; /* when it met this one first, by pawl__watch_now */
+} pawl__met_stamp;
+
+typedef struct pawl__met {
+    pawl__met_stamp items[PAWL__MET_MAX];
+    size_t          next; /* to be written over */
+} pawl__met;
+
 /* Of an endpoint. */
 typedef struct pawl__deaths {
     _Atomic pawl_time check;                   /* machine time of the next look */

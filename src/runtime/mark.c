@@ -15,6 +15,8 @@
 #define GRACE PAWL_SECONDS(1)
 /* A supervisor has noted the death by then, or will not. */
 #define GRACE_SUPERVISED PAWL_SECONDS(10)
+/* A death is known by then, and a worker that lives has claimed what it stamped. */
+#define LEFT_AFTER PAWL_SECONDS(60)
 
 pawl_code pawl__mark_no_memory(pawl_error *error)
 {
@@ -43,6 +45,21 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, liv
         found->is_back |= items[i].epoch != stamp->epoch;
     }
     return code;
+}
+
+/* Has nobody claimed it for long since this worker met it first? A worker that lost an ordered queue while it ran a
+ * message leaves its stamp there: its commit is refused, and it claims no more from that queue. */
+static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
+{
+    int64_t    now = pawl__watch_now(worker->endpoint);
+    pawl__met *met = &worker->met;
+    for (size_t i = 0; i < PAWL__MET_MAX; i++) {
+        const pawl__met_stamp *it = &met->items[i];
+        if (it->at == stamp->at && pawl_uuid_compare(it->worker, stamp->worker) == 0)
+            return now - it->since >= LEFT_AFTER;
+    }
+    met->items[met->next++ % PAWL__MET_MAX] = (pawl__met_stamp){stamp->worker, stamp->at, now};
+    return false;
 }
 
 /* The text of a death that was noted, of the worker or of its process, or empty. */
@@ -102,7 +119,7 @@ static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text
     if (since != PAWL_TIME_MAX)
         return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &alive, error);
-    if (alive.is_there)
+    if (alive.is_there && !is_left(worker, stamp))
         *found = PAWL__MARK_IN_HAND;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;

@@ -185,6 +185,7 @@ typedef struct pawl__worker {
     struct pawl__alone *care;  /* care.c: streams of the batch's timeouts; NULL: without care */
     int64_t            *left_out; /* messages of the claim that are not in the batch */
     size_t              left_out_count;
+    pawl__met           met;    /* mark.c */
     bool          has_left_out; /* something was given back, or left out: not all has passed */
     int64_t       dispatched;   /* outbox rows committed since the last delivery */
     pawl_counters correction;   /* counts of refused groups, to be taken back */

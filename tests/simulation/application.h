@@ -60,7 +60,7 @@ typedef struct simulation_application {
     bool (*is_at_rest)(char *what, size_t size);
     /* At rest, and behind the end of all processes. [compare] */
     void (*compare)(pawl_store *store, pawl_arena *arena);
-    /* How much was done, for the report. [done] */
+    /* How much was done, for the report; as long as it grows, the end of all trouble may be more than four hours ago. [done] */
     int64_t (*done)(void);
     /* Changes the options of an endpoint, by its name. [configure] */
     void (*configure)(const char *endpoint, pawl_endpoint_options *options);

@@ -399,11 +399,16 @@ static void look_for_busy_loop(void)
     }
 }
 
+static int64_t count_done(void)
+{
+    return app->done != NULL ? app->done() : 0;
+}
+
 static void play(pawl_store *store)
 {
     int     next = 0;
     char    what[300];
-    int64_t end = MACHINE_NEVER;
+    int64_t end = MACHINE_NEVER, done = 0;
     while (simulation_failure() == NULL) {
         go_on(&next);
         bury();
@@ -413,13 +418,19 @@ static void play(pawl_store *store)
             sim_store_calm();
             end = machine_now() + REST_MAX;
         }
+        if (run.is_calm && count_done() > done) {
+            done = count_done();
+            end  = machine_now() + REST_MAX;
+        }
         if (run.is_calm && machine_steps() % REST_STEPS == 0 && !process_is_alive(run.client) &&
             app->is_at_rest(what, sizeof what) && !has_outbox(store))
             return;
         if (machine_now() > end || machine_steps() > STEPS_MAX) {
             (void)app->is_at_rest(what, sizeof what);
             simulation_fail("not at rest after %s: %s",
-                            machine_now() > end ? "four hours" : "20 million steps", what);
+                            machine_now() > end ? "four hours in which nothing was done"
+                                                : "20 million steps",
+                            what);
         }
     }
 }
@@ -564,7 +575,7 @@ void simulation_run(const sim_plan *plan, const char *store_url, simulation_resu
                                   .steps     = machine_steps(),
                                   .trace     = machine_trace(),
                                   .lasted    = machine_now() - MACHINE_START,
-                                  .done      = app->done != NULL ? app->done() : 0,
+                                  .done      = count_done(),
                                   .counts    = run.counts};
     if (result->is_failed)
         snprintf(result->failure, sizeof result->failure, "%s", simulation_failure());

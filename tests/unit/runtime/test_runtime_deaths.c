@@ -265,6 +265,24 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
     finish(&it, kept);
 }
 
+/* As a worker does that another one took an ordered queue from. The queue would stand still as long as it lives. */
+static void e26_a_stamp_that_its_worker_left_holds_no_message(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 1);
+    pawl_store *other = open_worker(url);
+    stamp_first(other, it.arena);
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(59));
+    assert_string_equal(seen.text, "");
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    assert_int_equal(world_dead(&it).count, 0);
+    pawl_store_close(other);
+    finish(&it, kept);
+}
+
 /* Under a virtual clock, message by message, too. */
 static char line_of_timeout[400];
 
@@ -469,6 +487,7 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many),
         ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die),
         ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again),
