@@ -315,11 +315,11 @@ class Results:
             json.dump({"entries": self.entries, "times": self.times}, file, indent=1)
         os.replace(self.path + ".new", self.path)
 
-    def put(self, mutant, verdict, test, detail, seconds):
+    def put(self, mutant, verdict, test, detail, seconds, below=0):
         with self.lock:
             self.entries[mutant.digest()] = {
                 "area": mutant.area.name, "name": mutant.name, "verdict": verdict,
-                "test": test, "detail": detail, "seconds": round(seconds, 1),
+                "test": test, "detail": detail, "seconds": round(seconds, 1), "below": below,
             }
             self.save()
 
@@ -420,10 +420,11 @@ class Planter:
             return "does not build", "", tree.build_error()
         if not order:
             return "survived", "", "no test runs this function"
-        ran_any = False
+        below = (self.results.get(mutant) or {}).get("below", 0) if self.options.resume else 0
+        ran_any = below > 0  # the tests that are shorter have passed with it
         short = [name for name in order if not self.is_left_out(name)]
         for name in short:
-            if name in self.unsound:
+            if name in self.unsound or self.results.times.get(name, below) < below:
                 continue
             self.show(tree, mutant, name)
             ran = self.run(tree, tests[name])
@@ -470,7 +471,8 @@ class Planter:
                 begin = time.monotonic()
                 found = self.judge(tree, tests, mutant)
                 seconds = time.monotonic() - begin
-                self.results.put(mutant, *found, seconds)
+                below = self.options.longest if found[2] == NOT_SEEN else 0
+                self.results.put(mutant, *found, seconds, below)
                 self.tell(mutant, *found, seconds)
             tree.restore()
         except (ToolError, mutants.ListError, OSError, subprocess.SubprocessError) as error:
@@ -735,7 +737,8 @@ def check(root, areas):
 
 
 def is_left(options, kept):
-    if options.longest is not None and options.resume and kept.get("detail") == NOT_SEEN:
+    was_short = options.resume and kept.get("detail") == NOT_SEEN
+    if was_short and options.longest is not None and options.longest <= kept["below"]:
         return False
     return kept.get("verdict") not in ("caught", "survived")
 

@@ -29,7 +29,7 @@ typedef struct sim_options {
 
 typedef struct totals {
     uint64_t runs, steps, failed;
-    int64_t  lasted, commits, refused, done;
+    int64_t  lasted, commits, refused, done, cuts;
     bool     kinds[pawl_change_kind_count], refused_kinds[pawl_change_kind_count];
 } totals;
 
@@ -110,6 +110,7 @@ static void add(totals *all, const simulation_result *result)
     all->commits += result->counts.commits;
     all->refused += result->counts.refused;
     all->done += result->done;
+    all->cuts += result->counts.cuts;
     for (int i = 0; i < pawl_change_kind_count; i++) {
         all->kinds[i] |= result->counts.kinds[i];
         all->refused_kinds[i] |= result->counts.refused_kinds[i];
@@ -142,8 +143,11 @@ static void print_totals(const totals *all, double seconds)
            "virtual time\n",
            all->runs, all->failed, all->steps, seconds, (double)all->steps / seconds,
            (double)all->lasted / 86400e6);
-    printf("%" PRId64 " commits, %" PRId64 " refusals, %" PRId64 " effects\n", all->commits,
+    printf("%" PRId64 " commits, %" PRId64 " refusals, %" PRId64 " effects", all->commits,
            all->refused, all->done);
+    if (all->cuts > 0)
+        printf(", %" PRId64 " power cuts", all->cuts);
+    printf("\n");
 }
 
 /* Names kinds of change that no run had, and those that no run refused. */
@@ -210,9 +214,10 @@ static void usage(void)
 {
     fprintf(
         stderr,
-        "usage: pawl-sim [--app FILE.so] [--seed N] [--seconds S | --count N] [--shrink] [--canary]\n"
-        "       pawl-sim [--app FILE.so] [--trace] [--shrink] --plan FILE ...\n"
-        "Plays plans drawn from seeds, from N on (PAWL_TEST_SEED, or by the time), or those of files.\n");
+        "usage: pawl-sim [--app FILE.so] [--store URL] [--seed N] [--seconds S | --count N] [--shrink] [--canary]\n"
+        "       pawl-sim [--app FILE.so] [--store URL] [--trace] [--shrink] --plan FILE ...\n"
+        "Plays plans drawn from seeds, from N on (PAWL_TEST_SEED, or by the time), or those of files.\n"
+        "The store is in memory; --store sqlite: is SQLite on a disk whose power is cut.\n");
     exit(2);
 }
 

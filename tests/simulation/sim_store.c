@@ -7,6 +7,8 @@
  */
 #include "simulation/sim_store.h"
 
+#include "simulation/application.h"
+#include "simulation/disk.h"
 #include "support/fault_store.h"
 
 #include <poll.h>
@@ -52,6 +54,14 @@ static planned      plans[FAULTS_MAX];
 static size_t       plan_count;
 static int64_t      away_until;
 static bool         forgets_timeouts;
+
+/* The commit in whose middle the power went; its change set is that of the caller. */
+static struct {
+    const pawl_changes  *changes; /* NULL: none */
+    const pawl_refusals *refused;
+    pawl_worker_id       worker;
+    bool                 has_worker;
+} unsure;
 
 const char *sim_fault_name(sim_fault fault)
 {
@@ -269,6 +279,12 @@ static pawl_code apply(pawl_store *inner, const pawl_changes *changes, pawl_refu
         changes                 = &fewer;
     }
     pawl_code code = inner->ops->commit(inner, changes, refused, error);
+    if (code != PAWL_OK && disk_is_off() && unsure.changes == NULL) {
+        unsure.changes    = changes;
+        unsure.refused    = refused;
+        unsure.worker     = inner->worker;
+        unsure.has_worker = inner->is_attached;
+    }
     if (code == PAWL_OK && observer.committed != NULL)
         observer.committed(observer.context, changes, refused);
     return code;
@@ -353,6 +369,62 @@ void sim_store_crash(process *it)
             arrive_alone(one);
         drop(one);
     }
+}
+
+/* ---- Power ---------------------------------------------------------------------------------- */
+
+void sim_store_lose_power(void)
+{
+    for (connection *one = connections; one != NULL; one = one->next) {
+        disconnect(one);
+        one->late = NULL;
+    }
+}
+
+/* Is the message in its queue? A sender has no worker that could be asked for its last commit. */
+static pawl_code find_message(pawl_store *store, const pawl_queue_send *sent, pawl_arena *arena,
+                              bool *is_there, pawl_error *error)
+{
+    pawl_queue_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_queue_list(store, sent->queue, 0, arena, &rows, error);
+    for (size_t i = 0; i < rows.count; i++)
+        *is_there |= pawl_text_equal(rows.items[i].message.id, sent->message.id);
+    return code;
+}
+
+static pawl_code find_commit(pawl_store *store, bool *is_applied, pawl_error *error)
+{
+    const pawl_changes *changes = unsure.changes;
+    pawl_code           code    = PAWL_OK;
+    *is_applied                 = false;
+    if (unsure.has_worker) {
+        store->worker = unsure.worker;
+        code          = store->ops->resolve(store, changes->commit_id, is_applied, error);
+        return code == PAWL_EFENCED
+                   ? PAWL_OK
+                   : code; /* the worker's row, which the commit needs, did not stay either */
+    }
+    pawl_arena *arena = pawl_arena_create(0);
+    for (size_t i = 0; i < changes->queue_send.count && !*is_applied && code == PAWL_OK; i++)
+        if (!simulation_is_refused(unsure.refused, changes->queue_send.items[i].group))
+            code = find_message(store, &changes->queue_send.items[i], arena, is_applied, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+bool sim_store_recover(pawl_error *error)
+{
+    pawl_store *store      = NULL;
+    bool        is_applied = false;
+    disk_recover();
+    pawl_code code = pawl_store_open(store_url, NULL, &store, error);
+    if (code == PAWL_OK && unsure.changes != NULL)
+        code = find_commit(store, &is_applied, error);
+    if (code == PAWL_OK && is_applied && observer.committed != NULL)
+        observer.committed(observer.context, unsure.changes, unsure.refused);
+    unsure.changes = NULL;
+    pawl_store_close(store);
+    return code == PAWL_OK;
 }
 
 /* ---- Claims ------------------------------------------------------------------------------ */
@@ -469,9 +541,10 @@ void sim_store_begin(const char *url, const sim_observer *seen, const sim_latenc
     }
     is_registered = true;
     snprintf(store_url, sizeof store_url, "%s", url);
-    observer    = *seen;
-    latency     = *pace;
-    connections = NULL;
+    observer       = *seen;
+    latency        = *pace;
+    connections    = NULL;
+    unsure.changes = NULL;
     sim_store_calm();
 }
 

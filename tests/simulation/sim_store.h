@@ -53,6 +53,10 @@ void sim_store_cut(process *it);
 void sim_store_away_until(int64_t time);
 /* Ends the connections of a process that crashed. */
 void sim_store_crash(process *it);
+/* The power is gone (disk.h): all connections are lost. Then it is back, and the commit that was under way is told, if it
+ * is part of the store. False: the store cannot be opened, or asked. */
+void sim_store_lose_power(void);
+bool sim_store_recover(pawl_error *error);
 /* A defect that is planted: one of fifty commits sets no timeouts. */
 void sim_store_forget_timeouts(bool is_planted);
 /* No faults from now on. */

@@ -4,6 +4,8 @@
  */
 #include "simulation/simulation.h"
 
+#include "simulation/client.h"
+#include "simulation/disk.h"
 #include "simulation/traffic.h"
 
 #include "runtime/deaths.h"
@@ -21,6 +23,9 @@
 #define RESTART_DELAY PAWL_SECONDS(1)
 #define DUMMY_WAITERS 128
 #define SUBSCRIPTIONS_MAX 32
+#define ON_DISK_MAX \
+    2 /* processes, which open the store at each power cut again: for SQLite they are threads of one */
+#define POWER_OPERATIONS 120 /* of the disk, between two cuts at most */
 
 static const simulation_application *app;
 
@@ -40,7 +45,10 @@ static struct {
     int64_t         sent[PLAN_EVENTS_MAX]; /* tasks */
     int             sent_count;
     int64_t         carrier_away;
-    bool            is_traced, is_calm;
+    bool            is_traced, is_calm, has_canary;
+    bool            is_on_disk; /* whose power is cut until the calm */
+    pawl_store     *store;      /* of the simulation itself */
+    const char     *store_url;
     /* Of the run's commits. */
     simulation_counts counts;
     char              failure[600];
@@ -88,6 +96,11 @@ bool simulation_is_refused(const pawl_refusals *refused, uint32_t group)
     return false;
 }
 
+const simulation_application *simulation_app(void)
+{
+    return app;
+}
+
 /* ---- The receiver outside --------------------------------------------------------------- */
 
 /* A delivery that arrived may be said to have failed, and comes again. */
@@ -123,6 +136,11 @@ static int32_t or_none(int64_t count)
 static const char *name_of(const actor *self)
 {
     return app->application->endpoints[self->endpoint]->name;
+}
+
+const char *simulation_queue_of(const plan_event *event)
+{
+    return name_of(&run.actors[event->process % run.actor_count]);
 }
 
 static pawl_endpoint_options options_of(const actor *self)
@@ -197,80 +215,6 @@ static void stop(actor *self)
         pawl_endpoint_stop(self->running);
 }
 
-/* Sends one message, as a program outside would: until it is told that the message is there. */
-static void send(void *argument)
-{
-    int64_t            number = (int64_t)(intptr_t)argument;
-    simulation_message it     = {.type = NULL};
-    app->message(number, &it);
-    for (bool is_sent = false; !is_sent;) {
-        pawl_error        error   = PAWL_ERROR_INIT;
-        pawl_sender      *sender  = NULL;
-        pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = it.id, .delay = it.delay};
-        pawl_code         code    = pawl_sender_open("sim:", NULL, &sender, &error);
-        for (int i = 0; i < SIMULATION_QUEUES_MAX && it.queues[i] != NULL && code == PAWL_OK; i++)
-            code = pawl_sender_send_json(sender, it.queues[i], &options, it.type,
-                                         pawl_text_of(it.body), &error);
-        if (code == PAWL_OK)
-            code = pawl_sender_commit(sender, &error);
-        pawl_sender_close(sender);
-        is_sent = code == PAWL_OK;
-        if (!is_sent)
-            machine_pause(PAWL_MILLISECONDS(100));
-    }
-    if (app->sent != NULL)
-        app->sent(number);
-}
-
-/* ---- The operator ------------------------------------------------------------------------ */
-
-#define OPERATOR PAWL_TEXT("operator")
-
-/* Sends dead letters again, each in a commit of its own; what the store refuses or cannot do stays. Not those of
- * timeouts, which a saga may have cancelled meanwhile: nothing but the operator knows. */
-static void retry_dead(void *argument)
-{
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_store     *store = NULL;
-    pawl_arena     *arena = pawl_arena_create(0);
-    pawl_dead_query query = {.count_max = 1000};
-    pawl_dead_rows  rows  = {.count = 0};
-    pawl_code       code  = pawl_store_open("sim:", NULL, &store, &error);
-    (void)argument;
-    if (code == PAWL_OK)
-        code = pawl_store_dead_find(store, &query, arena, &rows, &error);
-    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
-        pawl_dead_settle how = {.action = PAWL_DEAD_RETRY, .by = OPERATOR};
-        if (rows.items[i].message.headers.size > 0 &&
-            strstr(rows.items[i].message.headers.data, PAWL_HEADER_SAGA_ID) != NULL)
-            continue;
-        (void)pawl_store_dead_settle(store, &rows.items[i], 1, &how, machine_now(), NULL, &error);
-    }
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
-}
-
-/* Pauses the queue of an endpoint, and lets its workers go on after `value` of the event. */
-static void pause_queue(void *argument)
-{
-    const plan_event *event = argument;
-    pawl_text         queue = pawl_text_of(name_of(&run.actors[event->process]));
-    for (int i = 0; i < 2; i++) {
-        pawl_code code = PAWL_EBUSY;
-        for (int tries = 0; code != PAWL_OK && (i == 1 || tries < 5); tries++) {
-            pawl_error  error = PAWL_ERROR_INIT;
-            pawl_store *store = NULL;
-            code              = pawl_store_open("sim:", NULL, &store, &error);
-            if (code == PAWL_OK)
-                code = (i == 0 ? pawl_store_queue_pause : pawl_store_queue_resume)(
-                    store, queue, OPERATOR, PAWL_TEXT("why not"), machine_now(), &error);
-            pawl_store_close(store);
-            machine_pause(PAWL_MILLISECONDS(500));
-        }
-        machine_pause(event->value);
-    }
-}
-
 /* ---- Events --------------------------------------------------------------------------------- */
 
 static void allow_faults(void)
@@ -281,7 +225,7 @@ static void allow_faults(void)
 
 static void do_event(const plan_event *event)
 {
-    actor  *self   = &run.actors[event->process];
+    actor  *self   = &run.actors[event->process % run.actor_count];
     int64_t number = 0;
     switch (event->kind) {
     case plan_event_send:
@@ -315,12 +259,14 @@ static void do_event(const plan_event *event)
         sim_store_away_until(machine_now() + event->value);
         break;
     case plan_event_carrier: run.carrier_away = machine_now() + event->value; break;
-    case plan_event_retry: machine_start(run.client, retry_dead, NULL); break;
-    case plan_event_pause: machine_start(run.client, pause_queue, (void *)(uintptr_t)event); break;
+    case plan_event_retry: machine_start(run.client, client_retry_dead, NULL); break;
+    case plan_event_pause:
+        machine_start(run.client, client_pause_queue, (void *)(uintptr_t)event);
+        break;
     case plan_event_count: break;
     }
     if (number != 0)
-        machine_start(run.client, send, (void *)(intptr_t)number);
+        machine_start(run.client, client_send, (void *)(intptr_t)number);
 }
 
 /* The next restart, or MACHINE_NEVER. */
@@ -371,12 +317,12 @@ static void go_on(int *next_event)
 /* ---- Runs --------------------------------------------------------------------------------------- */
 
 /* Answers of entities go through the outbox, too, and are no tasks. */
-static bool has_outbox(pawl_store *store)
+static bool has_outbox(void)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_stats  stats = PAWL_STATS_INIT;
     pawl_arena *arena = pawl_arena_create(0);
-    if (pawl_store_stats(store, machine_now(), arena, &stats, &error) != PAWL_OK)
+    if (pawl_store_stats(run.store, machine_now(), arena, &stats, &error) != PAWL_OK)
         simulation_fail("no statistics: %s", error.text);
     pawl_arena_destroy(arena);
     return stats.outbox_pending + stats.outbox_blocked != 0;
@@ -404,18 +350,46 @@ static int64_t count_done(void)
     return app->done != NULL ? app->done() : 0;
 }
 
-static void play(pawl_store *store)
+/* ---- Power ---------------------------------------------------------------------------------- */
+
+static void plan_cut(void)
+{
+    if (run.is_on_disk)
+        disk_cut_after(run.is_calm ? 0 : 1 + machine_draw(POWER_OPERATIONS));
+}
+
+/* All processes are gone, but for those that only send, whose calls fail. */
+static void lose_power(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    sim_store_lose_power();
+    pawl_store_close(run.store);
+    run.store = NULL;
+    if (!sim_store_recover(&error) ||
+        pawl_store_open(run.store_url, NULL, &run.store, &error) != PAWL_OK)
+        simulation_fail("behind a power cut: %s", error.text);
+    for (int i = 0; i < run.actor_count; i++)
+        if (run.actors[i].restart == MACHINE_NEVER)
+            crash(&run.actors[i], (int64_t)machine_draw(RESTART_DELAY));
+    run.counts.cuts++;
+    plan_cut();
+}
+
+static void play(void)
 {
     int     next = 0;
     char    what[300];
     int64_t end = MACHINE_NEVER, done = 0;
     while (simulation_failure() == NULL) {
         go_on(&next);
+        if (disk_is_off())
+            lose_power();
         bury();
         look_for_busy_loop();
         if (next == run.plan->event_count && !run.is_calm) {
             run.is_calm = true;
             sim_store_calm();
+            plan_cut();
             end = machine_now() + REST_MAX;
         }
         if (run.is_calm && count_done() > done) {
@@ -423,7 +397,7 @@ static void play(pawl_store *store)
             end  = machine_now() + REST_MAX;
         }
         if (run.is_calm && machine_steps() % REST_STEPS == 0 && !process_is_alive(run.client) &&
-            app->is_at_rest(what, sizeof what) && !has_outbox(store))
+            app->is_at_rest(what, sizeof what) && !has_outbox())
             return;
         if (machine_now() > end || machine_steps() > STEPS_MAX) {
             (void)app->is_at_rest(what, sizeof what);
@@ -455,11 +429,11 @@ static void stop_all(void)
     }
 }
 
-static void compare(pawl_store *store)
+static void compare(void)
 {
     pawl_arena *arena = pawl_arena_create(0);
     if (simulation_failure() == NULL && app->compare != NULL)
-        app->compare(store, arena);
+        app->compare(run.store, arena);
     pawl_arena_destroy(arena);
 }
 
@@ -485,9 +459,9 @@ static void make_waiters(void)
 
 void simulation_init(const simulation_application *application, bool is_traced, bool has_canary)
 {
-    app = application;
-    sim_store_forget_timeouts(has_canary);
-    run.is_traced = is_traced;
+    app            = application;
+    run.is_traced  = is_traced;
+    run.has_canary = has_canary;
     pawl_log_set(say, is_traced ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, NULL);
     machine_own(&pawl__turn_is_taken, sizeof pawl__turn_is_taken);
     machine_begin(0);
@@ -496,7 +470,7 @@ void simulation_init(const simulation_application *application, bool is_traced, 
 }
 
 /* An event reaches those that have subscribed: here before anything is published. */
-static void subscribe(pawl_store *store)
+static void subscribe(void)
 {
     pawl_subscription_set sets[SUBSCRIPTIONS_MAX];
     pawl_error            error   = PAWL_ERROR_INIT;
@@ -505,7 +479,7 @@ static void subscribe(pawl_store *store)
     for (size_t i = 0; i < app->subscription_count && i < SUBSCRIPTIONS_MAX; i++)
         sets[changes.subscription_set.count++] = (pawl_subscription_set){
             .type = app->subscriptions[i].type, .queue = app->subscriptions[i].queue};
-    if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
+    if (pawl_store_commit(run.store, &changes, NULL, &error) != PAWL_OK)
         simulation_fail("no subscriptions: %s", error.text);
 }
 
@@ -530,30 +504,47 @@ static void see_claim(void *context, const pawl_queue_claim *claim, const pawl_q
         app->claimed(claim, rows);
 }
 
-static void begin(const sim_plan *plan, const char *store_url, pawl_store **store)
+static bool is_on_disk(const char *url)
+{
+    return strcmp(url, "sqlite:") == 0;
+}
+
+static void begin_store(const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    run.is_on_disk   = is_on_disk(url);
+    run.store_url    = run.is_on_disk ? disk_begin(run.has_canary) : url;
+    sim_store_forget_timeouts(run.has_canary && !run.is_on_disk);
+    if (pawl_store_open(run.store_url, NULL, &run.store, &error) != PAWL_OK) {
+        fprintf(stderr, "simulation: %s: %s\n", run.store_url, error.text);
+        exit(1);
+    }
+}
+
+static void begin(const sim_plan *plan, const char *store_url)
 {
     static const char *const names[MACHINE_PROCESSES_MAX] = {"p0", "p1", "p2", "p3", "p4", "p5"};
     sim_observer             observer  = {.committed = see_commit, .claimed = see_claim};
     sim_latency              latency   = {.usual    = plan->settings.latency,
                                           .slow     = (unsigned)plan->settings.slow,
                                           .slow_max = plan->settings.slow_max};
-    pawl_error               error     = PAWL_ERROR_INIT;
-    bool                     is_traced = run.is_traced;
+    bool                     is_traced = run.is_traced, has_canary = run.has_canary;
     memset(&run, 0, sizeof run);
     run.is_traced   = is_traced;
+    run.has_canary  = has_canary;
     run.plan        = plan;
     run.actor_count = (int)plan->settings.processes;
+    if (is_on_disk(store_url) && run.actor_count > ON_DISK_MAX)
+        run.actor_count = ON_DISK_MAX;
     machine_begin(plan->seed);
     machine_preempt((unsigned)plan->settings.preempt);
     traffic_plan(plan);
     if (app->begin != NULL)
         app->begin(plan->seed);
-    sim_store_begin(store_url, &observer, &latency);
-    if (pawl_store_open(store_url, NULL, store, &error) != PAWL_OK) {
-        fprintf(stderr, "simulation: %s: %s\n", store_url, error.text);
-        exit(1);
-    }
-    subscribe(*store);
+    begin_store(store_url);
+    sim_store_begin(run.store_url, &observer, &latency);
+    subscribe();
+    plan_cut();
     run.client    = machine_process("client");
     int endpoints = 0;
     while (app->application->endpoints[endpoints] != NULL)
@@ -566,11 +557,10 @@ static void begin(const sim_plan *plan, const char *store_url, pawl_store **stor
 
 void simulation_run(const sim_plan *plan, const char *store_url, simulation_result *result)
 {
-    pawl_store *store = NULL;
-    begin(plan, store_url, &store);
-    play(store);
+    begin(plan, store_url);
+    play();
     stop_all();
-    compare(store);
+    compare();
     *result = (simulation_result){.is_failed = simulation_failure() != NULL,
                                   .steps     = machine_steps(),
                                   .trace     = machine_trace(),
@@ -583,7 +573,9 @@ void simulation_run(const sim_plan *plan, const char *store_url, simulation_resu
         crash(&run.actors[i], 0);
     sim_store_crash(run.client);
     machine_crash(run.client, forget_fd);
-    pawl_store_close(store);
+    pawl_store_close(run.store);
+    if (run.is_on_disk)
+        disk_end();
     if (app->end != NULL)
         app->end();
     machine_end();

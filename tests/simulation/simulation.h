@@ -17,7 +17,7 @@
 #include "simulation/sim_store.h"
 
 typedef struct simulation_counts {
-    int64_t commits, refused;
+    int64_t commits, refused, cuts; /* of the power */
     /* A commit had such a change, or refused one. */
     bool kinds[pawl_change_kind_count], refused_kinds[pawl_change_kind_count];
 } simulation_counts;
@@ -32,8 +32,13 @@ typedef struct simulation_result {
 } simulation_result;
 
 /* Once. `is_traced`: what happens goes to stderr, with the lines of the log. `has_canary`: the store forgets some
- * timeouts, which must be found. */
+ * timeouts, or does not sync its commits, which must be found. */
 void simulation_init(const simulation_application *application, bool is_traced, bool has_canary);
+/* "sqlite:": on a disk whose power is cut until the last event (disk.h). */
 void simulation_run(const sim_plan *plan, const char *store_url, simulation_result *result);
+
+/* For client.c. */
+const simulation_application *simulation_app(void);
+const char                   *simulation_queue_of(const plan_event *event);
 
 #endif
