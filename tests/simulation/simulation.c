@@ -25,6 +25,8 @@
 #define SUBSCRIPTIONS_MAX 32
 #define ON_DISK_MAX \
     2 /* processes, which open the store at each power cut again: for SQLite they are threads of one */
+#define CUTS_MAX \
+    100 /* of the power, in a run: each leaves rows of dead workers, and more of them make it slow */
 #define POWER_OPERATIONS 120 /* of the disk, between two cuts at most */
 
 static const simulation_application *app;
@@ -355,7 +357,8 @@ static int64_t count_done(void)
 static void plan_cut(void)
 {
     if (run.is_on_disk)
-        disk_cut_after(run.is_calm ? 0 : 1 + machine_draw(POWER_OPERATIONS));
+        disk_cut_after(
+            run.is_calm || run.counts.cuts == CUTS_MAX ? 0 : 1 + machine_draw(POWER_OPERATIONS));
 }
 
 /* All processes are gone, but for those that only send, whose calls fail. */
