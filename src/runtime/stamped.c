@@ -193,10 +193,11 @@ pawl_code pawl__deaths_run_stamped(pawl__worker *worker, pawl_time due_max, pawl
     if (code != PAWL_OK || step->is_taken)
         return code;
     bool is_both = !worker->engine.is_virtual || message == PAWL__ALONE_NONE;
-    /* The message may have run for long: a lease from the beginning of the step would be over. */
-    pawl__worker_clocks(worker, worker->engine.business_now);
-    if (timeout == PAWL__ALONE_NONE && is_both)
+    if (timeout == PAWL__ALONE_NONE && is_both) {
+        /* The message may have run for long: a lease from the beginning of the step would be over. */
+        pawl__worker_clocks(worker, worker->engine.business_now);
         code = pawl__alone_run_timeout(worker, due_max, &timeout, step, error);
+    }
     if (code == PAWL_OK)
         end_step(worker, message, timeout, step);
     return code;

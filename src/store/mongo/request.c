@@ -173,23 +173,32 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
     return pawl__mongo_end(&r);
 }
 
+/* The row of the one document that a pipeline makes of those that match, and of a limit. */
+static pawl_code read_group(pawl_store *store, const pawl__mongo_table *table, void *row,
+                            const char *pipeline, int64_t limit, pawl_error *error,
+                            const char *filter, va_list arguments)
+{
+    bson_t    match = BSON_INITIALIZER;
+    bool      is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
+    pawl_code code =
+        pawl__mongo_read_one(store, table, NULL, row, NULL, error, pipeline, &match, limit);
+    bson_destroy(&match);
+    return is_ok ? code : pawl__mongo_no_memory(error);
+}
+
 pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t limit,
                             int64_t *count, pawl_error *error, const char *filter, ...)
 {
     const pawl__mongo_table table = {.name = collection, .fields = &counted};
-    bson_t                  match = BSON_INITIALIZER;
     va_list                 arguments;
-    va_start(arguments, filter);
-    bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
-    va_end(arguments);
     *count = 0;
-    pawl_code code =
-        pawl__mongo_read_one(store, &table, NULL, count, NULL, error,
-                             limit != 0 ? "pipeline: [{$match: %d}, {$limit: %i}, {$count: 'n'}]"
-                                        : "pipeline: [{$match: %d}, {$count: 'n'}]",
-                             &match, limit);
-    bson_destroy(&match);
-    return is_ok ? code : pawl__mongo_no_memory(error);
+    va_start(arguments, filter);
+    pawl_code code = read_group(store, &table, count,
+                                limit != 0 ? "pipeline: [{$match: %d}, {$limit: %i}, {$count: 'n'}]"
+                                           : "pipeline: [{$match: %d}, {$count: 'n'}]",
+                                limit, error, filter, arguments);
+    va_end(arguments);
+    return code;
 }
 
 pawl_code pawl__mongo_count_oldest(pawl_store *store, const char *collection, const char *key,
@@ -198,20 +207,16 @@ pawl_code pawl__mongo_count_oldest(pawl_store *store, const char *collection, co
 {
     const pawl__mongo_table table = {.name = collection, .fields = &oldest};
     char                    pipeline[160];
-    bson_t                  match = BSON_INITIALIZER;
     va_list                 arguments;
-    va_start(arguments, filter);
-    bool is_ok = pawl__mongo_put_arguments(&match, filter, arguments);
-    va_end(arguments);
     *found = (pawl__mongo_oldest){.n = 0};
     (void)snprintf(pipeline, sizeof pipeline,
                    "pipeline: [{$match: %%d}, {$sort: {%s: 1}}, {$limit: %%i}, "
                    "{$group: {_id: 0, n: {$sum: 1}, oldest: {$min: '$%s'}}}]",
                    key, key);
-    pawl_code code =
-        pawl__mongo_read_one(store, &table, NULL, found, NULL, error, pipeline, &match, limit);
-    bson_destroy(&match);
-    return is_ok ? code : pawl__mongo_no_memory(error);
+    va_start(arguments, filter);
+    pawl_code code = read_group(store, &table, found, pipeline, limit, error, filter, arguments);
+    va_end(arguments);
+    return code;
 }
 
 /* ---- Bulks --------------------------------------------------------------- */
