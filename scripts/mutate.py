@@ -738,7 +738,7 @@ def check(root, areas):
 
 def is_left(options, kept):
     was_short = options.resume and kept.get("detail") == NOT_SEEN
-    if was_short and options.longest is not None and options.longest <= kept["below"]:
+    if was_short and options.longest is not None and options.longest <= kept.get("below", 0):
         return False
     return kept.get("verdict") not in ("caught", "survived")
 

@@ -88,11 +88,12 @@ static int64_t size_of(disk_file *self)
     return size;
 }
 
-static void note(disk_file *self, const void *bytes, int size, int64_t offset, int64_t size_behind)
+static void note(disk_file *self, const void *bytes, int size, int64_t offset, int64_t size_before,
+                 int64_t size_behind)
 {
     change *made = take(sizeof *made + 2 * (size_t)size);
     *made        = (change){.before      = self->entry->last,
-                            .size_before = size_of(self),
+                            .size_before = size_before,
                             .size_behind = size_behind,
                             .offset      = offset,
                             .size        = size};
@@ -205,7 +206,7 @@ static int x_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int6
         return SQLITE_IOERR_WRITE;
     int64_t known = size_of(self);
     if (self->entry != NULL)
-        note(self, bytes, size, offset, offset + size > known ? offset + size : known);
+        note(self, bytes, size, offset, known, offset + size > known ? offset + size : known);
     int result = self->real->pMethods->xWrite(self->real, bytes, size, offset);
     return tick() ? SQLITE_IOERR_WRITE : result;
 }
@@ -217,7 +218,7 @@ static int x_truncate(sqlite3_file *file, sqlite3_int64 size)
     if (is_off)
         return SQLITE_IOERR_TRUNCATE;
     if (self->entry != NULL && size < known)
-        note(self, NULL, (int)(known - size), size, size);
+        note(self, NULL, (int)(known - size), size, known, size);
     int result = self->real->pMethods->xTruncate(self->real, size);
     return tick() ? SQLITE_IOERR_TRUNCATE : result;
 }

@@ -417,8 +417,10 @@ bool sim_store_recover(pawl_error *error)
     pawl_store *store      = NULL;
     bool        is_applied = false;
     disk_recover();
+    if (unsure.changes == NULL)
+        return true;
     pawl_code code = pawl_store_open(store_url, NULL, &store, error);
-    if (code == PAWL_OK && unsure.changes != NULL)
+    if (code == PAWL_OK)
         code = find_commit(store, &is_applied, error);
     if (code == PAWL_OK && is_applied && observer.committed != NULL)
         observer.committed(observer.context, unsure.changes, unsure.refused);

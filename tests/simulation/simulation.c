@@ -507,15 +507,9 @@ static void see_claim(void *context, const pawl_queue_claim *claim, const pawl_q
         app->claimed(claim, rows);
 }
 
-static bool is_on_disk(const char *url)
-{
-    return strcmp(url, "sqlite:") == 0;
-}
-
 static void begin_store(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    run.is_on_disk   = is_on_disk(url);
     run.store_url    = run.is_on_disk ? disk_begin(run.has_canary) : url;
     sim_store_forget_timeouts(run.has_canary && !run.is_on_disk);
     if (pawl_store_open(run.store_url, NULL, &run.store, &error) != PAWL_OK) {
@@ -537,7 +531,8 @@ static void begin(const sim_plan *plan, const char *store_url)
     run.has_canary  = has_canary;
     run.plan        = plan;
     run.actor_count = (int)plan->settings.processes;
-    if (is_on_disk(store_url) && run.actor_count > ON_DISK_MAX)
+    run.is_on_disk  = strcmp(store_url, "sqlite:") == 0;
+    if (run.is_on_disk && run.actor_count > ON_DISK_MAX)
         run.actor_count = ON_DISK_MAX;
     machine_begin(plan->seed);
     machine_preempt((unsigned)plan->settings.preempt);

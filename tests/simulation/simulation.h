@@ -2,7 +2,8 @@
  *
  *     simulation_init -> { simulation_run }*
  *
- * Behind the last event all trouble ends. Then everything must come to rest within REST_MAX of virtual time.
+ * Behind the last event all trouble ends. Then something must be done in each REST_MAX of virtual time, until
+ * everything is at rest.
  *
  * Threads: the program has one.
  * Tests: tests/simulation/found, and the canary
