@@ -30,6 +30,8 @@ rabbit_control()
 
 rabbit_end()
 {
+    local code=$?
+    [ $code = 0 ] || [ $code = 77 ] || tail -n 30 "$rabbit_folder"/logs/*.log
     [ ${#rabbit_users[@]} = 0 ] || kill "${rabbit_users[@]}" 2>/dev/null
     rabbit_server crash >/dev/null 2>&1
     rm -rf "$rabbit_folder"

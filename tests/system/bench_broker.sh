@@ -9,6 +9,7 @@
 
 need_sqlite
 rabbit_begin
+broker="$rabbit_url/?connect-timeout=60" # the benchmark does not log in again
 store=sqlite:$work/bench.db
 
 # number NAME: a member above 0 of the object in $work/out.
@@ -21,7 +22,7 @@ echo "== beside the bare loop"
 for arguments in "--messages 500 --batch 64 --rounds 2" "--messages 1 --rounds 1 --seconds 1 --rate 50"; do
     code=0
     # shellcheck disable=SC2086
-    pawl bench broker --store "$store" --transport "$rabbit_url/" $arguments --json \
+    pawl bench broker --store "$store" --transport "$broker" $arguments --json \
         >"$work/out" 2>"$work/err" </dev/null || code=$?
     [ $code = 0 ] || grep -q "the limit is broken" "$work/err" || die "exit code $code: $arguments"
     for name in messages_per_s limit_per_s ratio saga_step_per_s saga_step_ratio broker_handler_p50_ms broker_handler_p99_ms \
@@ -40,7 +41,7 @@ expect 2 "no broker is known by the scheme 'nosuch'" \
     pawl bench broker --store "$store" --transport nosuch://host/ --messages 10
 
 echo "== interrupted"
-"$build_dir/pawl" bench broker --store "$store" --transport "$rabbit_url/" --messages 20000000 \
+"$build_dir/pawl" bench broker --store "$store" --transport "$broker" --messages 20000000 \
     >"$work/out" 2>"$work/err" </dev/null &
 started+=($!)
 begun()

@@ -85,7 +85,7 @@ poll 60 has_ready billing 0 || die "the queue is not empty"
 well
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 sick
-finds fail queues "queue biling has no consumer"
+finds fail queues "queue biling has no consumer: 1 message waits, and no endpoint of this store ever read it"
 finds ok workers "[1-9] live"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 

@@ -226,6 +226,7 @@ refuse "3: \[works\] is given twice, first on line 1$" '[works]' '[rests]' '[wor
 refuse "1: the application has no endpoint 'work'; did you mean works" '[work]'
 refuse "1: expected \[ENDPOINT\], got '\[works'$" '[works'
 refuse "1: expected KEY = VALUE or \[ENDPOINT\], got 'workers'$" 'workers'
+refuse "1: recovery: " 'recovery = nosuch=1'
 refuse "1: there is no option 'store'" 'store = sqlite:x.db'
 refuse "1: route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got 'audit'$" 'route = audit'
 refuse "2: route: 'audit' is given twice$" 'route = audit=#a' 'route = audit=#b'

@@ -44,6 +44,7 @@ compare()
     app "$@"
     expect "$code" '' pawl saga verify-upgrade --app "$new" --from "$work/old.so"
     has_line "$regex" "^0 rows: "
+    [ -z "$(grep -v '^ ' "$work/out" | sort | uniq -d)" ] || die "a line is printed twice"
 }
 compare 0 '^0 rows: 0 findings, 0 warnings$' old
 compare 1 '^unread-member: saga Order of version 1, note: .* renamed$' renamed
@@ -91,6 +92,8 @@ stop "$pid" TERM 0
 expect 1 '' pawl saga verify-upgrade --app "$work/misread.so" --from "$work/old.so" "${at[@]}"
 has_line '^misread: saga Order of version 1, stage: .*; 15[0-9] rows$' '^    and 1[0-9]* more rows$' \
     '^    [0-9a-f-]{36}: stage: it is left out, which meant new and means paid$'
+expect 2 "^pawl: --resume: .*$work/no/f" \
+    pawl saga verify-upgrade --app "$work/misread.so" --from "$work/old.so" "${at[@]}" --resume "$work/no/f"
 expect 0 '' pawl saga list --app "$work/old.so" "${at[@]}"
 lines 101
 grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"

@@ -24,7 +24,8 @@ static pawl_code answer;
 static int       runs;
 static char      lines[8000]; /* of the log */
 static world    *around;
-static int       moves; /* so often another worker writes the saga while its handler runs */
+static int64_t   retry_delay; /* µs */
+static int       moves;       /* so often another worker writes the saga while its handler runs */
 
 static void move_visit(void);
 
@@ -32,7 +33,7 @@ static pawl_code end_run(pawl_context *ctx)
 {
     runs++;
     if (answer == PAWL_RETRY_AFTER)
-        return pawl_retry_after(ctx, PAWL_SECONDS(3));
+        return pawl_retry_after(ctx, retry_delay);
     return answer == PAWL_OK ? PAWL_OK : pawl_fail(ctx, answer, "the bank is closed");
 }
 
@@ -106,6 +107,7 @@ static void open_with(world *it, const char *url, const pawl_application *used, 
                                            .delayed_retries   = 2,
                                            .retry_delay       = PAWL_SECONDS(10),
                                            .recovery          = rows};
+    retry_delay                         = PAWL_SECONDS(3);
     runs                                = 0;
     lines[0]                            = '\0';
     answer                              = code;
@@ -248,6 +250,19 @@ static void e37_retry_after_is_not_tried_at_once(const char *url)
     world_drain(&it);
     assert_int_equal(runs, 1);
     assert_int_equal(world_queue(&it, "office").items[0].due - world_now(&it), PAWL_SECONDS(3));
+    world_close(&it);
+}
+
+static void e37_retry_after_less_than_nothing_is_at_once(const char *url)
+{
+    world it;
+    open_with(&it, url, &application, PAWL_RETRY_AFTER,
+              PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3}));
+    retry_delay = -1;
+    post(&it, "charge", "a");
+    world_drain(&it);
+    assert_int_equal(runs, 4);
+    assert_int_equal(world_dead(&it).count, 1);
     world_close(&it);
 }
 
@@ -454,6 +469,7 @@ int main(void)
         ON_ALL_STORES(e37_a_delay_above_the_endpoints_limit_does_not_double),
         ON_ALL_STORES(e37_retry_after_keeps_its_delay),
         ON_ALL_STORES(e37_retry_after_is_not_tried_at_once),
+        ON_ALL_STORES(e37_retry_after_less_than_nothing_is_at_once),
         ON_ALL_STORES(e37_discarded_instead_of_dead),
         ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded),
         ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history),

@@ -336,6 +336,7 @@ static void spoil_row(world *it, const char *headers)
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
     world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    last_line[0] = '\0';
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     world_go(it, PAWL_MINUTES(10) + PAWL_SECONDS(30));
     world_quiet();

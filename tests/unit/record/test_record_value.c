@@ -381,6 +381,9 @@ static void fields_are_written(void **state)
     assert_int_equal(set(*state, &shorter, "a_fixed", pawl_value_text(PAWL_TEXT("x")), NULL),
                      PAWL_OK);
     assert_memory_equal(shorter.a_fixed, "x\0\0", 4); /* nothing of the longer one is left */
+    assert_int_equal(set(*state, &shorter, "a_enum", pawl_value_text(PAWL_TEXT("red")), NULL),
+                     PAWL_OK);
+    assert_int_equal(shorter.a_enum, COLOR_RED);
     text[0] = 'x';
     assert_int_equal(out.a_int16, -32768);
     assert_int_equal(out.a_int64, 42);
