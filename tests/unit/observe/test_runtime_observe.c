@@ -328,6 +328,27 @@ static void o23_endpoints_with_equal_options_share(const char *url)
     assert_int_equal(observed_stops, 2);
 }
 
+static void o23_a_port_has_a_limit_of_endpoints(const char *url)
+{
+    observed              p;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint        *more[63] = {0}, *refused = NULL;
+    pawl_endpoint_options options;
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    options        = p.it.options;
+    options.routes = NULL;
+    for (size_t i = 0; i < 63; i++)
+        world_ok(pawl_endpoint_create(&observed_application, "right", &options, &more[i], &error),
+                 &error);
+    assert_int_equal(
+        pawl_endpoint_create(&observed_application, "right", &options, &refused, &error),
+        PAWL_ELIMIT);
+    assert_true(world_says(pawl_text_of(error.text), "64 endpoints share a port, the limit"));
+    for (size_t i = 0; i < 63; i++)
+        pawl_endpoint_destroy(more[i]);
+    observed_close(&p);
+}
+
 /* Each observer asks one store. */
 static void o23_endpoints_of_two_stores_do_not_share(const char *url)
 {
@@ -427,6 +448,7 @@ int main(void)
         cmocka_unit_test(o23_looks_are_rare_but_not_after_an_outage),
         ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share),
         ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share),
+        ON_STORE(o23_a_port_has_a_limit_of_endpoints, "memory"),
         /* A file can be moved. */
         ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, "sqlite"),
         ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused),
