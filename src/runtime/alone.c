@@ -71,10 +71,12 @@ static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, 
 }
 
 /* Once it was handled or given up, nothing counts of it any more: a letter may be retried under its id, a
- * partition released. */
+ * partition released. The last event may be another worker's by then, which gave the same partition up or found this
+ * worker dead: it stands. */
 static pawl_code write_end(pawl__worker *worker, alone *it, bool is_over, pawl_error *error)
 {
-    return write_next(worker, it, is_over ? PAWL_TEXT("[]") : it->row.history, error);
+    pawl_code code = write_next(worker, it, is_over ? PAWL_TEXT("[]") : it->row.history, error);
+    return code == PAWL_ECONFLICT ? PAWL_OK : code;
 }
 
 static pawl_code write_stamp(pawl__worker *worker, alone *it, pawl_error *error)

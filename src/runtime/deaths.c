@@ -60,12 +60,12 @@ static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time 
     return now;
 }
 
-/* The machine time at which it was found; is_new when that is now. */
+/* When it was found, by a clock that nobody sets; is_new when that is now. */
 static pawl_time note(pawl__worker *worker, pawl_worker_id id, bool *is_new)
 {
     pawl_endpoint *endpoint = worker->endpoint;
     pthread_mutex_lock(&endpoint->mutex);
-    pawl_time seen = remember(endpoint, id, worker->engine.machine_now, is_new);
+    pawl_time seen = remember(endpoint, id, pawl__watch_now(endpoint), is_new);
     pthread_mutex_unlock(&endpoint->mutex);
     return seen;
 }

@@ -39,7 +39,7 @@ struct pawl__worker;
 
 typedef struct pawl__death {
     pawl_worker_id worker;
-    pawl_time      seen;     /* machine time at which it was found dead */
+    pawl_time      seen;     /* when it was found dead, by pawl__watch_now */
     bool           is_ended; /* its row is gone; a stamp of it is still one of a dead worker */
 } pawl__death;
 
@@ -69,18 +69,18 @@ typedef struct pawl__deaths {
     size_t            count;
     atomic_bool       has_looked;     /* no step with batches comes before the first look */
     atomic_bool       has_partitions; /* the next step alone looks at all of them */
-    pawl_time         full_since;     /* machine time; 0: there is room */
+    pawl_time         full_since;     /* by pawl__watch_now; 0: there is room */
 } pawl__deaths;
 
 /* Looks for dead workers of the endpoint, every few seconds. */
 pawl_code pawl__deaths_look(struct pawl__worker *worker, pawl_error *error);
 /* The next step looks, however short ago the last one did. */
 void pawl__deaths_look_soon(pawl_endpoint *endpoint);
-/* The machine time since which a worker is known to be dead; PAWL_TIME_MAX: it is not. */
+/* Since when a worker is known to be dead, by pawl__watch_now; PAWL_TIME_MAX: it is not. */
 pawl_code pawl__deaths_since(struct pawl__worker *worker, pawl_worker_id id, pawl_time *since,
                              pawl_error *error);
 
-/* The machine time at which this process found a worker dead whose row it ended; PAWL_TIME_MAX: it did
+/* When this process found a worker dead whose row it ended, by pawl__watch_now; PAWL_TIME_MAX: it did
  * not. */
 pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id);
 

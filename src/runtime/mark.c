@@ -47,12 +47,16 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, liv
     return code;
 }
 
-/* Has nobody claimed it for long since this worker met it first? A worker that lost an ordered queue while it ran a
- * message leaves its stamp there: its commit is refused, and it claims no more from that queue. */
-static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
+/* Has nobody claimed the message for long since this worker met its stamp first? A worker that lost an ordered queue
+ * while it ran a message leaves its stamp there: its commit is refused, and it claims no more from that queue. The
+ * stamps of flushes and timeouts, which are in streams, are met while they run, too: a worker that lives takes its own off. */
+static bool is_left(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp)
 {
-    int64_t    now = pawl__watch_now(worker->endpoint);
-    pawl__met *met = &worker->met;
+    int64_t    now        = pawl__watch_now(worker->endpoint);
+    pawl__met *met        = &worker->met;
+    bool       is_message = row->seq != 0;
+    if (!is_message)
+        return false;
     for (size_t i = 0; i < PAWL__MET_MAX; i++) {
         const pawl__met_stamp *it = &met->items[i];
         if (it->at == stamp->at && pawl_uuid_compare(it->worker, stamp->worker) == 0)
@@ -77,7 +81,7 @@ static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_
 static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, pawl_time since,
                              pawl_text *how, pawl__mark *found, pawl_error *error)
 {
-    pawl_time now = worker->engine.machine_now;
+    pawl_time now = pawl__watch_now(worker->endpoint);
     *found        = PAWL__MARK_UNSURE;
     if (now < pawl_time_add(since, GRACE))
         return PAWL_OK;
@@ -103,8 +107,8 @@ static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, paw
 }
 
 /* `how`: the text of a death that was noted, or empty. */
-static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
-                       pawl__mark *found, pawl_error *error)
+static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp,
+                       pawl_text *how, pawl__mark *found, pawl_error *error)
 {
     pawl_worker_id id    = {stamp->worker};
     pawl_time      since = PAWL_TIME_MAX;
@@ -119,7 +123,7 @@ static pawl_code judge(pawl__worker *worker, const pawl__stamp *stamp, pawl_text
     if (since != PAWL_TIME_MAX)
         return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &alive, error);
-    if (alive.is_there && !is_left(worker, stamp))
+    if (alive.is_there && !is_left(worker, row, stamp))
         *found = PAWL__MARK_IN_HAND;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;
@@ -165,7 +169,7 @@ pawl_code pawl__mark_judge(pawl__worker *worker, pawl_queue_row *row, pawl__mark
         return PAWL_OK;
     if (stamp.among == 0) {
         if (row->crashes > 0)
-            code = judge(worker, &stamp, &how, &found, error);
+            code = judge(worker, row, &stamp, &how, &found, error);
         if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
             *way = PAWL__MARK_LATER;
         return code;
@@ -213,7 +217,7 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
         return take_off(worker, row, error);
     if (row->crashes == 0)
         return PAWL_OK;
-    pawl_code code = judge(worker, &stamp, &how, found, error);
+    pawl_code code = judge(worker, row, &stamp, &how, found, error);
     if (code != PAWL_OK || *found == PAWL__MARK_IN_HAND || *found == PAWL__MARK_UNSURE)
         return code;
     if (*found == PAWL__MARK_LIVES) {

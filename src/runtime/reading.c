@@ -103,7 +103,7 @@ static pawl_code find_others(pawl__worker *worker, int64_t hold, bool *found, pa
     pawl_endpoint    *endpoint = worker->endpoint;
     pawl_worker_info *items    = NULL;
     size_t            count    = 0;
-    *found                     = has_recent_death(endpoint, worker->engine.machine_now, hold);
+    *found                     = has_recent_death(endpoint, pawl__watch_now(endpoint), hold);
     if (*found)
         return PAWL_OK;
     pawl_code code = pawl_store_worker_list(worker->store, worker->read, &items, &count, error);

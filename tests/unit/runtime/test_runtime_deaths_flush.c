@@ -5,6 +5,8 @@
  */
 #include "test_deaths_dying.h"
 
+#include "runtime/mark.h"
+
 /* ---- The application -------------------------------------------------------- */
 
 #define CRATE(F)     \
@@ -17,7 +19,10 @@ PAWL_RECORD(note, NOTE);
 static world_log seen;
 static world    *around; /* the handler looks at its own stamp; NULL: it does not */
 static pawl_code answer; /* of the handler */
-static char      lines[2000];
+static pawl_store
+           *meddler; /* writes a stamp over that of red while its handler runs; NULL: nobody does */
+static void meddle(int64_t version);
+static char lines[2000];
 
 /* "red3!" of a partition that is stamped. */
 static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t count)
@@ -32,6 +37,8 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
     bool is_stamped =
         rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in flight, isolated");
     world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_stamped ? "!" : "");
+    if (meddler != NULL && pawl_text_equal(name, PAWL_TEXT("red")))
+        meddle((int64_t)rows.count + 1);
     return answer;
 }
 PAWL_BATCH_HANDLER(on_crates, crate);
@@ -132,13 +139,13 @@ static void lease_red(pawl_store *store, pawl_arena *arena)
     assert_int_equal(found.count, 3);
 }
 
-static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
+static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, int64_t version)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     const pawl__stamp made  = {
          pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
-                                 .version  = 1,
+                                 .version  = version,
                                  .is_first = true,
                                  .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_FLUSH),
                                               .type_version = 1,
@@ -148,6 +155,16 @@ static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
     pawl_changes      changes = {
              .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
+{
+    stamp_as(store, arena, process, 1);
+}
+
+static void meddle(int64_t version)
+{
+    stamp_as(meddler, around->arena, (pawl_uuid){{0}}, version);
 }
 
 /* Two full partitions; a worker has red in hand, in a batch, and dies. */
@@ -310,6 +327,49 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
     finish(&it, kept);
 }
 
+/* However long it runs there: a stamp in a stream is met while its flush runs. */
+static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_store       *kept  = prepare(url);
+    pawl_store       *other = open_worker(url);
+    const pawl__stamp made  = {
+         pawl_store_worker(other).uuid, pawl_store_epoch(other), getpid(), WORLD_START, {{0}}, 0};
+    open_world(&it, url, 1);
+    for (int i = 0; i < 3; i++) {
+        pawl__mark     found;
+        pawl_queue_row row = {.crashes = 1,
+                              .history = pawl__stamp_add(it.arena, PAWL_TEXT(""), &made)};
+        world_ok(pawl__mark_take(it.endpoint->worker, "flush", &row, &found, &error), &error);
+        assert_int_equal(found, PAWL__MARK_IN_HAND);
+        world_go_both(&it, PAWL_MINUTES(2));
+    }
+    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
+    pawl_store_close(other);
+    finish(&it, kept);
+}
+
+static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
+{
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *kept  = prepare(url);
+    die(url, hold_red);
+    meddler = open_worker(url);
+    open_world(&it, url, 1);
+    post_note(&it, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "blue3! red3! 1 ");
+    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
+    assert_int_equal(rows.count, 2);
+    assert_true(world_says(rows.items[1].event.body, "in flight"));
+    world_ok(pawl_store_worker_close(meddler, WORLD_START, &error), &error);
+    pawl_store_close(meddler);
+    meddler = NULL;
+    finish(&it, kept);
+}
+
 static void note_death(world *it)
 {
     pawl_error        error = PAWL_ERROR_INIT;
@@ -413,6 +473,8 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again),
         ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
         ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands),
         ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
         ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row),
         cmocka_unit_test(e26_who_ends_the_row_remembers_the_death),
