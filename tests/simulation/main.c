@@ -214,9 +214,10 @@ static void usage(void)
 {
     fprintf(
         stderr,
-        "usage: pawl-sim [--app FILE.so] [--store URL] [--seed N] [--seconds S | --count N] [--shrink] [--canary]\n"
+        "usage: pawl-sim [--app FILE.so] [--store URL] [--seed N | --seed today] [--seconds S | --count N] [--shrink] [--canary]\n"
         "       pawl-sim [--app FILE.so] [--store URL] [--trace] [--shrink] --plan FILE ...\n"
         "Plays plans drawn from seeds, from N on (PAWL_TEST_SEED, or by the time), or those of files.\n"
+        "--seed today: by the date in UTC, the same all day and everywhere.\n"
         "The store is in memory; --store sqlite: is SQLite on a disk whose power is cut.\n");
     exit(2);
 }
@@ -228,6 +229,19 @@ static int64_t number_of(const char *text)
     if (text == NULL || *text == '\0' || *end != '\0' || number < 0)
         usage();
     return number;
+}
+
+/* 20261126000000 and so on: a day has room for a million plans. */
+static uint64_t seed_of(const char *text)
+{
+    time_t    now = time(NULL);
+    struct tm day = {.tm_mday = 1};
+    if (text == NULL || strcmp(text, "today") != 0)
+        return (uint64_t)number_of(text);
+    (void)gmtime_r(&now, &day);
+    return (((uint64_t)day.tm_year + 1900) * 10000 + ((uint64_t)day.tm_mon + 1) * 100 +
+            (uint64_t)day.tm_mday) *
+           1000000;
 }
 
 static bool take_flag(const char *word, sim_options *it)
@@ -249,7 +263,7 @@ static void take_options(int count, char **words, sim_options *it)
             continue;
         i++;
         if (strcmp(word, "--seed") == 0)
-            it->seed = (uint64_t)number_of(value);
+            it->seed = seed_of(value);
         else if (strcmp(word, "--seconds") == 0)
             it->seconds = number_of(value);
         else if (strcmp(word, "--count") == 0)

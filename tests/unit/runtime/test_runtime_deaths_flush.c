@@ -19,10 +19,11 @@ PAWL_RECORD(note, NOTE);
 static world_log seen;
 static world    *around; /* the handler looks at its own stamp; NULL: it does not */
 static pawl_code answer; /* of the handler */
-static pawl_store
-           *meddler; /* writes a stamp over that of red while its handler runs; NULL: nobody does */
-static void meddle(int64_t version);
-static char lines[2000];
+static char      lines[2000];
+
+/* Writes a stamp over that of red while its handler runs; NULL: nobody does. */
+static pawl_store *meddler;
+static void        meddle(int64_t version);
 
 /* "red3!" of a partition that is stamped. */
 static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t count)
