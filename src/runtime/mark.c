@@ -48,15 +48,11 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, liv
 }
 
 /* Has nobody claimed the message for long since this worker met its stamp first? A worker that lost an ordered queue
- * while it ran a message leaves its stamp there: its commit is refused, and it claims no more from that queue. The
- * stamps of flushes and timeouts, which are in streams, are met while they run, too: a worker that lives takes its own off. */
-static bool is_left(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp)
+ * while it ran a message leaves its stamp there: its commit is refused, and it claims no more from that queue. */
+static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
 {
-    int64_t    now        = pawl__watch_now(worker->endpoint);
-    pawl__met *met        = &worker->met;
-    bool       is_message = row->seq != 0;
-    if (!is_message)
-        return false;
+    int64_t    now = pawl__watch_now(worker->endpoint);
+    pawl__met *met = &worker->met;
     for (size_t i = 0; i < PAWL__MET_MAX; i++) {
         const pawl__met_stamp *it = &met->items[i];
         if (it->at == stamp->at && pawl_uuid_compare(it->worker, stamp->worker) == 0)
@@ -106,15 +102,17 @@ static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, paw
     return code;
 }
 
-/* `how`: the text of a death that was noted, or empty. */
+/* `how`: the text of a death that was noted, or empty. The stamps of flushes and timeouts, which are in streams, are met
+ * while they run, too: a worker that lives takes its own off, and leaves none. */
 static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp,
                        pawl_text *how, pawl__mark *found, pawl_error *error)
 {
-    pawl_worker_id id    = {stamp->worker};
-    pawl_time      since = PAWL_TIME_MAX;
-    living         alive = {false, false};
-    *how                 = PAWL_TEXT("");
-    *found               = PAWL__MARK_LIVES;
+    pawl_worker_id id         = {stamp->worker};
+    pawl_time      since      = PAWL_TIME_MAX;
+    living         alive      = {false, false};
+    bool           is_message = row->seq != 0;
+    *how                      = PAWL_TEXT("");
+    *found                    = PAWL__MARK_LIVES;
     if (pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0)
         return PAWL_OK;
     pawl_code code = pawl__deaths_since(worker, id, &since, error);
@@ -123,7 +121,7 @@ static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pa
     if (since != PAWL_TIME_MAX)
         return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &alive, error);
-    if (alive.is_there && !is_left(worker, row, stamp))
+    if (alive.is_there && !(is_message && is_left(worker, stamp)))
         *found = PAWL__MARK_IN_HAND;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;

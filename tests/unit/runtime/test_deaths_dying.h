@@ -43,6 +43,14 @@ static pawl_store *open_worker(const char *url)
     return open_worker_as(url, NULL);
 }
 
+/* In order, and not by dying. */
+static inline void close_worker(pawl_store *store)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_worker_close(store, WORLD_START, &error), &error);
+    pawl_store_close(store);
+}
+
 /* Returns once the death is known; a server takes a moment to notice. */
 static void await_death(const char *url)
 {

@@ -228,13 +228,11 @@ static void e26_no_number_of_deaths_is_too_many(const char *url)
 static void e26_who_ended_in_order_did_not_die(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *kept  = prepare(url);
     pawl_store *other = open_worker(url);
     pawl_arena *arena = pawl_arena_create(0);
     stamp_first(other, arena);
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     pawl_arena_destroy(arena);
     open_world(&it, url, 1);
     answer = PAWL_RETRY;
@@ -249,16 +247,14 @@ static void e26_who_ended_in_order_did_not_die(const char *url)
 static void e26_a_message_in_hand_is_left_alone(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     open_world(&it, url, 1);
     pawl_store *other = open_worker(url);
     stamp_first(other, it.arena);
     world_drain(&it);
     assert_string_equal(seen.text, "");
     assert_int_equal(world_queue(&it, "dock").items[0].crashes, 1);
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     world_drain(&it);
     assert_string_equal(seen.text, "1! 2~ 3~ ");
     assert_int_equal(world_dead(&it).count, 0);

@@ -134,21 +134,18 @@ static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const c
     assert_int_equal(world_drain(&it).handled, 0);
     assert_string_equal(seen.text, "1~ 2~ 3 ");
     assert_false(world_says(world_queue(&it, "dock").items[0].history, "among")); /* written over */
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     finish(&it, kept);
 }
 
 static void e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *kept  = prepare(url);
     pawl_store *other = open_worker(url);
     pawl_arena *arena = pawl_arena_create(0);
     stamp_two(other, arena);
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     pawl_arena_destroy(arena);
     open_world(&it, url, 1);
     assert_int_equal(world_drain(&it).handled, 3);

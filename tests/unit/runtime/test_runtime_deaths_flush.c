@@ -311,8 +311,7 @@ static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
 static void e26_a_flush_in_hand_is_left_alone(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     die(url, hold_red);
     pawl_store *other = open_worker(url); /* frees the lease of the dead one */
     open_world(&it, url, 1);
@@ -321,8 +320,7 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
     world_drain(&it);
     assert_string_equal(seen.text, "blue3! 1 ");
     assert_false(red_of(&it).is_dead);
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     world_go_both(&it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "blue3! 1 red3! "); /* the stamp that the other left */
     finish(&it, kept);
@@ -346,16 +344,14 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
         assert_int_equal(found, PAWL__MARK_IN_HAND);
         world_go_both(&it, PAWL_MINUTES(2));
     }
-    world_ok(pawl_store_worker_close(other, WORLD_START, &error), &error);
-    pawl_store_close(other);
+    close_worker(other);
     finish(&it, kept);
 }
 
 static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     die(url, hold_red);
     meddler = open_worker(url);
     open_world(&it, url, 1);
@@ -365,8 +361,7 @@ static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
     pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 2);
     assert_true(world_says(rows.items[1].event.body, "in flight"));
-    world_ok(pawl_store_worker_close(meddler, WORLD_START, &error), &error);
-    pawl_store_close(meddler);
+    close_worker(meddler);
     meddler = NULL;
     finish(&it, kept);
 }
@@ -396,8 +391,7 @@ static void end_died(world *it, const char *url)
     pawl_store          *by   = open_worker(url);
     world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
     pawl_store_worker_set(by, died);
-    world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
-    pawl_store_close(by);
+    close_worker(by);
 }
 
 /* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
