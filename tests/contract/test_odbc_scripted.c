@@ -102,6 +102,42 @@ static void d37_claims_go_with_the_connection(void **state)
     assert_int_equal(scripted_count(p, SETTLE), 1);
 }
 
+#define DEADLOCK "\n times 1\n error 40001 1213 Deadlock\n"
+#define BODIES_PAGE "1 run select max(`Stream`)* <- 'pawl.dead/' *"
+
+/* Behind a deadlock, the page of bodies is the one that was undone. */
+static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(void **state)
+{
+    scripted         *p     = *state;
+    int64_t           count = 0;
+    bool              more  = false;
+    pawl_sweep_cursor place = {.size = 0};
+    pawl_sweep what = {.bodies_before = SCRIPTED_NOW, .bodies_cursor = &place, .count_max = 1};
+    scripted_open(p,
+                  "on select max(`Position`)*\n row '4'\n"
+                  "on select `Seq` from `pawl_events`*\n row '7'\n"
+                  "on update `pawl_events` set `Position`*" DEADLOCK
+                  "on update `pawl_events`*\n count 1\n"
+                  "on delete from `pawl_inbox`*\n nodata\n"
+                  "on delete from `pawl_outbox`*\n nodata\n"
+                  "on select max(`Stream`)*\n row 'x' '1'\n"
+                  "on select `Id`, `Endpoint`*from `pawl_workers`*\n times 1\n columns 19\n"
+                  "on select `Id`, `Endpoint`*from `pawl_workers`*" DEADLOCK
+                  "on update `pawl_timeouts`*" DEADLOCK "on update `pawl_timeouts`*\n count 3\n",
+                  DEADLINE_MS);
+    scripted_code(p, pawl_store_event_number(p->store, 5, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(scripted_count(p, "1 run update `pawl_events` set `Position`* 5 7*"), 2);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 1);
+    scripted_code(p, pawl_store_sweep(p->store, &what, &count, &more, &p->error), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(place.size, 1);
+    assert_int_equal(scripted_count(p, BODIES_PAGE), 2);
+    scripted_code(p, pawl_store_timeout_reap(p->store, SCRIPTED_NOW, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 3);
+}
+
 /* ---- Counts ------------------------------------------------------------------ */
 
 /* No row of that worker and epoch: the driver has a code of its own for none, or the count. */
@@ -520,6 +556,7 @@ int main(void)
         SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
         SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone),
         SCRIPTED(d37_claims_go_with_the_connection),
+        SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock),
         SCRIPTED(none_is_told_in_two_ways),
         SCRIPTED(an_unknown_count_is_a_failure),
         SCRIPTED(o32_an_unknown_count_does_not_resolve),

@@ -5,6 +5,7 @@
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
+#include "store/sql/server.h"
 
 #define FIELD(of, member, as) PAWL__AS_OF(of, member, as)
 
@@ -276,16 +277,25 @@ static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *are
                            : code;
 }
 
+static pawl_code number_once(pawl_store *store, size_t count_max, pawl_arena *arena, int64_t *count,
+                             pawl_error *error)
+{
+    pawl_code code = pawl__sql_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = number_events(store, pawl__sql_limit(count_max), arena, count, error);
+    return pawl__sql_stamp_end(store, code, error);
+}
+
+/* Other transactions change these rows in another order (bodies of dead letters that go). */
 pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *count,
                                  pawl_error *error)
 {
+    pawl_code   code;
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl__sql_no_memory(store, "rows", error);
-    pawl_code code = pawl__sql_stamp_begin(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_stamp_end(
-            store, number_events(store, pawl__sql_limit(count_max), arena, count, error), error);
+    PAWL__SQL_TRY(store, code, number_once(store, count_max, arena, count, error));
     pawl_arena_destroy(arena);
     return code;
 }

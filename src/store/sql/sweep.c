@@ -4,6 +4,7 @@
  */
 #include "store/core/bodies.h"
 #include "store/sql/operations.h"
+#include "store/sql/server.h"
 #include "store/sql/worker.h"
 
 /* ---- Sweep -------------------------------------------------------------- */
@@ -77,23 +78,46 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
     return code;
 }
 
+/* The place among the bodies stays where it was if their change was undone. */
+static pawl_code sweep_once(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                            pawl_error *error)
+{
+    pawl_sweep_cursor *place  = sweep->bodies_cursor;
+    pawl_sweep_cursor  before = {.size = 0};
+    pawl_code          code   = pawl__sql_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    if (place != NULL)
+        before = *place;
+    code = pawl__sql_stamp_end(store, sweep_all(store, sweep, count, more, error), error);
+    if (code != PAWL_OK && place != NULL)
+        *place = before;
+    return code;
+}
+
 pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                           pawl_error *error)
 {
-    pawl_code code = pawl__sql_stamp_begin(store, error);
-    if (code != PAWL_OK)
-        return code;
-    return pawl__sql_stamp_end(store, sweep_all(store, sweep, count, more, error), error);
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, sweep_once(store, sweep, count, more, error));
+    return code;
 }
 
 /* ---- Leases that are over ----------------------------------------------- */
 
-pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
-                                 pawl_error *error)
+static pawl_code reap_once(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error)
 {
     const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_REAP, &pawl__one_time, &now, NULL, 0};
     pawl_code             code  = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     return pawl__sql_stamp_end(store, pawl__sql_execute(store, &asked, count, error), error);
+}
+
+pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                 pawl_error *error)
+{
+    pawl_code code;
+    PAWL__SQL_TRY(store, code, reap_once(store, now, count, error));
+    return code;
 }
