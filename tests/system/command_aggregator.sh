@@ -77,11 +77,18 @@ stop "$pid" TERM 0
 echo "== one is thrown away"
 touch "$PAWL_TEST_CLOSED"
 start app "$work/aggregator.so"
+post kiel 2
 for number in 4 5 6; do post bonn "$number"; done
 poll 30 partition vans/bonn '"state":"dead"' || die "no dead partition"
 stop "$pid" TERM 0
 expect 2 'remove asks first, and standard input is no terminal: give --yes$' pawl aggregator remove vans/bonn
 partition vans/bonn '"rows":3' || die "rows went without an answer"
+for lot in "bonn 3 rows" "kiel 1 row"; do
+    read -r name rows <<<"$lot"
+    printf 'no\n' | script -qefc "'$build_dir/pawl' aggregator remove vans/$name" /dev/null >"$work/screen" 2>&1 && die "no is yes"
+    grep -q "remove $rows of partition vans/$name in .*, for good?" "$work/screen" || die "asks: $(cat "$work/screen")"
+    partition "vans/$name" "\"rows\":${rows% *}" || die "rows went although the answer was no"
+done
 expect 0 '^removed partition vans/bonn with 3 rows$' pawl aggregator remove vans/bonn --yes --reason 'a test'
 partition vans/bonn . && die "a removed partition is there"
 expect 6 "there is no aggregator partition 'vans/bonn'$" pawl aggregator remove vans/bonn --yes

@@ -13,6 +13,12 @@ expect 3 "queue.db: No such file or directory; pawl schema apply makes it" pawl 
 expect 0 '' pawl schema apply
 . "$source_dir/tests/support/queue.sh"
 
+echo "== what a terminal would obey, and an accent that has no width"
+for id in $'a\033[2Jb' $'e\xcc\x81xx'; do expect 0 '' pawl send --to calm --type parcel --id "$id" --body '{}'; done
+expect 0 '^a\?\[2Jb +parcel ' pawl queue peek calm
+grep -q $'^e\xcc\x81xx         parcel ' "$work/out" || die "columns are not below each other"
+expect 0 '' pawl queue purge calm --yes
+
 echo "== a condition, and a body that is not JSON"
 for n in 1 2; do expect 0 '' pawl send --to odd --type parcel --id "o-$n" --body '{"n":1}'; done
 "$work/sql" "$work/queue.db" "update pawl_queue set "Body" = 'n=1' where "MessageId" = 'o-2'" || die "no sql"

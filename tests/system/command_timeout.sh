@@ -137,6 +137,10 @@ expect 0 '"owner":"0d150000' pawl timeout show "${id}02" --json
 expect 0 '"name":"remind"' pawl timeout show "${id}01" --json
 expect 0 '"name":"expire"' pawl timeout show "${id}02" --json
 expect 0 "^\\{\"id\":\"${id}04\"" pawl timeout show "${id}04" --json
+zeros=01000000-0000-0000-0000-000000000000 # the id before it differs in each byte
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Id = '$zeros' where Id = '${id}04'" || die "no sql"
+expect 0 "^\\{\"id\":\"$zeros\"" pawl timeout show $zeros --json
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Id = '${id}04' where Id = '$zeros'" || die "no sql"
 stream=$(pawl events list --type pawl.timeouts_reaped --json | sed -nE '1s/.*"stream":"([^"]*)".*/\1/p')
 expect 0 '"reason":"the machine burnt"' pawl events show "$stream" 1 --json --reveal
 

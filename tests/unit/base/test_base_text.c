@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct sample {
     const char *bytes;
@@ -193,6 +194,25 @@ static void a_log_takes_lines_up_to_its_level(void **state)
     pawl_log_set(NULL, PAWL_LOG_DEBUG, NULL);
 }
 
+/* Without a function, warnings and errors go to standard error, which is a file meanwhile. */
+static void a_log_without_a_function_is_on_standard_error(void **state)
+{
+    char  read[100] = "";
+    FILE *file      = tmpfile();
+    int   before    = dup(STDERR_FILENO);
+    (void)state;
+    assert_non_null(file);
+    assert_true(before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+    pawl_log_set(NULL, PAWL_LOG_DEBUG, NULL);
+    pawl_log(PAWL_LOG_INFO, "not this");
+    pawl_log(PAWL_LOG_WARNING, "queue %s waits", "orders");
+    assert_true(fflush(stderr) == 0 && dup2(before, STDERR_FILENO) >= 0 && close(before) == 0);
+    rewind(file);
+    read[fread(read, 1, sizeof read - 1, file)] = '\0';
+    assert_string_equal(read, "pawl: warning: queue orders waits\n");
+    assert_int_equal(fclose(file), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_times_have_one_form),
         cmocka_unit_test(a_log_line_is_one_line_that_does_nothing),
         cmocka_unit_test(a_log_takes_lines_up_to_its_level),
+        cmocka_unit_test(a_log_without_a_function_is_on_standard_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,19 @@ static void e26_a_message_in_retry_holds_its_key_and_no_other(const char *url)
     world_close(&it);
 }
 
+static void e26_an_id_of_one_byte_is_waited_for(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    let_fail(1, 1);
+    world_post(&it, "x", PAWL_MESSAGE(line, .key = PAWL_TEXT("a"), .number = 1));
+    post(&it, "a", 2);
+    world_drain(&it);
+    expect("a1! ");
+    assert_true(world_says(find(&it, "a2").error, "waits for message x of its key 'a'"));
+    world_close(&it);
+}
+
 static void e26_a_message_that_fails_again_is_waited_for_again(const char *url)
 {
     world it;
@@ -487,6 +500,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other),
+        ON_ALL_STORES(e26_an_id_of_one_byte_is_waited_for),
         ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again),
         ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted),
         ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order),

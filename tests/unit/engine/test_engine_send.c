@@ -91,6 +91,11 @@ static pawl_code refused_effect(pawl_context *ctx, pawl_text how)
         pawl_send(ctx, long_name, record(), &body);
     if (is(how, "bad correlation"))
         pawl_send_with(ctx, "out", &options, record(), &body);
+    if (is(how, "bad header")) {
+        options.correlation_id = NULL;
+        options.headers        = (const pawl_header[]){{"colour", "\xff"}, {NULL, NULL}};
+        pawl_send_with(ctx, "out", &options, record(), &body);
+    }
     if (is(how, "bad body")) {
         body.text = PAWL_TEXT("\xff");
         pawl_send(ctx, "out", record(), &body);
@@ -399,6 +404,7 @@ static void a_refused_effect_fails_the_message(const char *url)
     } rows[] = {
         {"bad destination", "destination has 299 bytes"},
         {"bad correlation", "correlation id has 299 bytes"},
+        {"bad header", "header 'colour' is not UTF-8"},
         {"bad body", "message answer: text: no UTF-8"},
         {"no saga", "the handler has no saga"},
     };
