@@ -172,6 +172,29 @@ stop()
     [ $found = "$3" ] || die "exit code $found instead of $3 after SIG$2"
 }
 
+# asked QUESTION ACTION ...: `pawl` on a terminal, until it has asked that; what it shows is in $work/screen.
+asked()
+{
+    local question=$1
+    shift
+    [ -p "$work/keys" ] || mkfifo "$work/keys"
+    : >"$work/screen"
+    script -qefc "'$build_dir/pawl' $*" /dev/null <"$work/keys" >"$work/screen" 2>&1 &
+    asking=$!
+    exec 9>"$work/keys"
+    poll 10 grep -q "$question" "$work/screen" || die "no question '$question': $(cat "$work/screen")"
+}
+# answered WORD CODE: answers the question, checks the exit code.
+answered()
+{
+    local found
+    echo "$1" >&9
+    wait "$asking"
+    found=$?
+    exec 9>&-
+    [ $found = "$2" ] || die "exit code $found instead of $2: $(cat "$work/screen")"
+}
+
 # build_app SOURCE NAME [FLAG ...]: a shared object from tests/system.
 build_app()
 {

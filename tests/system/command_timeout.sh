@@ -145,19 +145,9 @@ stream=$(pawl events list --type pawl.timeouts_reaped --json | sed -nE '1s/.*"st
 expect 0 '"reason":"the machine burnt"' pawl events show "$stream" 1 --json --reveal
 
 echo "== set anew while the question stands"
-mkfifo "$work/keys"
-script -qefc "'$build_dir/pawl' timeout cancel --all" /dev/null <"$work/keys" >"$work/screen" 2>&1 &
-asking=$!
-exec 9>"$work/keys"
-asks()
-{
-    grep -q 'cancel 4 timeouts of .*, for good?' "$work/screen"
-}
-poll 60 asks || die "no question: $(cat "$work/screen")"
+asked 'cancel 4 timeouts of .*, for good?' timeout cancel --all
 "$work/sql" "$work/timeouts.db" "update pawl_timeouts set Generation = Generation + 1 where Name = 'remind'"
-echo yes >&9
-wait "$asking" || die "cancel failed: $(cat "$work/screen")"
-exec 9>&-
+answered yes 0
 grep -q 'cancelled 2 timeouts; 2 left as they were: fired, cancelled or set anew meanwhile' "$work/screen" ||
     die "cancelled what was set anew: $(cat "$work/screen")"
 ids '01 03 '

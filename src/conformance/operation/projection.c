@@ -82,6 +82,12 @@ static void positions_and_lags_are_listed_by_name(suite *s)
     EXPECT_EQ(s, rows.items[1].lag, last - first);
     EXPECT_EQ(s, rows.items[1].failure.position, 0);
     EXPECT(s, pawl_uuid_is_zero(rows.items[1].worker.uuid));
+    /* Behind an event that has no position yet, where positions are given later. */
+    COMMIT_ONE(s, a, event_append, .stream = TEXT("Account/1"), .version = 4, .is_first = true,
+               .event = suite_event(s, TEXT("m")));
+    rows = list(s, b, SUITE_NOW);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT(s, rows.items[1].last >= last && rows.items[1].lag >= last - first);
 }
 
 static void more_projections_than_a_page_are_listed(suite *s)

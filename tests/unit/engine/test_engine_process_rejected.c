@@ -26,6 +26,7 @@ PAWL_RECORD(case_file, CASE_FILE);
     F(TEXT, name)   \
     F(TEXT, how)
 PAWL_RECORD(question, QUESTION);
+PAWL_RECORD(favour, QUESTION);
 PAWL_RECORD(wish, QUESTION);
 #define NOTED(F) F(INT64, count)
 PAWL_RECORD(noted, NOTED);
@@ -58,9 +59,18 @@ static const pawl_entity       clerk_entity = {
           .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_question), .key = "name"}, {.handle = NULL}},
           .apply = applied};
 
+static pawl_code on_favour(pawl_context *ctx, const favour *message)
+{
+    (void)message;
+    return pawl_fail(ctx, PAWL_REJECT, "never");
+}
+PAWL_MESSAGE_HANDLER(on_favour, favour);
+
 static pawl_code on_wish(pawl_context *ctx, const case_file *state, const wish *message)
 {
     (void)state;
+    if (pawl_text_equal(message->how, PAWL_TEXT("favour")))
+        return pawl_send(ctx, "office", PAWL_MESSAGE(favour, .name = message->name));
     return pawl_send(ctx, "office",
                      PAWL_MESSAGE(question, .name = message->name, .how = message->how));
 }
@@ -93,6 +103,7 @@ static const pawl_process wish_process = {
 
 static const pawl_endpoint_spec office = {
     .name      = "office",
+    .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_favour)}),
     .entities  = (const pawl_entity *const[]){&clerk_entity, NULL},
     .processes = (const pawl_process *const[]){&wish_process, NULL}};
 static const pawl_application application = {
@@ -142,6 +153,20 @@ static void a_reason_may_have_any_characters(const char *url)
     expect_reason(url, "on two lines", "[a\nb \"\\\x1b] ", "a\nb \"\\\x1b");
 }
 
+/* The no of a handler without an entity is a failure like any other, and nobody is told. */
+static void no_entity_no_answer(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("favour")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "never"));
+    assert_int_equal(world_stats(&it).counters.failures, 1);
+    world_close(&it);
+}
+
 /* Neither accepted nor rejected: who waits for an answer sets a timeout. */
 static void a_command_that_is_discarded_is_not_answered(const char *url)
 {
@@ -164,6 +189,7 @@ int main(void)
         ON_ALL_STORES(a_rejection_needs_no_reason),
         ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same),
         ON_ALL_STORES(a_reason_may_have_any_characters),
+        ON_ALL_STORES(no_entity_no_answer),
         ON_ALL_STORES(a_command_that_is_discarded_is_not_answered),
     };
     world_quiet();

@@ -145,7 +145,7 @@ static void e26_more_deaths_than_are_remembered(void **state)
         world_go_both(&it, PAWL_SECONDS(1));
     assert_int_equal(world_dead(&it).count, 1);
     assert_string_equal(seen.text, "2~ 3~ ");
-    assert_int_equal(count_died(&it), 0); /* those that there was no room for, too */
+    assert_int_equal(count_died(&it), 0); /* with those beyond the room */
     finish(&it, kept);
 }
 
