@@ -77,7 +77,7 @@ int close(int fd)
 }
 
 /* Descriptors of the program and of the machine are never in one call. */
-static bool is_real_poll(const struct pollfd *fds, nfds_t count)
+static bool is_real_poll(struct pollfd *fds, nfds_t count)
 {
     for (nfds_t i = 0; i < count; i++)
         if (fds[i].fd >= 0)
