@@ -127,11 +127,17 @@ static pawl_code add_timeout(pawl__worker *worker, const pawl_timeout_row *timeo
     return PAWL_OK;
 }
 
+/* A conflict of the stamp: this worker stood still until the lease of its claim was over, and another one has the
+ * timeout. */
 static pawl_code run_stamped_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
-                                     alone *it, pawl_step *step, pawl_error *error)
+                                     alone *it, pawl__alone_end *end, pawl_step *step,
+                                     pawl_error *error)
 {
     int64_t   before = step->handled + step->dead;
     pawl_code code   = write_stamp(worker, it, error);
+    if (code == PAWL_ECONFLICT)
+        return pawl__alone_free_timeout(worker, timeout, error);
+    *end = PAWL__ALONE_RAN;
     say_in_hand(worker, timeout);
     if (code == PAWL_OK)
         code = add_timeout(worker, timeout, it);
@@ -181,10 +187,10 @@ pawl_code pawl__alone_run_timeout(pawl__worker *worker, pawl_time due_max, pawl_
         return code;
     if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
         return pawl__alone_free_timeout(worker, &rows.items[0], error);
+    if (!pawl__mark_is_spent(worker, &it.row))
+        return run_stamped_timeout(worker, &rows.items[0], &it, end, step, error);
     *end = PAWL__ALONE_RAN;
-    return pawl__mark_is_spent(worker, &it.row)
-               ? give_up_timeout(worker, &rows.items[0], &it, step, error)
-               : run_stamped_timeout(worker, &rows.items[0], &it, step, error);
+    return give_up_timeout(worker, &rows.items[0], &it, step, error);
 }
 
 /* ---- Flushes ------------------------------------------------------------------------------ */

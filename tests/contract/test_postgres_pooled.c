@@ -72,19 +72,21 @@ static void let_pass(pawl_store *store, int64_t seconds)
 
 static void a_pooled_worker_says_that_it_lives(void **state)
 {
-    ground     *p               = *state;
-    pawl_store *store           = open_pooled(p, NOW);
-    pawl__pg_of(store)->beat_ms = clock_ms(); /* its heartbeat was just now */
+    static const char is_later[] = "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < "
+                                   "'2026-01-01 00:00:30Z' from pawl_workers where \"Epoch\" > 0";
+    ground           *p          = *state;
+    pawl_store       *store      = open_pooled(p, NOW);
+    pawl__pg_of(store)->beat_ms  = clock_ms(); /* its heartbeat was just now */
     sleep_briefly(p, store);
     expect_raw_text(
         p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",
         "t");
     let_pass(store, 6);
     sleep_briefly(p, store);
-    expect_raw_text(p->pg,
-                    "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < '2026-01-01 "
-                    "00:00:30Z' from pawl_workers where \"Epoch\" > 0",
-                    "t");
+    expect_raw_text(p->pg, is_later, "t");
+    /* The commit of a step that began before the heartbeat. */
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    expect_raw_text(p->pg, is_later, "t");
     pawl_store_close(store);
 }
 

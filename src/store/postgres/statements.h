@@ -109,17 +109,17 @@
     X(UNLISTEN_LOCKS, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")                        \
     /* Workers. */                                                                                             \
     X(WORKER_FENCE,                                                                                            \
-      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "                    \
+      "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), [Messages] = [Messages] + ?3, "  \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "               \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "                   \
       "and [Epoch] = ?10 returning ctid")                                                                      \
     X(WORKER_FENCE_ANY,                                                                                        \
-      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "                    \
+      "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), [Messages] = [Messages] + ?3, "  \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "               \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                                  \
       "and [Epoch] = ?10 returning ctid")                                                                      \
     X(WORKER_FENCE_HARD,                                                                                       \
-      "with w as (update {workers} set [LastCommit] = ?1, [Seen] = ?2, "                                       \
+      "with w as (update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), "                     \
       "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "               \
       "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "                    \
       "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                                      \

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/runtime.h"
 #include "support/thread.h"
 #include "test_deaths_sample.h"
 
@@ -291,25 +292,18 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
         snprintf(line_of_timeout, sizeof line_of_timeout, "%s", text);
 }
 
-/* Stamps the only timeout. */
-static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t among)
+static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, int64_t version,
+                        int64_t among)
 {
-    static const pawl_saga_id any;
-    pawl_error                error = PAWL_ERROR_INIT;
-    const pawl__stamp         stamp = {pawl_store_worker(store).uuid,
-                                       pawl_store_epoch(store),
-                                       getpid(),
-                                       WORLD_START,
-                                       {{0}},
-                                       among};
-    char                      id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_timeout_rows         rows;
-    world_ok(pawl_store_timeout_list(store, any, 0, arena, &rows, &error), &error);
-    assert_int_equal(rows.count, 1);
-    pawl_uuid_format(rows.items[0].id.uuid, id);
-    pawl_event_append append  = {.stream =
-                                     pawl_arena_printf(arena, PAWL_ISOLATED_STREAMS "/%s/1", id),
-                                 .version  = 1,
+    pawl_error        error   = PAWL_ERROR_INIT;
+    const pawl__stamp stamp   = {pawl_store_worker(store).uuid,
+                                 pawl_store_epoch(store),
+                                 getpid(),
+                                 WORLD_START,
+                                 {{0}},
+                                 among};
+    pawl_event_append append  = {.stream   = stream,
+                                 .version  = version,
                                  .is_first = true,
                                  .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
                                               .type_version = 1,
@@ -319,6 +313,20 @@ static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t am
     pawl_changes      changes = {
              .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* Stamps the only timeout. */
+static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t among)
+{
+    static const pawl_saga_id any;
+    pawl_error                error = PAWL_ERROR_INIT;
+    char                      id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_timeout_rows         rows;
+    world_ok(pawl_store_timeout_list(store, any, 0, arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    pawl_uuid_format(rows.items[0].id.uuid, id);
+    write_stamp(store, arena, pawl_arena_printf(arena, PAWL_ISOLATED_STREAMS "/%s/1", id), 1,
+                among);
 }
 
 /* As a worker that has it in hand alone. */
@@ -350,6 +358,52 @@ static void e26_a_timeout_after_a_death_is_named(const char *url)
     assert_non_null(strstr(line_of_timeout, "endpoint dock: after a crash timeout "));
     assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
     assert_non_null(strstr(line_of_timeout, ", is in flight, isolated"));
+    finish(&it, kept);
+}
+
+static pawl_store_ops        behind_look;
+static const pawl_store_ops *look;
+static pawl_store           *faster; /* another worker */
+
+/* The last event of the timeout is stamped since, as by one that claimed it when its lease was over. */
+static pawl_code look_and_stamp(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                                pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_code code = look->event_list(store, query, arena, rows, error);
+    if (faster != NULL && world_says(query->stream, PAWL_ISOLATED_STREAMS "/"))
+        write_stamp(faster, arena, query->stream, rows->count > 0 ? rows->items[0].version + 1 : 1,
+                    0);
+    return code;
+}
+
+static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *url)
+{
+    world       it;
+    pawl_store *kept = prepare(url);
+    open_world(&it, url, 2);
+    assert_int_equal(world_drain(&it).handled, 3);
+    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(&it);
+    world_close(&it);
+    die(url, stamp_timeout);
+    world_forget(&seen);
+    open_world(&it, url, 2);
+    world_go_both(&it, PAWL_SECONDS(30)); /* its worker may come back */
+    faster                 = open_worker(url);
+    pawl_store *store      = it.endpoint->worker->store;
+    look                   = store->ops;
+    behind_look            = *look;
+    behind_look.event_list = look_and_stamp;
+    store->ops             = &behind_look;
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_string_equal(seen.text, "");
+    store->ops = look;
+    close_worker(faster); /* in order: its stamp is left behind */
+    faster = NULL;
+    world_go_both(&it, PAWL_MINUTES(2));
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_true(world_says(pawl_text_of(seen.text), "late"));
+    assert_int_equal(world_dead(&it).count, 0);
     finish(&it, kept);
 }
 
@@ -486,6 +540,7 @@ int main(void)
         ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone),
         ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named),
+        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_left),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again),
         ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages),
