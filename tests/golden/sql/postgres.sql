@@ -424,20 +424,22 @@ select exists (select 1 from "pawl_outbox" where "State" = 'pending' and "NextAt
 select pg_advisory_unlock_shared(k.n) from unnest($1) as k (n);
 
 -- WORKER_FENCE
-update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
-"Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
-+ $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning ctid;
+update "pawl_workers" set "LastCommit" = $1, "Seen" = greatest("Seen", $2), "Messages" = "Messages"
++ $3, "Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6,
+"Conflicts" = "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" =
+$10 returning ctid;
 
 -- WORKER_FENCE_ANY
-update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
-"Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
-+ $7, "Dead" = "Dead" + $8 where "Id" = $9 and "Epoch" = $10 returning ctid;
+update "pawl_workers" set "LastCommit" = $1, "Seen" = greatest("Seen", $2), "Messages" = "Messages"
++ $3, "Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6,
+"Conflicts" = "Conflicts" + $7, "Dead" = "Dead" + $8 where "Id" = $9 and "Epoch" = $10 returning
+ctid;
 
 -- WORKER_FENCE_HARD
-with w as (update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3,
-"Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts"
-= "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning
-ctid) select (select ctid from w), 1 / (select count(*) from w);
+with w as (update "pawl_workers" set "LastCommit" = $1, "Seen" = greatest("Seen", $2), "Messages" =
+"Messages" + $3, "Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" +
+$6, "Conflicts" = "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch"
+= $10 returning ctid) select (select ctid from w), 1 / (select count(*) from w);
 
 -- WORKER_BEAT_ANY
 update "pawl_workers" set "Seen" = $1 where "Id" = $2;
