@@ -154,7 +154,7 @@ static void a_reason_may_have_any_characters(const char *url)
 }
 
 /* The no of a handler without an entity is a failure like any other, and nobody is told. */
-static void no_entity_no_answer(const char *url)
+static void a_rejection_without_an_entity_is_not_answered(const char *url)
 {
     world it;
     open_world(&it, url);
@@ -189,7 +189,7 @@ int main(void)
         ON_ALL_STORES(a_rejection_needs_no_reason),
         ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same),
         ON_ALL_STORES(a_reason_may_have_any_characters),
-        ON_ALL_STORES(no_entity_no_answer),
+        ON_ALL_STORES(a_rejection_without_an_entity_is_not_answered),
         ON_ALL_STORES(a_command_that_is_discarded_is_not_answered),
     };
     world_quiet();

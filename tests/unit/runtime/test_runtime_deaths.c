@@ -340,16 +340,22 @@ static void stamp_timeout_of_two(pawl_store *store, pawl_arena *arena)
     stamp_timeout_among(store, arena, 2);
 }
 
+/* A ship's timeout, and a worker that died with these last words. */
+static void leave_timeout(world *it, const char *url, last_words *say)
+{
+    open_world(it, url, 1);
+    assert_int_equal(world_drain(it).handled, 3);
+    world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(it);
+    world_close(it);
+    die(url, say);
+}
+
 static void e26_a_timeout_after_a_death_is_named(const char *url)
 {
     world       it;
     pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(&it);
-    world_close(&it);
-    die(url, stamp_timeout_of_two);
+    leave_timeout(&it, url, stamp_timeout_of_two);
     open_world(&it, url, 1);
     line_of_timeout[0] = '\0';
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
@@ -380,12 +386,7 @@ static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *
 {
     world       it;
     pawl_store *kept = prepare(url);
-    open_world(&it, url, 2);
-    assert_int_equal(world_drain(&it).handled, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(&it);
-    world_close(&it);
-    die(url, stamp_timeout);
+    leave_timeout(&it, url, stamp_timeout);
     world_forget(&seen);
     open_world(&it, url, 2);
     world_go_both(&it, PAWL_SECONDS(30)); /* its worker may come back */
@@ -410,12 +411,7 @@ static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *
 /* A ship's timeout, and a message behind it; a worker died of the timeout alone. */
 static void open_after_timeout(world *it, const char *url, int32_t crashes_max)
 {
-    open_world(it, url, crashes_max);
-    assert_int_equal(world_drain(it).handled, 3);
-    world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(it);
-    world_close(it);
-    die(url, stamp_timeout);
+    leave_timeout(it, url, stamp_timeout);
     world_forget(&seen);
     open_world(it, url, crashes_max);
     around = it;
