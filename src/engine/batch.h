@@ -4,13 +4,11 @@
  *     create -> { reset -> add* -> begin -> load -> run -> changes ->
  *                 (commit by the runtime) -> take_refused }* -> destroy
  *
- * A unit is one message, timeout or flush with all its handlers. Its saga
- * states and effects are copied into the batch when its handlers return
- * PAWL_OK; on any other answer they vanish. A saga is in the batch once (identity.c),
- * so that two units of one saga see each other's effect.
+ * A unit is one message, timeout or flush with all its handlers. Its saga states and effects are
+ * copied into the batch when its handlers return PAWL_OK; on any other answer they vanish. A saga is
+ * in the batch once (identity.c), so that two units of one saga see each other's effect.
  *
- * The engine reads no clock and does no I/O of its own: what it needs comes
- * through pawl__engine, the change set goes back to the runtime.
+ * The engine reads no clock and does no I/O: pawl__engine lends both, and the runtime commits.
  *
  * Threads: a batch belongs to one worker.
  * Tests: tests/unit/engine
@@ -70,6 +68,8 @@ typedef struct pawl__engine {
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
+    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: there is none. */
+    bool (*take)(void *runtime, uint64_t hash);
     /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
@@ -86,7 +86,7 @@ typedef struct pawl__engine {
     int32_t                   conflict_retries;
     const pawl__recovery     *recovery; /* borrowed; NULL: no rows */
     int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
-    bool         has_warned_recent;  /* so that the warning comes once */
+    bool         has_warned_recent;
     pawl__unread unread[PAWL__UNREAD_COUNT];
     pawl_time    unread_until; /* machine time; "no saga" is not final before */
     pawl_time    machine_now, business_now;

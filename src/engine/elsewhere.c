@@ -1,7 +1,8 @@
 /* elsewhere.c - units whose saga another worker has in hand.
  *
- * A hot saga, one that conflicted often of late, is loaded with its row locked, without waiting.
- * When another worker has the row, every unit of the batch that could touch the saga is put back:
+ * Workers of one endpoint leave the sagas to one another that they work on. Between processes a hot
+ * saga, one that conflicted often of late, is loaded with its row locked, without waiting. When
+ * another worker has the saga, every unit of the batch that could touch the saga is put back:
  * due again in a moment, its place kept, nothing counted. A commit of these due times would keep
  * the losers as busy as the winner, so a batch without any other unit only frees its claims.
  *
@@ -28,6 +29,22 @@ static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
             return true;
     }
     return false;
+}
+
+void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key)
+{
+    const pawl__engine *engine = batch->engine;
+    if (engine->take == NULL || pawl__identity_lock(batch) == PAWL_SAGA_LOCKED)
+        return;
+    for (size_t i = 0; i < batch->entry_count; i++) {
+        pawl__entry *entry    = batch->entries[i];
+        bool         is_asked = key == PAWL__BY_MAIN
+                                    ? !entry->is_loaded && entry->main.type != PAWL_VALUE_NONE
+                                    : entry->exists && !entry->is_elsewhere;
+        if (!is_asked || engine->take(engine->runtime, entry->hashes[key]))
+            continue;
+        entry->is_loaded = entry->is_elsewhere = batch->has_elsewhere = true;
+    }
 }
 
 void pawl__unit_put_back(pawl__unit *unit)

@@ -1,6 +1,6 @@
 /* elsewhere.h - units whose saga another worker has in hand.
  *
- *     load -> put_back -> run (unit_put_back) -> give_way
+ *     leave -> load -> leave -> put_back -> run (unit_put_back) -> give_way
  *
  * Threads: as the batch.
  * Tests: tests/unit/engine/test_engine_elsewhere.c
@@ -12,6 +12,10 @@
 
 #include "engine/batch.h"
 
+/* Leaves alone what other workers of the endpoint work on: sagas that are not loaded yet, by their
+ * main value, and loaded ones by their id, which a timeout or a finder knows alone. A unit that waits
+ * for row locks asks nobody. */
+void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key);
 /* Puts back the units whose saga another worker has. */
 void pawl__elsewhere_put_back(pawl__batch *batch);
 void pawl__unit_put_back(pawl__unit *unit);

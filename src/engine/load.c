@@ -398,10 +398,12 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
 {
     pawl_saga_lock lock = pawl__identity_lock(batch);
     pawl_code      code = PAWL_OK;
+    pawl__elsewhere_leave(batch, PAWL__BY_MAIN);
     if (batch->engine->has_hot && lock == PAWL_SAGA_UNLOCKED)
         code = load_all(batch, PAWL_SAGA_SKIP_LOCKED, error);
     if (code == PAWL_OK)
         code = load_all(batch, lock, error);
+    pawl__elsewhere_leave(batch, PAWL__BY_ID);
     pawl__elsewhere_put_back(batch);
     if (code == PAWL_OK)
         code = settle_missing(batch, error);

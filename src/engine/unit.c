@@ -186,6 +186,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     code = pawl__identity_load_id(ctx->batch, lookup->binding->saga, id, entry, &ctx->error);
     if (code != PAWL_OK || *entry == NULL)
         return code;
+    pawl__elsewhere_leave(ctx->batch, PAWL__BY_ID);
     if ((*entry)->is_elsewhere) {
         pawl__unit_put_back(ctx->unit);
         return PAWL_ENOTFOUND;

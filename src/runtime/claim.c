@@ -5,6 +5,7 @@
 #include "runtime/claim.h"
 
 #define SHORT_TIME PAWL_MINUTES(1)
+#define GAVE_WAY_COUNT 8
 
 pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
                                pawl_error *error)
@@ -43,8 +44,8 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
 /* ---- How many ------------------------------------------------------------------------ */
 
 /* The next claim takes few messages after one that ran alone, since the rest of a batch would only
- * be given back, and as many as came after large ones, since a store may keep the rest from every
- * worker. The number doubles while all goes well. */
+ * be given back, or one whose sagas were all elsewhere, and as many as came after large ones, since a
+ * store may keep the rest from every worker. The number doubles while all goes well. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = (size_t)worker->endpoint->settings.batch_messages;
@@ -52,6 +53,8 @@ void pawl__claim_adapt(pawl__worker *worker)
         worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
     if (worker->was_alone)
         worker->claim_count = 1;
+    else if (worker->gave_way)
+        worker->claim_count = GAVE_WAY_COUNT;
     else if (worker->cut_count > 0)
         worker->claim_count = worker->cut_count;
     else

@@ -145,6 +145,9 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
                                   &endpoint->model, error);
     if (code == PAWL_OK)
         pawl__recovery_warn(&endpoint->recovery, endpoint->model);
+    if (code == PAWL_OK && endpoint->settings.workers > 1 &&
+        (endpoint->owners = pawl__owners_create()) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     if (code == PAWL_OK)
         code = check_transport(endpoint, error);
     if (code == PAWL_OK)
@@ -210,6 +213,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     if (!is_last)
         return;
     pawl__model_destroy(endpoint->model);
+    pawl__owners_destroy(endpoint->owners);
     if (endpoint->stop_fd >= 0)
         close(endpoint->stop_fd);
     pawl_free(endpoint->auditing.address);

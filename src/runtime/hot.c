@@ -13,6 +13,7 @@
 #define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
+#define WAY_PAUSE_MAX PAWL_MILLISECONDS(160)
 
 /* Hash of a value; 0 stands for a value that is not known. */
 static uint64_t hash_of(const pawl_value *value)
@@ -198,6 +199,8 @@ bool pawl__hot_all(pawl__worker *worker)
 void pawl__hot_meet(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
+    if (!batch->gives_way)
+        worker->way_backs = 0;
     if (!batch->has_elsewhere)
         return;
     for (size_t i = 0; i < batch->entry_count; i++) {
@@ -211,7 +214,8 @@ void pawl__hot_meet(pawl__worker *worker)
     if (!batch->gives_way)
         return;
     worker->gave_way = true;
-    pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
+    pawl__worker_pause(worker,
+                       pawl__doubled(PAWL__ELSEWHERE_WAIT, worker->way_backs++, WAY_PAUSE_MAX));
 }
 
 bool pawl__worker_is_pausing(pawl__worker *worker)

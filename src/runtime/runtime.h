@@ -25,6 +25,7 @@
 #include "runtime/observe/metrics.h"
 #include "runtime/outbox/state.h"
 #include "runtime/outlived.h"
+#include "runtime/owners.h"
 #include "runtime/pause.h"
 #include "runtime/pulse.h"
 #include "runtime/reading.h"
@@ -78,6 +79,8 @@ struct pawl_endpoint {
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
     size_t                own_count;
+    atomic_uint           workers_made;
+    pawl__owners         *owners; /* of sagas; NULL: it has one worker */
     pawl__outlived        outlived;
     pawl__deaths          crashes;
     pawl__breaker         breaker;
@@ -145,15 +148,6 @@ typedef struct pawl__added {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
 } pawl__added;
-#define PAWL__HOT_MAX 256 /* sagas remembered for their conflicts, by each worker */
-
-typedef struct pawl__hot_saga {
-    const pawl_saga_table *table;
-    uint64_t               hashes[3]; /* by pawl_saga_key; 0: not known */
-    pawl_time              conflict;  /* machine time of the last conflict */
-    pawl_time              seen;      /* of the last conflict, or the last time it was elsewhere */
-    pawl_time              hot_until;
-} pawl__hot_saga;
 
 typedef struct pawl__worker {
     pawl_endpoint     *endpoint;
@@ -197,7 +191,9 @@ typedef struct pawl__worker {
     pawl__hot_saga         hot[PAWL__HOT_MAX];
     size_t                 hot_count;
     pawl_time              hot_until;    /* machine time: the last of all */
+    pawl__owned            owned;        /* sagas of this step */
     int32_t                stream_backs; /* commits in a row in which a stream was refused */
+    int32_t                way_backs;    /* batches in a row of which all sagas were elsewhere */
     bool                   gave_way;     /* in this step: all its sagas are elsewhere */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;

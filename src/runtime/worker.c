@@ -35,7 +35,10 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->flush_due                     = PAWL_TIME_MAX;
     made->virtual_now                   = PAWL_TIME_MIN;
     made->hot_until                     = PAWL_TIME_MIN;
-    pawl_random_seed(&made->random, settings->seed != 0 ? settings->seed : pawl__system_seed());
+    /* No two workers draw the same ids; seed + 1 is the service's. */
+    uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
+    pawl_random_seed(&made->random,
+                     settings->seed != 0 ? settings->seed + 2 * number : pawl__system_seed());
     pawl__hand_init(&made->own_hand);
     pawl__worker_lend(made);
     made->kept           = pawl_arena_create(0);
@@ -380,6 +383,8 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     if (code == PAWL_OK) {
         code     = step_timed(worker, step, &inner);
         is_short = code == PAWL_ENOMEM;
+        pawl__owners_release(worker->endpoint->owners, &worker->owned,
+                             pawl__machine_now(worker->endpoint));
     }
     if (code == PAWL_OK)
         return code;

@@ -301,6 +301,14 @@ static int64_t clock_now(void *runtime)
     return worker->engine.is_virtual ? 0 : pawl__monotonic_now();
 }
 
+/* One worker at a time works an ordered queue. */
+static bool take(void *runtime, uint64_t hash)
+{
+    pawl__worker *worker = runtime;
+    return worker->ordered != NULL || pawl__owners_take(worker->endpoint->owners, &worker->owned,
+                                                        hash, worker->engine.machine_now);
+}
+
 void pawl__worker_lend(pawl__worker *worker)
 {
     const pawl_endpoint_options *settings = &worker->endpoint->settings;
@@ -329,6 +337,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .has_history = settings->history > 0,
         .is_timed    = settings->history > 0 || worker->endpoint->auditing.is_on,
         .is_hot      = pawl__hot_is,
+        .take        = worker->endpoint->owners != NULL ? take : NULL,
         .is_virtual  = settings->business != NULL,
         .immediate_retries = settings->immediate_retries,
         .delayed_retries   = settings->delayed_retries,

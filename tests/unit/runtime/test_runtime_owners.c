@@ -1,0 +1,447 @@
+/* test_runtime_owners.c - two workers of one endpoint that need one saga: the second leaves it to the
+ * first. S9, S32, E29.
+ *
+ * The second worker's step is made by the first one's handler, so that nothing is left to chance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/lend.h"
+#include "runtime/runtime.h"
+
+#define WAIT PAWL_MILLISECONDS(20)
+
+/* ---- The application -------------------------------------------------------- */
+
+#define COUNTER_STATE(F) \
+    F(TEXT, name)        \
+    F(INT32, count)
+PAWL_RECORD(counter_state, COUNTER_STATE);
+#define BUMP(F) F(TEXT, name)
+PAWL_RECORD(bump, BUMP);
+PAWL_RECORD(found, BUMP);
+PAWL_RECORD(own, BUMP);
+
+static world_log     seen;
+static world         it;
+static pawl__worker *second;
+static pawl_saga_id  counter_id; /* of the last one that was in hand */
+static void (*meanwhile)(void);  /* called by the next handler, once */
+static pawl_step second_step;
+
+static pawl_code count_up(pawl_context *ctx, counter_state *counter, const char *what)
+{
+    void (*call)(void) = meanwhile;
+    meanwhile          = NULL;
+    world_note(&seen, "%s(%.*s)", what, PAWL_TEXT_ARGS(counter->name));
+    counter_id = pawl_saga_id_in_flight(ctx);
+    counter->count++;
+    if (call != NULL) {
+        call();
+        world_note(&seen, "back");
+    }
+    return PAWL_OK;
+}
+
+static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "bump");
+}
+PAWL_HANDLER(on_bump, counter_state, bump);
+
+static pawl_code on_found(pawl_context *ctx, counter_state *counter, const found *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "found");
+}
+PAWL_HANDLER(on_found, counter_state, found);
+
+static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx, (void)message;
+    *id = counter_id;
+    return PAWL_OK;
+}
+
+static pawl_code on_own(pawl_context *ctx, counter_state *counter, const own *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "own");
+}
+PAWL_HANDLER(on_own, counter_state, own);
+
+static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
+{
+    return count_up(ctx, counter, "ring");
+}
+PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
+
+static const pawl_saga counter_saga = {
+    .name        = "Counter",
+    .state       = PAWL_RECORD_OF(counter_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec desk        = {.name  = "desk",
+                                               .sagas = (const pawl_saga *const[]){&counter_saga, NULL}};
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "owners",
+                                               .endpoints =
+                                                   (const pawl_endpoint_spec *const[]){&desk, NULL}};
+
+static const pawl_saga counter_saga_of_sql = {
+    .name        = "Counter",
+    .state       = PAWL_RECORD_OF(counter_state),
+    .correlation = "name",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                 {.handle = PAWL_HANDLE(on_own), .key = "name", .starts = true, .own_sql = true},
+                 {.handle = NULL}}};
+static const pawl_endpoint_spec desk_of_sql = {
+    .name = "desk", .sagas = (const pawl_saga *const[]){&counter_saga_of_sql, NULL}};
+static const pawl_application application_of_sql = {
+    PAWL_APPLICATION_HEAD, .name = "owners",
+    .endpoints = (const pawl_endpoint_spec *const[]){&desk_of_sql, NULL}};
+
+static void bump_it(const char *name)
+{
+    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = pawl_text_of(name)));
+}
+
+static void step_second(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    second_step      = (pawl_step){.next_due = PAWL_TIME_MAX};
+    world_ok(pawl__worker_step(second, &second_step, &error), &error);
+}
+
+/* Under a virtual clock an endpoint has one worker, and no table. */
+static void open_two(const char *url, const pawl_application *of)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_open(&it, url, of, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .no_service = true});
+    it.endpoint->owners = pawl__owners_create();
+    pawl__worker_lend(it.endpoint->worker);
+    world_ok(pawl__worker_create(it.endpoint, &second, &error), &error);
+    meanwhile = NULL;
+    bump_it("a");
+    world_drain(&it);
+    world_forget(&seen);
+}
+
+static void close_two(void)
+{
+    pawl__worker_destroy(second);
+    world_close(&it);
+}
+
+static int count_of(const char *name)
+{
+    return (int)world_json_number(world_saga_text(&it, "Counter", name, NULL), "count");
+}
+
+static void set_timeout(pawl_saga_id id)
+{
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_timeout_set set      = {.id          = {{{5}}},
+                                 .saga_id     = id,
+                                 .saga_type   = PAWL_TEXT("Counter"),
+                                 .name        = PAWL_TEXT("ring"),
+                                 .destination = PAWL_TEXT("desk"),
+                                 .due         = world_now(&it)};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+}
+
+/* ---- Cases ------------------------------------------------------------------ */
+
+static void post_a_and_b(void)
+{
+    bump_it("a");
+    bump_it("b");
+    step_second();
+}
+
+static void s9_another_worker_leaves_it_and_does_the_rest(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_a_and_b;
+    bump_it("a");
+    pawl_step step = world_step(&it);
+    assert_string_equal(seen.text, "bump(a) bump(b) back ");
+    assert_int_equal(step.refused + second_step.refused, 0);
+    assert_int_equal(second_step.handled, 1);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_int_equal(rows.items[0].waiting_since, 0);
+    assert_int_equal(world_stats(&it).counters.conflicts, 0);
+    assert_int_equal(world_go(&it, WAIT).handled, 1);
+    assert_int_equal(count_of("a"), 3);
+    assert_int_equal(count_of("b"), 1);
+    close_two();
+}
+
+static void post_a(void)
+{
+    bump_it("a");
+    step_second();
+}
+
+/* Nothing else is there to do: its claim is free, nothing was written, and the next one is small. */
+static void s9_without_other_work_the_claims_are_freed(const char *url)
+{
+    open_two(url, &application);
+    meanwhile           = post_a;
+    second->claim_count = 200;
+    bump_it("a");
+    world_step(&it);
+    assert_string_equal(seen.text, "bump(a) back ");
+    assert_true(second->gave_way);
+    assert_true(second_step.is_idle);
+    assert_int_equal(second->claim_count, 8);
+    assert_int_equal(second->way_backs, 1);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START);
+    assert_int_equal(world_step(&it).handled, 1); /* by the worker that has it */
+    assert_int_equal(count_of("a"), 3);
+    bump_it("b");
+    step_second();
+    assert_int_equal(second->way_backs, 0);
+    close_two();
+}
+
+static void post_c(void)
+{
+    bump_it("c");
+    step_second();
+}
+
+static void s9_a_saga_that_begins_has_one_worker_too(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_c;
+    bump_it("c");
+    assert_int_equal(world_step(&it).refused, 0);
+    assert_string_equal(seen.text, "bump(c) back ");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(count_of("c"), 2);
+    close_two();
+}
+
+static void post_timeout(void)
+{
+    set_timeout(counter_id);
+    step_second();
+}
+
+/* Its id is all that a timeout knows, and the worker of the message knows it since the load. */
+static void s9_a_timeout_is_left_to_the_worker_of_its_saga(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_timeout;
+    bump_it("a");
+    assert_int_equal(world_step(&it).refused, 0);
+    assert_string_equal(seen.text, "bump(a) back ");
+    assert_int_equal(second_step.handled, 0);
+    assert_int_equal(world_stats(&it).counters.conflicts, 0);
+    world_drain(&it);
+    world_go_both(&it, PAWL_MINUTES(10)); /* a lease of the one that gave way is over at last */
+    assert_string_equal(seen.text, "bump(a) back ring(a) ");
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+static void post_found(void)
+{
+    world_post(&it, NULL, PAWL_MESSAGE(found, .name = PAWL_TEXT("a")));
+    step_second();
+}
+
+static void s9_what_a_finder_finds_is_left_too(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_found;
+    bump_it("a");
+    assert_int_equal(world_step(&it).refused, 0);
+    assert_string_equal(seen.text, "bump(a) back ");
+    assert_int_equal(second_step.handled, 0);
+    world_drain(&it);
+    world_go(&it, WAIT);
+    assert_string_equal(seen.text, "bump(a) back found(a) ");
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+static void pass_a_second(void)
+{
+    bump_it("a");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL__OWNER_TIME - 1);
+    step_second();
+    assert_int_equal(second_step.handled, 0);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + 1);
+    second->pause_end = 0;
+    step_second();
+    assert_int_equal(second_step.handled, 1);
+}
+
+/* A handler that takes long keeps others waiting for a second. Then the versions decide. */
+static void e29_a_slow_handler_has_it_for_a_second(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = pass_a_second;
+    bump_it("a");
+    pawl_step step = world_step(&it);
+    assert_string_equal(seen.text, "bump(a) bump(a) back bump(a) ");
+    assert_int_equal(step.refused, 1);
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+/* The next step of the other worker has it, unless it was asked for. */
+static void s9_a_saga_that_nobody_asked_for_is_free_behind_the_step(const char *url)
+{
+    open_two(url, &application);
+    bump_it("a");
+    assert_int_equal(world_step(&it).handled, 1);
+    bump_it("a");
+    step_second();
+    assert_int_equal(second_step.handled, 1);
+    close_two();
+}
+
+static void s9_one_that_was_asked_for_stays_with_its_worker(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_a;
+    bump_it("a");
+    assert_int_equal(world_step(&it).handled, 1);
+    step_second();
+    assert_int_equal(second_step.handled, 0);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL__OWNER_KEEP);
+    step_second();
+    assert_int_equal(second_step.handled, 1);
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+static void post_own(void)
+{
+    world_post(&it, NULL, PAWL_MESSAGE(own, .name = PAWL_TEXT("a")));
+    step_second();
+}
+
+/* A handler with its own SQL waits for its row in the database, and asks no table. */
+static void s9_own_sql_asks_the_database(const char *url)
+{
+    open_two(url, &application_of_sql);
+    meanwhile = post_own;
+    bump_it("a");
+    assert_int_equal(world_step(&it).refused, 1);
+    assert_string_equal(seen.text, "bump(a) own(a) back bump(a) ");
+    assert_int_equal(second_step.handled, 1);
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+/* ---- The table --------------------------------------------------------------- */
+
+static pawl__owned left, right;
+
+static bool take_left(pawl__owners *owners, uint64_t hash, pawl_time now)
+{
+    return pawl__owners_take(owners, &left, hash, now);
+}
+
+static bool take_right(pawl__owners *owners, uint64_t hash, pawl_time now)
+{
+    return pawl__owners_take(owners, &right, hash, now);
+}
+
+static void begin_table(pawl__owners **owners)
+{
+    *owners    = pawl__owners_create();
+    left.count = right.count = 0;
+}
+
+static void hashes_of_one_place_are_kept_apart(void **state)
+{
+    pawl__owners *owners;
+    (void)state;
+    begin_table(&owners);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_true(take_left(owners, 1 + i * PAWL__OWNERS_MAX, 0));
+    for (uint64_t i = 0; i < 8; i++)
+        assert_false(take_right(owners, 1 + i * PAWL__OWNERS_MAX, 0));
+    /* There is no room for it, so it is everybody's. */
+    assert_true(take_left(owners, 1 + 8 * PAWL__OWNERS_MAX, 0));
+    assert_true(take_right(owners, 1 + 8 * PAWL__OWNERS_MAX, 0));
+    assert_int_equal(left.count, 8);
+    /* A place that a worker has had too long goes to the next one. */
+    assert_true(take_right(owners, 1 + 9 * PAWL__OWNERS_MAX, PAWL__OWNER_TIME));
+    assert_false(take_left(owners, 1 + 9 * PAWL__OWNERS_MAX, PAWL__OWNER_TIME));
+    pawl__owners_release(owners, &left, PAWL__OWNER_TIME);
+    assert_false(take_left(owners, 1 + 9 * PAWL__OWNERS_MAX, PAWL__OWNER_TIME));
+    pawl__owners_destroy(owners);
+}
+
+/* A worker whose time is over does not free what is another's meanwhile. */
+static void a_late_release_frees_nothing_of_others(void **state)
+{
+    pawl__owners *owners;
+    (void)state;
+    begin_table(&owners);
+    assert_true(take_left(owners, 7, 0));
+    assert_true(take_right(owners, 7, PAWL__OWNER_TIME));
+    pawl__owners_release(owners, &left, PAWL__OWNER_TIME);
+    assert_int_equal(left.count, 0);
+    assert_false(take_left(owners, 7, PAWL__OWNER_TIME));
+    pawl__owners_destroy(owners);
+}
+
+static void a_table_that_is_full_holds_no_more(void **state)
+{
+    pawl__owners *owners;
+    (void)state;
+    begin_table(&owners);
+    for (uint64_t i = 0; i < 2 * PAWL__OWNERS_MAX; i++)
+        assert_true(take_left(owners, i, 0));
+    assert_int_equal(left.count, PAWL__OWNERS_MAX);
+    assert_false(take_right(owners, 0, 0));
+    assert_true(take_right(owners, PAWL__OWNERS_MAX, 0));
+    assert_int_equal(right.count, 0);
+    /* Taken again while it is had: its time begins anew, and the list does not grow over its end. */
+    for (uint64_t i = 0; i < PAWL__OWNERS_MAX; i++)
+        assert_true(take_left(owners, i, PAWL__OWNER_TIME));
+    assert_int_equal(left.count, PAWL__OWNERS_MAX);
+    pawl__owners_release(owners, &left, 0);
+    pawl__owners_destroy(owners);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(s9_another_worker_leaves_it_and_does_the_rest),
+        ON_ALL_STORES(s9_without_other_work_the_claims_are_freed),
+        ON_ALL_STORES(s9_a_saga_that_begins_has_one_worker_too),
+        ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga),
+        ON_ALL_STORES(s9_what_a_finder_finds_is_left_too),
+        ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
+        ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
+        ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
+        ON_STORE(s9_own_sql_asks_the_database, "sqlite")
+            SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
+        cmocka_unit_test(hashes_of_one_place_are_kept_apart),
+        cmocka_unit_test(a_late_release_frees_nothing_of_others),
+        cmocka_unit_test(a_table_that_is_full_holds_no_more)};
+    world_quiet();
+    return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
+}
