@@ -17,8 +17,7 @@ static const pawl__field_list one_time       = PAWL__FIELD_ARRAY(time_field);
 /* ---- The inbox ---------------------------------------------------------- */
 
 #define RANGE_IDS_MIN 8   /* fewer are as fast one by one */
-#define RANGE_ROWS_MAX 32 /* more marks than that in the range: one by one after all */
-#define IDS_MAX 64        /* go to the driver at once */
+#define RANGE_ROWS_MAX 32 /* with more marks than that in the range each id is looked for */
 
 typedef struct mark_range {
     pawl_text endpoint;
@@ -32,6 +31,11 @@ typedef struct mark_key {
     pawl_text id;
 } mark_key;
 
+typedef struct mark_keys {
+    pawl_text endpoint;
+    pawl_text ids[PAWL__SQL_INBOX_IDS_MAX];
+} mark_keys;
+
 static const pawl__field range_fields[] = {
     PAWL__AS_OF(mark_range, endpoint, TEXT), PAWL__AS_OF(mark_range, first, TEXT),
     PAWL__AS_OF(mark_range, last, TEXT), PAWL__AS_OF(mark_range, limit, INT)};
@@ -40,6 +44,21 @@ static const pawl__field      peek_column[] = {PAWL__AS_ONE(PEEK)};
 static const pawl__field_list one_peek      = PAWL__FIELD_ARRAY(peek_column);
 static const pawl__field      key_fields[]  = {PAWL__AS_OF(mark_key, endpoint, TEXT),
                                                PAWL__AS_OF(mark_key, id, TEXT)};
+#define ID(i)                                                                        \
+    {                                                                                \
+        offsetof(mark_keys, ids) + (i) * sizeof(pawl_text), NULL, PAWL__WIRE_TEXT, 0 \
+    }
+#define IDS(i) ID(i), ID((i) + 1), ID((i) + 2), ID((i) + 3)
+static const pawl__field      keys_fields[] = {PAWL__AS_OF(mark_keys, endpoint, TEXT),
+                                               IDS(0),
+                                               IDS(4),
+                                               IDS(8),
+                                               IDS(12),
+                                               IDS(16),
+                                               IDS(20),
+                                               IDS(24),
+                                               IDS(28)};
+static const pawl__field_list by_keys       = PAWL__FIELD_ARRAY(keys_fields);
 static const pawl__sql_write  find_mark     = {
          .statement  = PAWL__SQL_INBOX_KNOWN,
          .parameters = PAWL__FIELD_ARRAY(key_fields),
@@ -63,39 +82,60 @@ static void note_known(pawl_text id, const pawl_text *ids, size_t count, bool *k
         known[i] |= pawl_text_equal(ids[i], id);
 }
 
-/* The ids that pawl makes ascend, so between the first and the last of a new batch there are no
- * marks as a rule, and one statement finds that out. With other ids there may be any number:
- * `*is_whole` says whether all were seen. */
-static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
-                               size_t count, bool *known, bool *is_whole, pawl_error *error)
+/* The marks that a statement finds, at most `limit`. */
+static pawl_code find_marks(pawl_store *store, const pawl__sql_asked *asked, const pawl_text *ids,
+                            size_t count, bool *known, size_t *found, pawl_error *error)
 {
-    const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
-    const mark_range      range   = range_of(endpoint, ids, count);
-    const pawl__sql_asked asked   = {PAWL__SQL_INBOX_RANGE, &by_range, &range, &one_peek, 0};
-    pawl__sql_request    *request = NULL;
-    size_t                found   = 0;
-    pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
-    for (; code == PAWL_OK && ops->next(request); found++) {
+    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
+    pawl__sql_request   *request = NULL;
+    pawl_code            code    = pawl__sql_run(store, asked, NULL, &request, error);
+    for (*found = 0; code == PAWL_OK && ops->next(request); (*found)++) {
         pawl_text id;
         ops->get(request, &one_peek, &id);
         note_known(id, ids, count, known);
     }
-    *is_whole       = found < RANGE_ROWS_MAX;
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
-                           size_t count, bool *known, pawl_error *error)
+/* The ids that pawl makes ascend, so between the first and the last of a new batch there are no
+ * marks as a rule, and one statement finds that out. With other ids, and with ids of several
+ * programs, there may be any number: `*is_whole` says whether all were seen. */
+static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                               size_t count, bool *known, bool *is_whole, pawl_error *error)
 {
-    mark_key keys[IDS_MAX] = {{.endpoint = endpoint}}; /* the compiler sees no count above 0 */
-    pawl__sql_fate fates[IDS_MAX];
+    const mark_range      range = range_of(endpoint, ids, count);
+    const pawl__sql_asked asked = {PAWL__SQL_INBOX_RANGE, &by_range, &range, &one_peek, 0};
+    size_t                found = 0;
+    pawl_code             code  = find_marks(store, &asked, ids, count, known, &found, error);
+    *is_whole                   = found < RANGE_ROWS_MAX;
+    return code;
+}
+
+/* Fewer ids than the statement takes: the first one fills it. */
+static pawl_code find_among(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                            size_t count, bool *known, pawl_error *error)
+{
+    mark_keys             keys  = {.endpoint = endpoint};
+    const pawl__sql_asked asked = {PAWL__SQL_INBOX_AMONG, &by_keys, &keys, &one_peek, 0};
+    size_t                found;
+    for (size_t i = 0; i < PAWL__SQL_INBOX_IDS_MAX; i++)
+        keys.ids[i] = ids[i < count ? i : 0];
+    return find_marks(store, &asked, ids, count, known, &found, error);
+}
+
+static pawl_code find_few(pawl_store *store, pawl_text endpoint, const pawl_text *ids, size_t count,
+                          bool *known, pawl_error *error)
+{
+    mark_key keys[RANGE_IDS_MIN] = {
+        {.endpoint = endpoint}}; /* the compiler sees no count above 0 */
+    pawl__sql_fate fates[RANGE_IDS_MIN];
     for (size_t i = 0; i < count; i++)
         keys[i] = (mark_key){endpoint, ids[i]};
     pawl_code code =
         pawl__sql_write_rows(store, &find_mark, keys, sizeof *keys, count, fates, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        known[i] = fates[i] == PAWL__SQL_APPLIED;
+        known[i] |= fates[i] == PAWL__SQL_APPLIED;
     return code;
 }
 
@@ -103,9 +143,10 @@ static pawl_code find_each(pawl_store *store, pawl_text endpoint, const pawl_tex
                            size_t count, bool *known, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i += IDS_MAX) {
-        size_t some = count - i < IDS_MAX ? count - i : IDS_MAX;
-        code        = find_some(store, endpoint, ids + i, some, known + i, error);
+    for (size_t i = 0, some; code == PAWL_OK && i < count; i += some) {
+        some = count - i < PAWL__SQL_INBOX_IDS_MAX ? count - i : PAWL__SQL_INBOX_IDS_MAX;
+        code = (some < RANGE_IDS_MIN ? find_few : find_among)(store, endpoint, ids + i, some,
+                                                              known + i, error);
     }
     return code;
 }

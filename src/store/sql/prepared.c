@@ -4,6 +4,7 @@
  */
 #include "store/sql/family.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- Texts -------------------------------------------------------------- */
@@ -40,10 +41,11 @@ static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **stateme
                         const pawl__sql_text *text, pawl_error *error)
 {
     pawl__sql_prepared *made = *statement;
-    pawl_code           code = text->is_failed ? no_memory(session, error)
-                                               : session->remote->ops->prepare(session, made, fields,
-                                                                               template_text, text, error);
-    made->is_made            = code == PAWL_OK;
+    assert(fields == NULL || fields->count <= PAWL__SQL_FIELDS_MAX);
+    pawl_code code = text->is_failed ? no_memory(session, error)
+                                     : session->remote->ops->prepare(session, made, fields,
+                                                                     template_text, text, error);
+    made->is_made  = code == PAWL_OK;
     if (code == PAWL_OK)
         return PAWL_OK;
     free_statement(session, made);

@@ -18,6 +18,12 @@
 /* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
  * refuses. A select that reads the table would have its rows copied to a temporary one first. */
 
+/* Of INBOX_AMONG. */
+#define PAWL__SQL_INBOX_IDS_MAX 32
+#define PAWL__SQL_INBOX_IDS                                                    \
+    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, " \
+    "?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33"
+
 /* A settled timeout must have the owner, unless that is null, and the generation, unless it is 0. */
 #define PAWL__SQL_TIMEOUT_IS "and (?2 is null or [Owner] = ?2) and (?3 = 0 or [Generation] = ?3)"
 
@@ -82,6 +88,8 @@
     /* The inbox. */                                                                                  \
     X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
                    "and [MessageId] between ?2 and ?3 {limit:?4}")                                    \
+    X(INBOX_AMONG, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
+                   "and [MessageId] in (" PAWL__SQL_INBOX_IDS ")")                                    \
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
     X(INBOX_MARK,                                                                                     \
       "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) values (?1, ?2, ?3, ?4)")       \

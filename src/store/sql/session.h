@@ -26,7 +26,7 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/value.h"
 
-#define PAWL__SQL_FIELDS_MAX 24  /* of an item */
+#define PAWL__SQL_FIELDS_MAX 40  /* of an item */
 #define PAWL__SQL_MARKERS_MAX 40 /* of a statement's text */
 #define PAWL__SQL_DATABASE_ID_SIZE 33
 #define PAWL__SQL_DATABASE_SIZE 260 /* of a database's name: 64 characters */

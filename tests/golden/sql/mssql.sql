@@ -380,6 +380,10 @@ insert into [dbo].[pawl_queue] ([Queue], [Due], [Placed], [Attempts], [Deaths], 
 select [Placed], [Seq] from [dbo].[pawl_queue] where [Queue] = ? and [Due] <= ? and [Attempts] = 0
 and [WaitingSince] = '1970-01-01' order by [Due], [Seq] offset 0 rows fetch next ? rows only;
 
+-- INBOX_AMONG
+select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] in (?, ?, ?, ?, ?,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
 -- INBOX_KNOWN
 select 1 from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] = ?;
 

@@ -396,6 +396,10 @@ select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `A
 -- INBOX_RANGE
 select `MessageId` from `pawl_inbox` where `Endpoint` = ? and `MessageId` between ? and ? limit ?;
 
+-- INBOX_AMONG
+select `MessageId` from `pawl_inbox` where `Endpoint` = ? and `MessageId` in (?, ?, ?, ?, ?, ?, ?,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
 -- INBOX_KNOWN
 select 1 from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
 

@@ -392,6 +392,10 @@ select "PLACED", "SEQ" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" <= ? and "A
 select "MESSAGEID" from "PAWL_INBOX" where "ENDPOINT" = ? and "MESSAGEID" between ? and ? fetch
 first ? rows only;
 
+-- INBOX_AMONG
+select "MESSAGEID" from "PAWL_INBOX" where "ENDPOINT" = ? and "MESSAGEID" in (?, ?, ?, ?, ?, ?, ?,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
 -- INBOX_KNOWN
 select 1 from "PAWL_INBOX" where "ENDPOINT" = ? and "MESSAGEID" = ?;
 

@@ -363,6 +363,11 @@ select "Placed", "Seq" from "pawl_queue" where "Queue" = ?1 and "Due" <= ?2 and 
 select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" between ?2 and ?3 limit
 ?4;
 
+-- INBOX_AMONG
+select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" in (?2, ?3, ?4, ?5, ?6,
+?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26,
+?27, ?28, ?29, ?30, ?31, ?32, ?33);
+
 -- INBOX_KNOWN
 select 1 from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
 
