@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_value(record, value, times, (how & 32) != 0 ? PAWL_ENCODE_DEFAULTS : 0, arena);
         check_paths(record, value, arena);
     } else {
-        FUZZ_CHECK(code == PAWL_EDECODE && error.text[0] != '\0');
+        FUZZ_CHECK((code == PAWL_EDECODE || code == PAWL_ELIMIT) && error.text[0] != '\0');
     }
     check_mask(record, json, arena);
     pawl_arena_destroy(arena);
