@@ -400,6 +400,87 @@ static void a_claim_passes_over_rows_that_others_have(void **state)
     pawl_store_close(store);
 }
 
+/* ---- The check that goes with the claim of a queue -------------------------------- */
+
+/* A message is claimed, and after that a timeout becomes due: the claim of timeouts finds it only if it asks
+ * for itself. */
+static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_timeout_claim wanted)
+{
+    char id[20];
+    snprintf(id, sizeof id, "m-%u", number);
+    expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
+    add_timeouts(p, "orders", NOW, 1);
+    return claim(p, store, wanted).count;
+}
+
+/* Leases and claims end, and no timeout is left. */
+static void end_both(ground *p, pawl_store *store)
+{
+    pawl_changes changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    raw_run(p->pg, "delete from pawl_timeouts");
+    changes.counters.messages = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void the_check_goes_with_the_claim_of_the_queue(void **state)
+{
+    ground            *p      = *state;
+    pawl_store        *store  = open_store(p, p->url);
+    pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
+    /* Not before the handle has claimed timeouts, and not the first time. */
+    assert_int_equal(claim_both(p, store, 0, wanted), 1);
+    end_both(p, store);
+    assert_int_equal(claim_both(p, store, 1, wanted), 1);
+    end_both(p, store);
+    assert_int_equal(claim_both(p, store, 2, wanted), 0);
+    assert_int_equal(claim(p, store, wanted).count, 1); /* the answer serves once */
+    end_both(p, store);
+    /* Another time is asked for anew, and so is another destination. */
+    wanted.due_max = NOW + 1;
+    assert_int_equal(claim_both(p, store, 3, wanted), 1);
+    end_both(p, store);
+    wanted = claim_of("orders", NOW, 9, 70);
+    wanted.now++;
+    assert_int_equal(claim_both(p, store, 4, wanted), 1);
+    end_both(p, store);
+    add_timeouts(p, "billing", NOW, 1);
+    assert_int_equal(claim_both(p, store, 5, claim_of("billing", NOW, 9, 70)), 1);
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 9, 70)).count, 1);
+    end_both(p, store);
+    pawl_store_close(store);
+}
+
+/* A timeout that is due already is leased by the answer. */
+static void the_check_with_a_claim_finds_what_is_due(void **state)
+{
+    ground            *p      = *state;
+    pawl_store        *store  = open_store(p, p->url);
+    pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
+    assert_int_equal(claim(p, store, wanted).count, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        add_timeouts(p, "orders", NOW - PAWL_SECONDS(5), 2);
+        assert_int_equal(claim_both(p, store, i, wanted), 3);
+        end_both(p, store);
+    }
+    pawl_store_close(store);
+}
+
+static void every_sixteenth_check_goes_alone(void **state)
+{
+    ground            *p      = *state;
+    pawl_store        *store  = open_store(p, p->url);
+    pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
+    size_t             alone  = 0;
+    assert_int_equal(claim(p, store, wanted).count, 0);
+    for (unsigned i = 0; i < 32; i++) {
+        alone += claim_both(p, store, i, wanted);
+        end_both(p, store);
+    }
+    assert_int_equal(alone, 2);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
@@ -416,6 +497,9 @@ int main(void)
         CASE(a_failed_claim_leases_nothing),
         CASE(apply_drops_indexes_on_leases),
         CASE(a_claim_passes_over_rows_that_others_have),
+        CASE(the_check_goes_with_the_claim_of_the_queue),
+        CASE(the_check_with_a_claim_finds_what_is_due),
+        CASE(every_sixteenth_check_goes_alone),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -22,4 +22,10 @@ void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *conne
 /* The advisory lock that a handle has while it numbers events (position.c). */
 int64_t pawl__pg_turn_number(const pawl__pg *store);
 
+/* timeout.c: sends the check for timeouts of the queue, unless it would not help. */
+bool pawl__pg_peek_send(pawl__pg *store, const pawl_queue_claim *claim, pawl__pg_request *request,
+                        pawl_error *error);
+/* Keeps its answer for the claim of timeouts that follows; `code` is that of the await. */
+void pawl__pg_peek_end(pawl__pg *store, pawl__pg_request *request, pawl_code code);
+
 #endif

@@ -63,6 +63,16 @@ typedef struct pawl__pg_front {
     unsigned  unchecked;              /* timeouts: full claims since the last check */
 } pawl__pg_front;
 
+/* The check whether timeouts are due goes with the claim of their queue, where it is likely to find none:
+ * so a batch has one trip less. */
+typedef struct pawl__pg_peek {
+    bool                  is_wanted; /* timeouts were claimed by this handle */
+    unsigned              count;
+    const pawl__pg_front *front; /* of the timeouts; NULL: nothing is known */
+    pawl_time             due_max, now;
+    pawl_time             due; /* of the first; PAWL_TIME_MAX: there is none */
+} pawl__pg_peek;
+
 /* The horizon of the events without a position, on the main connection's server; see position.c. */
 typedef struct pawl__pg_numbering {
     pawl__pg_horizon horizon;
@@ -108,6 +118,7 @@ typedef struct pawl__pg {
     pawl_arena         *scratch; /* of the commit under way */
     pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
     size_t              front_count;
+    pawl__pg_peek       peek;
     atomic_int          interrupt_fd;
 
     pawl__pg_outbox_front outbox;

@@ -70,7 +70,7 @@ static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool i
 static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__pg_request request;
+    pawl__pg_request request, peek;
     bool             is_again = claim->seq_count != 0;
     pawl__pg_begin(&request, &store->main,
                    is_again ? PAWL__PG_QUEUE_CLAIM_AGAIN : PAWL__PG_QUEUE_CLAIM, error);
@@ -78,10 +78,19 @@ static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl
         put_again(&request, claim);
     else
         put_due(&request, store, claim, from);
-    pawl_code code = pawl__pg_run(&request);
-    request.arena  = arena;
-    if (code != PAWL_OK)
-        return code;
+    store->main.is_gathered = true;
+    pawl__pg_send(&request);
+    bool peeks     = !is_again && !store->in_hold && pawl__pg_peek_send(store, claim, &peek, error);
+    pawl_code code = pawl__pg_await(&store->main, error);
+    if (peeks)
+        pawl__pg_peek_end(store, &peek, code);
+    if (request.code == PAWL_OK)
+        request.code = code;
+    request.arena = arena;
+    if (request.code != PAWL_OK) {
+        pawl__pg_end(&request);
+        return request.code;
+    }
     return read_claimed(store, &request, !is_again, is_again ? 0 : claim->size_max, rows, error);
 }
 

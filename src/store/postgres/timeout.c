@@ -16,6 +16,8 @@
 #define UNCHECKED_MAX 16
 /* Seconds between the first and the last end of the leases in one range. */
 #define RANGE_SECONDS 600
+/* So many checks go with claims until one goes alone, which shows how long it takes (front.h). */
+#define PEEKS 16
 
 /* ---- Claiming ----------------------------------------------------------- */
 
@@ -191,13 +193,53 @@ static bool goes_unchecked(pawl__pg_front *front)
     return true;
 }
 
+bool pawl__pg_peek_send(pawl__pg *store, const pawl_queue_claim *claim, pawl__pg_request *request,
+                        pawl_error *error)
+{
+    pawl__pg_peek           *peek  = &store->peek;
+    const pawl__pg_front    *front = peek->is_wanted ? front_of(store, claim->queue) : NULL;
+    const pawl_timeout_claim check = {.destination = claim->queue, .now = claim->now};
+    peek->front                    = NULL;
+    if (front == NULL || front->is_full || front->pause_ms != 0 || peek->count++ % PEEKS == 0)
+        return false;
+    send_first(request, &store->main, &check, PAWL_TIME_MIN, error);
+    peek->front   = front;
+    peek->due_max = claim->due_max;
+    peek->now     = claim->now;
+    peek->due     = PAWL_TIME_MAX;
+    return true;
+}
+
+void pawl__pg_peek_end(pawl__pg *store, pawl__pg_request *request, pawl_code code)
+{
+    if (code == PAWL_OK && pawl__pg_next(request))
+        store->peek.due = pawl__pg_get_time(request);
+    pawl__pg_end(request);
+    if (code != PAWL_OK || request->code != PAWL_OK)
+        store->peek.front = NULL;
+}
+
+/* Whether the check went with the claim of the queue; its answer serves once. */
+static bool take_peek(pawl__pg *store, const pawl__pg_front *front, const pawl_timeout_claim *claim,
+                      pawl_time *due)
+{
+    pawl__pg_peek *peek = &store->peek;
+    bool is_known = front != NULL && peek->front == front && peek->due_max == claim->due_max &&
+                    peek->now == claim->now;
+    if (is_known)
+        *due = peek->due;
+    peek->front     = NULL;
+    peek->is_wanted = claim->destination.size != 0;
+    return is_known;
+}
+
 static pawl_code check_and_lease(pawl__pg *store, const pawl_timeout_claim *claim,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     pawl__pg_front *front = front_of(store, claim->destination);
     pawl_time       from  = PAWL_TIME_MIN;
     pawl_code       code  = PAWL_OK;
-    if (!goes_unchecked(front)) {
+    if (!take_peek(store, front, claim, &from) && !goes_unchecked(front)) {
         code = check_due(store, front, claim, &from, error);
         if (front != NULL)
             front->unchecked = 0;
