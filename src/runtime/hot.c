@@ -13,7 +13,7 @@
 #define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
-#define WAY_PAUSE_MAX PAWL_MILLISECONDS(160)
+#define WAY_PAUSE_MAX PAWL_MILLISECONDS(80)
 
 /* Hash of a value; 0 stands for a value that is not known. */
 static uint64_t hash_of(const pawl_value *value)

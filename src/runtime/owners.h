@@ -18,7 +18,8 @@
 
 #define PAWL__OWNERS_MAX 2048
 #define PAWL__OWNER_TIME PAWL_SECONDS(1) /* a slow handler keeps others waiting for no longer */
-#define PAWL__OWNER_KEEP PAWL_MILLISECONDS(50)
+/* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was put back finds the saga free. */
+#define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
 
 #define PAWL__HOT_MAX 256 /* sagas remembered by each worker for their conflicts: hot.h */
 

@@ -231,7 +231,7 @@ static void s9_a_worker_that_gives_way_pauses(const char *url)
     int64_t      length = monotonic() - from;
     long         looks  = after.elsewhere - before.elsewhere;
     assert_true(looks >= 5);
-    assert_true(length >= PAWL_MILLISECONDS(20 + 40 + 80 + 160)); /* between the first five */
+    assert_true(length >= PAWL_MILLISECONDS(20 + 40 + 80 + 80)); /* between the first five */
     assert_int_equal(after.commits, before.commits);
     assert_true(after.releases - before.releases >= looks - 1);
     runner_stop(&it.run);
