@@ -68,7 +68,7 @@ typedef struct pawl__engine {
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
-    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: there is none. */
+    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: it is the only one. */
     bool (*take)(void *runtime, uint64_t hash);
     /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
@@ -192,7 +192,7 @@ typedef struct pawl__batch {
     pawl_time         cut_send;          /* earliest local send of this batch */
     pawl_time         cut_message;       /* of the last timeout claimed, if more may be due then */
     bool              has_sql;           /* the first unit runs in a hold */
-    bool              has_elsewhere;     /* another worker has the row of some saga */
+    bool              has_elsewhere;     /* another worker has some saga */
     bool              has_unit_of_other; /* a unit waits for another worker's program */
     bool is_unwritable; /* the changes failed at the state of a saga, whatever their code */
     bool gives_way;     /* all sagas are elsewhere: the changes free the claims */

@@ -31,17 +31,34 @@ static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
     return false;
 }
 
+/* A message for several sagas would wait until all of them are free at once, which may be never. So it asks
+ * nobody, and the versions decide. */
+static void mark_shared(pawl__batch *batch)
+{
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit  = &batch->units[i];
+        size_t            count = 0;
+        for (size_t j = 0; j < unit->lookup_count; j++)
+            count += unit->lookups[j].entry != NULL;
+        for (size_t j = 0; j < unit->lookup_count && count > 1; j++)
+            if (unit->lookups[j].entry != NULL)
+                unit->lookups[j].entry->is_shared = true;
+    }
+}
+
 void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key)
 {
     const pawl__engine *engine = batch->engine;
     if (engine->take == NULL || pawl__identity_lock(batch) == PAWL_SAGA_LOCKED)
         return;
+    if (key == PAWL__BY_MAIN)
+        mark_shared(batch);
     for (size_t i = 0; i < batch->entry_count; i++) {
         pawl__entry *entry    = batch->entries[i];
         bool         is_asked = key == PAWL__BY_MAIN
                                     ? !entry->is_loaded && entry->main.type != PAWL_VALUE_NONE
                                     : entry->exists && !entry->is_elsewhere;
-        if (!is_asked || engine->take(engine->runtime, entry->hashes[key]))
+        if (!is_asked || entry->is_shared || engine->take(engine->runtime, entry->hashes[key]))
             continue;
         entry->is_loaded = entry->is_elsewhere = batch->has_elsewhere = true;
     }

@@ -14,7 +14,7 @@
 
 /* Leaves alone what other workers of the endpoint work on: sagas that are not loaded yet, by their
  * main value, and loaded ones by their id, which a timeout or a finder knows alone. A unit that waits
- * for row locks asks nobody. */
+ * for row locks, or needs several sagas, asks nobody. */
 void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key);
 /* Puts back the units whose saga another worker has. */
 void pawl__elsewhere_put_back(pawl__batch *batch);

@@ -47,8 +47,9 @@ struct pawl__entry {
     pawl__stream_entry     *stream; /* NULL: a saga */
     pawl_value              main;   /* NONE: the saga has no correlation property */
     pawl_value              transitional;
-    bool                    is_loaded;      /* the store was asked */
-    bool                    is_elsewhere;   /* another worker has the row: no unit may touch it */
+    bool                    is_loaded;      /* the store was asked, or another worker has it */
+    bool                    is_elsewhere;   /* another worker has it: no unit may touch it */
+    bool                    is_shared;      /* a message needs another saga, too */
     pawl_saga_row           stored;         /* version 0: no row */
     bool                    is_stored_gone; /* the stored row is to be deleted */
     bool                    exists;         /* there is a saga now, in memory */

@@ -341,6 +341,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
     if (code != PAWL_OK)
         pawl__outlived_lost(worker, code, error);
     outcome->trouble = trouble_of(worker, code, reached);
+    pawl__owners_release(worker->endpoint->owners, &worker->owned,
+                         pawl__machine_now(worker->endpoint));
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }
 

@@ -1,5 +1,5 @@
-/* owners.c - a table of fixed size: a hash has eight places, and a saga that finds them taken is
- * not in the table.
+/* owners.c - a table of fixed size: a saga has a slot among the eight that follow from its hash, or none
+ * where others have all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,16 +37,22 @@ void pawl__owners_destroy(pawl__owners *owners)
     pawl_free(owners);
 }
 
+/* Also where the clock was set back meanwhile. */
+static bool is_free(const slot *at, pawl_time now)
+{
+    return at->owner == NULL || at->until <= now ||
+           at->until > pawl_time_add(now, PAWL__OWNER_TIME);
+}
+
 /* The slot of the hash, or one where it may go, or NULL. */
 static slot *find(pawl__owners *owners, uint64_t hash, pawl_time now)
 {
     slot *room = NULL;
     for (size_t i = 0; i < PLACES; i++) {
-        slot *at      = &owners->slots[(hash + i) % PAWL__OWNERS_MAX];
-        bool  is_free = at->owner == NULL || at->until <= now;
+        slot *at = &owners->slots[(hash + i) % PAWL__OWNERS_MAX];
         if (at->owner != NULL && at->hash == hash)
             return at;
-        if (is_free && room == NULL)
+        if (is_free(at, now) && room == NULL)
             room = at;
     }
     return room;
@@ -57,7 +63,7 @@ static bool take(pawl__owners *owners, pawl__owned *owned, uint64_t hash, pawl_t
     slot *at = find(owners, hash, now);
     if (at == NULL)
         return true;
-    bool is_there = at->owner != NULL && at->hash == hash && at->until > now;
+    bool is_there = at->hash == hash && !is_free(at, now);
     if (is_there && at->owner != owned)
         at->is_wanted = true;
     if (is_there && at->owner != owned)

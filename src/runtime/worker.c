@@ -35,10 +35,10 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->flush_due                     = PAWL_TIME_MAX;
     made->virtual_now                   = PAWL_TIME_MIN;
     made->hot_until                     = PAWL_TIME_MIN;
-    /* No two workers draw the same ids; seed + 1 is the service's. */
+    /* No two workers draw the same ids; small sums are of the service and its like. */
     uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
     pawl_random_seed(&made->random,
-                     settings->seed != 0 ? settings->seed + 2 * number : pawl__system_seed());
+                     settings->seed != 0 ? settings->seed + (number << 32) : pawl__system_seed());
     pawl__hand_init(&made->own_hand);
     pawl__worker_lend(made);
     made->kept           = pawl_arena_create(0);
@@ -266,7 +266,7 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     int64_t passing   = count_passing(worker);
     worker->was_alone = false;
     code              = pawl__worker_finish(worker, step, error);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK && !worker->gave_way)
         pawl__deaths_pass_some(worker, passing);
     bool is_stuck = pawl__ordered_is_stuck(worker);
     step->is_idle = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;

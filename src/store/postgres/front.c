@@ -16,19 +16,29 @@
 #define EMPTY_PARTS 10  /* a handle without work looks at the first row for a tenth of the time */
 #define REST_MS_MIN 100 /* of a wait, so that waits do not follow one another at once */
 
-pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
+pawl__pg_front *pawl__pg_front_find(pawl__pg *store, pawl_text queue)
 {
     for (size_t i = 0; i < store->front_count && i < PAWL__PG_QUEUES_MAX; i++)
         if (pawl_text_equal(
                 (pawl_text){.data = store->fronts[i].queue, .size = store->fronts[i].queue_size},
                 queue))
             return &store->fronts[i];
-    pawl__pg_front *front = &store->fronts[store->front_count++ % PAWL__PG_QUEUES_MAX];
-    *front                = (pawl__pg_front){.from        = PAWL_TIME_MIN,
-                                             .start       = PAWL_TIME_MIN,
-                                             .due_max     = PAWL_TIME_MIN,
-                                             .queue_due   = PAWL_TIME_MIN,
-                                             .timeout_due = PAWL_TIME_MIN};
+    return NULL;
+}
+
+pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
+{
+    pawl__pg_front *front = pawl__pg_front_find(store, queue);
+    if (front != NULL)
+        return front;
+    front = &store->fronts[store->front_count++ % PAWL__PG_QUEUES_MAX];
+    if (store->peek.front == front)
+        store->peek.front = NULL;
+    *front = (pawl__pg_front){.from        = PAWL_TIME_MIN,
+                              .start       = PAWL_TIME_MIN,
+                              .due_max     = PAWL_TIME_MIN,
+                              .queue_due   = PAWL_TIME_MIN,
+                              .timeout_due = PAWL_TIME_MIN};
     if (queue.size < sizeof front->queue) {
         memcpy(front->queue, queue.data, queue.size);
         front->queue_size = queue.size;

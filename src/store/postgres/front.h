@@ -15,6 +15,8 @@
 
 #include "store/postgres/postgres.h"
 
+/* NULL: none is kept. */
+pawl__pg_front *pawl__pg_front_find(pawl__pg *store, pawl_text queue);
 /* Never NULL: with more queues than the handle can keep, the oldest is reused. */
 pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue);
 /* The due time at which a claim of rows up to `due_max` begins, PAWL_TIME_MIN: the first row. */

@@ -66,11 +66,10 @@ typedef struct pawl__pg_front {
 /* The check whether timeouts are due goes with the claim of their queue, where it is likely to find none:
  * so a batch has one trip less. */
 typedef struct pawl__pg_peek {
-    bool                  is_wanted; /* timeouts were claimed by this handle */
     unsigned              count;
-    const pawl__pg_front *front; /* of the timeouts; NULL: nothing is known */
-    pawl_time             due_max, now;
-    pawl_time             due; /* of the first; PAWL_TIME_MAX: there is none */
+    const pawl__pg_front *front;        /* of the timeouts; NULL: nothing is known */
+    pawl_time             due_max, now; /* of the claim */
+    pawl_time             due;          /* of the first; PAWL_TIME_MAX: there is none */
 } pawl__pg_peek;
 
 /* The horizon of the events without a position, on the main connection's server; see position.c. */

@@ -48,13 +48,14 @@ static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pa
 
 /* The front of a destination's timeouts stands among those of the queues. A name that is too long
  * has none. */
-static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination)
+static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination, bool is_made)
 {
     char key[PAWL_NAME_SIZE_MAX + 1];
     int  size = snprintf(key, sizeof key, "timeouts:%.*s", PAWL_TEXT_ARGS(destination));
     if (size < 0 || (size_t)size >= sizeof key)
         return NULL;
-    return pawl__pg_front_of(store, (pawl_text){.data = key, .size = (size_t)size});
+    pawl_text name = {.data = key, .size = (size_t)size};
+    return is_made ? pawl__pg_front_of(store, name) : pawl__pg_front_find(store, name);
 }
 
 /* A check without locks or stamps: most of the time nothing is due. It also finds the due time at
@@ -197,7 +198,7 @@ bool pawl__pg_peek_send(pawl__pg *store, const pawl_queue_claim *claim, pawl__pg
                         pawl_error *error)
 {
     pawl__pg_peek           *peek  = &store->peek;
-    const pawl__pg_front    *front = peek->is_wanted ? front_of(store, claim->queue) : NULL;
+    const pawl__pg_front    *front = front_of(store, claim->queue, false);
     const pawl_timeout_claim check = {.destination = claim->queue, .now = claim->now};
     peek->front                    = NULL;
     if (front == NULL || front->is_full || front->pause_ms != 0 || peek->count++ % PEEKS == 0)
@@ -228,15 +229,14 @@ static bool take_peek(pawl__pg *store, const pawl__pg_front *front, const pawl_t
                     peek->now == claim->now;
     if (is_known)
         *due = peek->due;
-    peek->front     = NULL;
-    peek->is_wanted = claim->destination.size != 0;
+    peek->front = NULL;
     return is_known;
 }
 
 static pawl_code check_and_lease(pawl__pg *store, const pawl_timeout_claim *claim,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__pg_front *front = front_of(store, claim->destination);
+    pawl__pg_front *front = front_of(store, claim->destination, true);
     pawl_time       from  = PAWL_TIME_MIN;
     pawl_code       code  = PAWL_OK;
     if (!take_peek(store, front, claim, &from) && !goes_unchecked(front)) {

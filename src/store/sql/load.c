@@ -82,7 +82,7 @@ static void note_known(pawl_text id, const pawl_text *ids, size_t count, bool *k
         known[i] |= pawl_text_equal(ids[i], id);
 }
 
-/* The marks that a statement finds, at most `limit`. */
+/* The marks that a statement finds. */
 static pawl_code find_marks(pawl_store *store, const pawl__sql_asked *asked, const pawl_text *ids,
                             size_t count, bool *known, size_t *found, pawl_error *error)
 {

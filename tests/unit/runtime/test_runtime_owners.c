@@ -19,15 +19,19 @@
     F(INT32, count)
 PAWL_RECORD(counter_state, COUNTER_STATE);
 #define BUMP(F) F(TEXT, name)
+PAWL_RECORD(other_state, COUNTER_STATE);
 PAWL_RECORD(bump, BUMP);
 PAWL_RECORD(found, BUMP);
 PAWL_RECORD(own, BUMP);
+PAWL_RECORD(both, BUMP);
+PAWL_RECORD(piece, BUMP);
 
 static world_log     seen;
 static world         it;
 static pawl__worker *second;
 static pawl_saga_id  counter_id; /* of the last one that was in hand */
 static void (*meanwhile)(void);  /* called by the next handler, once */
+static void (*at_flush)(void);
 static pawl_step second_step;
 
 static pawl_code count_up(pawl_context *ctx, counter_state *counter, const char *what)
@@ -72,6 +76,30 @@ static pawl_code on_own(pawl_context *ctx, counter_state *counter, const own *me
 }
 PAWL_HANDLER(on_own, counter_state, own);
 
+static pawl_code on_both(pawl_context *ctx, counter_state *counter, const both *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "both");
+}
+PAWL_HANDLER(on_both, counter_state, both);
+
+static pawl_code on_both_too(pawl_context *ctx, other_state *other, const both *message)
+{
+    (void)ctx, (void)message;
+    other->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_both_too, other_state, both);
+
+static pawl_code on_pieces(pawl_context *ctx, const piece *messages, size_t count)
+{
+    (void)ctx, (void)messages;
+    world_note(&seen, "pieces(%zu)", count);
+    at_flush();
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_pieces, piece);
+
 static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
 {
     return count_up(ctx, counter, "ring");
@@ -84,13 +112,24 @@ static const pawl_saga counter_saga = {
     .correlation = "name",
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
                             {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                            {.handle = PAWL_HANDLE(on_both), .key = "name"},
                             {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
                             {.handle = NULL}}};
-static const pawl_endpoint_spec desk        = {.name  = "desk",
-                                               .sagas = (const pawl_saga *const[]){&counter_saga, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "owners",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_saga other_saga = {
+    .name        = "Other",
+    .state       = PAWL_RECORD_OF(other_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_aggregator pieces = {
+    .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1};
+static const pawl_endpoint_spec desk = {
+    .name        = "desk",
+    .sagas       = (const pawl_saga *const[]){&counter_saga, &other_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&pieces, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "owners",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
 static const pawl_saga counter_saga_of_sql = {
     .name        = "Counter",
@@ -336,6 +375,39 @@ static void s9_one_that_was_asked_for_stays_with_its_worker(const char *url)
     close_two();
 }
 
+static void post_both(void)
+{
+    world_post(&it, NULL, PAWL_MESSAGE(both, .name = PAWL_TEXT("a")));
+    step_second();
+}
+
+/* Both of its sagas may never be free at once. */
+static void s9_a_message_for_two_sagas_asks_nobody(const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_both;
+    bump_it("a");
+    assert_int_equal(world_step(&it).refused, 1);
+    assert_string_equal(seen.text, "bump(a) both(a) back bump(a) ");
+    assert_int_equal(second_step.handled, 1);
+    assert_int_equal(count_of("a"), 3);
+    close_two();
+}
+
+/* A flush that follows the commit in the same step may take long. */
+static void s9_a_saga_is_free_when_its_commit_is_done(const char *url)
+{
+    open_two(url, &application);
+    it.endpoint->worker->claim_count = 8;
+    at_flush                         = post_a;
+    bump_it("a");
+    world_post(&it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("a")));
+    world_step(&it);
+    assert_string_equal(seen.text, "bump(a) pieces(1) bump(a) ");
+    assert_int_equal(second_step.handled, 1);
+    close_two();
+}
+
 static void post_own(void)
 {
     world_post(&it, NULL, PAWL_MESSAGE(own, .name = PAWL_TEXT("a")));
@@ -396,6 +468,17 @@ static void hashes_of_one_place_are_kept_apart(void **state)
     pawl__owners_destroy(owners);
 }
 
+static void a_clock_that_is_set_back_keeps_nothing(void **state)
+{
+    pawl__owners *owners;
+    (void)state;
+    begin_table(&owners);
+    assert_true(take_left(owners, 7, PAWL_HOURS(1)));
+    assert_false(take_right(owners, 7, PAWL_HOURS(1)));
+    assert_true(take_right(owners, 7, 0));
+    pawl__owners_destroy(owners);
+}
+
 /* A worker whose time is over does not free what is another's meanwhile. */
 static void a_late_release_frees_nothing_of_others(void **state)
 {
@@ -440,9 +523,12 @@ int main(void)
         ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
         ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
         ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
+        ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody),
+        ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done),
         ON_STORE(s9_own_sql_asks_the_database, "sqlite")
             SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
         cmocka_unit_test(hashes_of_one_place_are_kept_apart),
+        cmocka_unit_test(a_clock_that_is_set_back_keeps_nothing),
         cmocka_unit_test(a_late_release_frees_nothing_of_others),
         cmocka_unit_test(a_table_that_is_full_holds_no_more)};
     world_quiet();
