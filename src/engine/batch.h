@@ -86,7 +86,7 @@ typedef struct pawl__engine {
     int32_t                   conflict_retries;
     const pawl__recovery     *recovery; /* borrowed; NULL: no rows */
     int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
-    bool         has_warned_recent;
+    bool         has_warned_recent;  /* so that the warning comes once */
     pawl__unread unread[PAWL__UNREAD_COUNT];
     pawl_time    unread_until; /* machine time; "no saga" is not final before */
     pawl_time    machine_now, business_now;

@@ -64,10 +64,10 @@ static bool take(pawl__owners *owners, pawl__owned *owned, uint64_t hash, pawl_t
     if (at == NULL)
         return true;
     bool is_there = at->hash == hash && !is_free(at, now);
-    if (is_there && at->owner != owned)
+    if (is_there && at->owner != owned) {
         at->is_wanted = true;
-    if (is_there && at->owner != owned)
         return false;
+    }
     if (owned->count == PAWL__OWNERS_MAX)
         return true;
     *at                          = (slot){hash, owned, pawl_time_add(now, PAWL__OWNER_TIME), false};

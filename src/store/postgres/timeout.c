@@ -16,7 +16,7 @@
 #define UNCHECKED_MAX 16
 /* Seconds between the first and the last end of the leases in one range. */
 #define RANGE_SECONDS 600
-/* So many checks go with claims until one goes alone, which shows how long it takes (front.h). */
+/* One check in 16 goes alone, which shows how long it takes (front.h); the others go with claims. */
 #define PEEKS 16
 
 /* ---- Claiming ----------------------------------------------------------- */
