@@ -134,7 +134,7 @@ try passed engine/batch.c pawl/store_calls.h
 try refused engine/batch.c pawl/store_driver.h
 try refused runtime/worker.c pawl/store_driver.h
 try refused runtime/worker.c pawl/driver.h
-try refused cli/stats.c pawl/store_driver.h
+try refused cli/answers/stats.c pawl/store_driver.h
 try refused conformance/store/saga.c pawl/store_driver.h
 try refused transport/local/send.c pawl/store_driver.h
 try refused runtime/worker.c runtime/outbox/runner.h
@@ -144,7 +144,7 @@ try passed conformance/store/saga.c pawl/store.h
 try passed conformance/operation/saga.c conformance/suite/suite.h
 try refused conformance/operation/saga.c conformance/store/saga.h
 try refused conformance/suite/run.c conformance/store/saga.h
-try passed cli/conformance.c conformance/suite/run.h
+try passed cli/tools/conformance.c conformance/suite/run.h
 try passed observe/http.c base/arena.h
 try refused observe/http.c runtime/observe/metrics.h
 try refused runtime/observe/export.c observe/carrier.h
@@ -156,12 +156,12 @@ try refused base/text.c record/json.h
 try refused workflow/saga.c engine/batch.h
 try refused engine/batch.c runtime/worker.h
 try refused engine/batch.c store/core/open.h
-try passed cli/schema_print.c store/sql/script.h
+try passed cli/schema/schema_print.c store/sql/script.h
 try passed store/sqlite/schema.c store/sql/script.h
 try passed store/sqlite/open.c store/program/program.h
 try refused store/program/program.c store/sql/dialect.h
 try refused store/sql/worker.c store/program/program.h
-try refused cli/schema_print.c store/sql/tables.h
+try refused cli/schema/schema_print.c store/sql/tables.h
 try refused runtime/worker.c store/sql/script.h
 try refused runtime/worker.c store/sqlite/sqlite.h
 try refused store/sqlite/write.c engine/batch.h

@@ -11,8 +11,8 @@
 #ifndef PAWL_CLI_CLI_H
 #define PAWL_CLI_CLI_H
 
-#include "cli/options.h"
-#include "cli/table.h"
+#include "cli/base/options.h"
+#include "cli/base/table.h"
 #include "pawl/operate.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/child.h"
+#include "cli/base/child.h"
 #include "cli/cli.h"
 
 #include "pawl/transport.h"

@@ -6,7 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "cli/find.h"
+#include "cli/message/find.h"
 
 #define WORDS_MAX 8
 

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "unit/record/test_record_sample.h"
 
-#include "cli/topology.h"
+#include "cli/topology/topology.h"
 #include "pawl/upgrade.h"
 
 #include <stdlib.h>

@@ -68,7 +68,7 @@ done <"$work/statements"
 
 echo "== the lines of pawl stats: those of its numbers; health is judged from them"
 sed -nE -e 's/^    (NUMBER|ROWS)\("[a-z_]+", "([^"]+)".*/\2/p' -e 's/^    \{"[a-z_]+", "([^"]+)", offset.*/\1/p' \
-    "$source_dir/src/cli/stats.c" | sort >"$work/made"
+    "$source_dir/src/cli/answers/stats.c" | sort >"$work/made"
 sed -n '/^## What `pawl stats`/,$p' "$source_dir/docs/concepts.md" >"$work/stats"
 awk -F ' *[|] *' '/^\| [a-z]/ && $2 != "line" && $2 != "health" && $2 !~ /^queue:/ { gsub(/, /, "\n", $2); print $2 }' \
     "$work/stats" | sort >"$work/said"

@@ -17,7 +17,7 @@
 #ifndef PAWL_CLI_CONSOLE_CONSOLE_H
 #define PAWL_CLI_CONSOLE_CONSOLE_H
 
-#include "cli/child.h"
+#include "cli/base/child.h"
 #include "cli/cli.h"
 #include "pawl/observe.h"
 

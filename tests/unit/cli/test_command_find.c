@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 /* Parts of the command, not of the library. */
-#include "cli/find_match.c"
-#include "cli/options.c"
+#include "cli/base/options.c"
+#include "cli/message/find_match.c"
 
 static pawl__find_verdict match_message(const char *words, const pawl_message *message)
 {

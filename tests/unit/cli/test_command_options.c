@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 /* Part of the command, not of the library. */
-#include "cli/options.c"
+#include "cli/base/options.c"
 
 typedef struct sample {
     const char *what;

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 /* Parts of the command, not of the library. */
-#include "cli/output.c"
-#include "cli/table.c"
+#include "cli/base/output.c"
+#include "cli/base/table.c"
 
 #include "support/fault_memory.h"
 

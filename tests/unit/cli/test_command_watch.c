@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 /* Parts of the command, not of the library. */
-#include "cli/output.c"
-#include "cli/table.c"
-#include "cli/watch_draw.c"
+#include "cli/answers/watch_draw.c"
+#include "cli/base/output.c"
+#include "cli/base/table.c"
 
 #include <string.h>
 

@@ -1,0 +1,357 @@
+/* aggregator.c - `pawl aggregator list|show|remove|run-now`: what aggregators collect, partition by
+ * partition, and what to do with one that is dead.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/base/actions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SIZE_DEFAULT 10 /* of an aggregator that says neither size nor period */
+
+/* ---- Words ----------------------------------------------------------------- */
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *action;
+    const char        *partition;
+    const char        *aggregator, *application, *reason;
+    int64_t            limit;
+    bool               is_dead, is_agreed, is_json;
+} verb_fields;
+
+enum { ACTION_LIST, ACTION_REMOVE, ACTION_RUN_NOW, ACTION_SHOW };
+static const char *const       action_names[] = {"list", "remove", "run-now", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "what is collected, since when; with --dead: what is dead, and why"},
+    {"PARTITION", "delete its messages, for good"},
+    {"PARTITION", "hand it over now; one that is dead starts again"},
+    {"PARTITION", "one of them, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_LOOKS (1U << ACTION_LIST | 1U << ACTION_SHOW)
+#define FOR_REMOVE (1U << ACTION_REMOVE)
+#define FOR_ACTIONS (1U << ACTION_RUN_NOW | 1U << ACTION_REMOVE)
+
+const pawl__argument pawl__aggregator_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "PARTITION",
+     .offset      = offsetof(verb_fields, partition),
+     .is_optional = true,
+     .help        = "NAME of the aggregator; with a key NAME/KEY, as list has it"},
+    {.name = NULL},
+};
+
+#define AGGREGATOR_OPTION(name_, kind_, member, value_, actions_, help_)                      \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
+    }
+const pawl__option pawl__aggregator_verb_options[] = {
+    AGGREGATOR_OPTION("aggregator", TEXT, aggregator, "NAME", FOR_LIST, "of this aggregator"),
+    AGGREGATOR_OPTION("app", TEXT, application, "APP.so", FOR_LOOKS,
+                      "the program that has the aggregators: their sizes and periods as well"),
+    AGGREGATOR_OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    AGGREGATOR_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "partitions"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    AGGREGATOR_OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    AGGREGATOR_OPTION("yes", FLAG, is_agreed, NULL, FOR_REMOVE, "without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef enum state { STATE_COLLECTING, STATE_FAILING, STATE_DEAD } state;
+static const char *const state_names[] = {"collecting", "failing", "dead"};
+
+typedef struct shown_partition {
+    pawl_partition_row row;
+    state              state;
+    int64_t            attempts;
+    pawl_time          due;               /* 0: none */
+    int64_t            size, max, period; /* of the application's table; 0: none, or not known */
+    pawl_text          next;
+} shown_partition;
+
+#define PARTITION(key, kind, member, heading, level)                                               \
+    {                                                                                              \
+        key, PAWL__COLUMN_##kind, offsetof(shown_partition, member), heading, PAWL__LEVEL_##level, \
+            NULL                                                                                   \
+    }
+static const pawl__column columns[] = {
+    PARTITION("partition", TEXT, row.partition, "partition", LIST),
+    PARTITION("aggregator", TEXT, row.aggregator, NULL, LIST),
+    {"state", PAWL__COLUMN_NAME, offsetof(shown_partition, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    PARTITION("rows", COUNT, row.count, "rows", LIST),
+    PARTITION("size", NUMBER, size, NULL, LIST),
+    PARTITION("max", NUMBER, max, NULL, LIST),
+    PARTITION("period", NUMBER, period, NULL, LIST),
+    PARTITION("oldest", TIME, row.oldest, "oldest", LIST),
+    PARTITION("due", TIME, due, "due", LIST),
+    PARTITION("attempts", COUNT, attempts, "failures", LIST),
+    PARTITION("error", TEXT, row.error, "error", LIST),
+    PARTITION("next", TEXT, next, NULL, SHOW),
+    {.key = NULL},
+};
+const pawl__report pawl__aggregator_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"remove, run-now", NULL, "removed run_now rows"},
+    {.what = NULL},
+};
+
+static pawl_text text_of(const char *value)
+{
+    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
+}
+
+static const pawl_aggregator *aggregator_of(const pawl_application *application, pawl_text name)
+{
+    for (size_t i = 0; application != NULL && application->endpoints[i] != NULL; i++) {
+        const pawl_aggregator *const *all = application->endpoints[i]->aggregators;
+        for (size_t j = 0; all != NULL && all[j] != NULL; j++)
+            if (pawl_text_equal(pawl_text_of(all[j]->name), name))
+                return all[j];
+    }
+    return NULL;
+}
+
+static shown_partition shown_of(const pawl_partition_row *row, const pawl_application *application)
+{
+    const pawl_aggregator *aggregator = aggregator_of(application, row->aggregator);
+    shown_partition        shown      = {.row      = *row,
+                                         .state    = row->is_dead        ? STATE_DEAD
+                                                     : row->attempts > 0 ? STATE_FAILING
+                                                                         : STATE_COLLECTING,
+                                         .attempts = row->attempts,
+                                         .due = row->due == PAWL_TIME_MAX || row->is_dead ? 0 : row->due};
+    if (aggregator != NULL) {
+        shown.size =
+            aggregator->size == 0 && aggregator->period == 0 ? SIZE_DEFAULT : aggregator->size;
+        shown.max    = aggregator->max;
+        shown.period = aggregator->period;
+    }
+    return shown;
+}
+
+/* ---- List and show --------------------------------------------------------- */
+
+typedef struct look {
+    const verb_fields      *fields;
+    const pawl_application *application; /* NULL: none was given */
+    pawl_store             *store;
+    pawl_partition_query    query;
+    char                    after[PAWL_PARTITION_SIZE_MAX]; /* beyond its page */
+} look;
+
+static pawl__view view_of(const look *it, pawl_arena *arena)
+{
+    return pawl__view_of(columns, "partition", sizeof(shown_partition), it->fields->is_json, arena);
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    look               *it    = context;
+    pawl_partition_rows found = {.count = 0};
+    it->query.count_max       = count_max;
+    pawl_code code = pawl_store_partition_list(it->store, &it->query, arena, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    shown_partition *shown = pawl_arena_take(arena, found.count * sizeof *shown);
+    if (shown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions", found.count);
+    for (size_t i = 0; i < found.count; i++)
+        shown[i] = shown_of(&found.items[i], it->application);
+    pawl_text last = found.items[found.count - 1].partition;
+    memcpy(it->after, last.data, last.size);
+    it->query.after = (pawl_text){.data = it->after, .size = last.size};
+    *rows           = shown;
+    *count          = found.count;
+    return PAWL_OK;
+}
+
+static pawl_code list(look *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl__view view = view_of(it, arena);
+    it->query       = (pawl_partition_query){.aggregator = text_of(it->fields->aggregator),
+                                             .is_dead    = it->fields->is_dead};
+    return pawl__rows_list(&view, it->fields->limit, next_page, it, error);
+}
+
+/* Says what happens next by itself, and what an operator can do. */
+static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena *arena)
+{
+    pawl_text name = shown->row.partition;
+    char      age[PAWL__SPAN_SIZE];
+    if (shown->state == STATE_DEAD)
+        return pawl_arena_printf(arena,
+                                 "nothing is handed over by itself: `pawl aggregator run-now "
+                                 "'%.*s'` starts it again, remove deletes its rows",
+                                 PAWL_TEXT_ARGS(name));
+    if (shown->due == 0)
+        return pawl_arena_printf(arena,
+                                 "handed over when it has enough rows; now, however few: `pawl "
+                                 "aggregator run-now '%.*s'`",
+                                 PAWL_TEXT_ARGS(name));
+    return pawl_arena_printf(arena, "%s %s; now: `pawl aggregator run-now '%.*s'`",
+                             shown->state == STATE_FAILING ? "tried again" : "handed over",
+                             pawl__age_text(shown->due, now, age), PAWL_TEXT_ARGS(name));
+}
+
+/* A partition that is gone is still told of when something was done with it. */
+static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl_text          name   = pawl_text_of(it->fields->partition);
+    pawl__view         view   = view_of(it, arena);
+    pawl_event_rows    events = {.count = 0};
+    pawl__action_rows  actions;
+    pawl_partition_row row;
+    pawl_code          found = pawl_store_partition_find(it->store, name, arena, &row, error);
+    if (found != PAWL_OK && found != PAWL_ENOTFOUND)
+        return found;
+    pawl_error none = *error;
+    pawl_code  code = pawl_store_partition_actions(it->store, name, arena, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.partition_", arena, &actions, error);
+    if (code != PAWL_OK)
+        return code;
+    if (found == PAWL_ENOTFOUND && actions.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
+    shown_partition shown = shown_of(&row, it->application);
+    shown.next            = next_of(&shown, view.now, arena);
+    view.level            = PAWL__LEVEL_SHOW;
+    if (shown.next.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (found != PAWL_OK && !view.is_json)
+        printf("partition %s has no rows now\n", it->fields->partition);
+    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
+}
+
+/* ---- Run now and remove ---------------------------------------------------- */
+
+static pawl_code print_done(const look *it, const char *key, const char *done, int64_t count,
+                            pawl_error *error)
+{
+    if (it->fields->is_json) {
+        yyjson_mut_doc *doc = pawl__json_create();
+        if (doc != NULL) {
+            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+            yyjson_mut_obj_add_strcpy(doc, root, key, it->fields->partition);
+            yyjson_mut_obj_add_sint(doc, root, "rows", count);
+        }
+        return pawl__json_print(doc, stdout, error);
+    }
+    printf("%s partition %s with %" PRId64 " row%s\n", done, it->fields->partition, count,
+           count == 1 ? "" : "s");
+    return PAWL_OK;
+}
+
+static pawl_code run_now(look *it, pawl_arena *arena, pawl_error *error)
+{
+    char               user[PAWL__USER_SIZE];
+    pawl_text          name = pawl_text_of(it->fields->partition);
+    pawl_partition_row row;
+    pawl_code          code = pawl_store_partition_find(it->store, name, arena, &row, error);
+    if (code == PAWL_OK)
+        code =
+            pawl_store_partition_run_now(it->store, name, pawl_text_of(pawl__user(user)),
+                                         text_of(it->fields->reason), pawl_clock_now(NULL), error);
+    return code == PAWL_OK ? print_done(it, "run_now", "run now", row.count, error) : code;
+}
+
+static pawl_code ask(const look *it, const pawl_partition_row *row, pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + PAWL_PARTITION_SIZE_MAX + 100];
+    if (it->fields->is_agreed)
+        return PAWL_OK;
+    snprintf(question, sizeof question,
+             "remove %" PRId64 " row%s of partition %.*s in %s, for good?", row->count,
+             row->count == 1 ? "" : "s", PAWL_TEXT_ARGS(row->partition),
+             pawl__masked(it->fields->at.store, url, sizeof url));
+    return pawl__agree("remove", "removed", question, error);
+}
+
+static pawl_code remove_rows(look *it, pawl_arena *arena, pawl_error *error)
+{
+    char               user[PAWL__USER_SIZE];
+    pawl_text          name  = pawl_text_of(it->fields->partition);
+    int64_t            count = 0;
+    pawl_partition_row row;
+    pawl_code          code = pawl_store_partition_find(it->store, name, arena, &row, error);
+    if (code == PAWL_OK)
+        code = ask(it, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_partition_remove(it->store, name, pawl_text_of(pawl__user(user)),
+                                           text_of(it->fields->reason), pawl_clock_now(NULL),
+                                           &count, error);
+    return code == PAWL_OK ? print_done(it, "removed", "removed", count, error) : code;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    bool      is_list = strcmp(fields->action, action_names[ACTION_LIST]) == 0;
+    pawl_code code    = pawl__filter_check("--aggregator", fields->aggregator, error);
+    if (code == PAWL_OK)
+        code = pawl__reason_check(fields->reason, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_list && fields->partition != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl aggregator list takes options, not '%s'; did you mean show %s?",
+                              fields->partition, fields->partition);
+    if (!is_list && (fields->partition == NULL || fields->partition[0] == '\0'))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl aggregator %s needs a PARTITION, as list has them",
+                              fields->action);
+    return pawl__text_check("PARTITION", fields->partition, error);
+}
+
+typedef struct look_context {
+    const verb_fields      *fields;
+    const pawl_application *application;
+} look_context;
+
+static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    typedef pawl_code   action_fn(look * it, pawl_arena * arena, pawl_error * error);
+    action_fn *const    actions[] = {[ACTION_LIST]    = list,
+                                     [ACTION_RUN_NOW] = run_now,
+                                     [ACTION_REMOVE]  = remove_rows,
+                                     [ACTION_SHOW]    = show};
+    const look_context *at        = context;
+    look                it = {.fields = at->fields, .application = at->application, .store = store};
+    return actions[pawl__choice_of(action_names, pawl_text_of(at->fields->action))](&it, arena,
+                                                                                    error);
+}
+
+int pawl__aggregator_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields  fields = {.action = NULL};
+    pawl__loaded loaded = {.application = NULL};
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code == PAWL_OK && fields.application != NULL)
+        code = pawl__application_load(fields.application, &loaded, &error);
+    const look_context at = {&fields, loaded.application};
+    int                exit_code =
+        code == PAWL_OK ? pawl__store_look(&fields.at, look_at, &at) : pawl__fail(code, &error);
+    pawl__application_unload(&loaded);
+    return exit_code;
+}

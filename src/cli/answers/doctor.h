@@ -1,0 +1,51 @@
+/* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
+ * prints, doctor_checks.c looks at what is in it, doctor_stuck.c at what of it waits for something that
+ * fails, doctor_sagas.c at sagas that nothing wakes, doctor_find.c keeps the list.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/system/command_doctor.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_DOCTOR_H
+#define PAWL_CLI_DOCTOR_H
+
+#include "cli/saga/saga_find.h"
+
+/* Reads that several checks need. */
+typedef struct pawl__doctor_seen {
+    pawl_stats         stats;
+    pawl_worker_info  *workers;
+    size_t             worker_count;
+    pawl_subscriptions subscriptions;
+} pawl__doctor_seen;
+
+typedef struct pawl__doctor {
+    const pawl__store_fields *at;
+    pawl_store               *store;
+    pawl_arena               *arena;
+    pawl_time                 now;
+    pawl_finding_rows         found;
+    size_t                    capacity;
+    pawl_error               *error;
+    pawl__saga_book           book;         /* of --app; without it it has no tables */
+    pawl_text                 book_options; /* the same in words: " --app APP.so" */
+} pawl__doctor;
+
+/* Adds a finding that is made; PAWL_ENOMEM also when its text or its remedy has no data. */
+pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
+/* Makes one. `remedy`, a command of pawl without its store, gets the store's options; other
+ * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
+pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
+                            const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
+/* All checks of what is in the tables. */
+pawl_code pawl__doctor_checks(pawl__doctor *doctor);
+
+/* doctor_stuck.c, doctor_sagas.c */
+typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
+pawl__doctor_check pawl__doctor_alarms, pawl__doctor_paused, pawl__doctor_retries,
+    pawl__doctor_sources, pawl__doctor_routes, pawl__doctor_versions;
+pawl__doctor_check pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention;
+pawl__doctor_check pawl__doctor_sagas;
+
+#endif

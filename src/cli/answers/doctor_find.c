@@ -1,0 +1,35 @@
+/* doctor_find.c - the list of findings of `pawl doctor`, and their remedies.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/doctor.h"
+
+#include <stdarg.h>
+
+pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
+{
+    pawl_finding_rows *found = &doctor->found;
+    pawl_finding      *grown = pawl_arena_grow(doctor->arena, found->items, found->count,
+                                               &doctor->capacity, sizeof *grown);
+    if (grown == NULL || finding->text.data == NULL || finding->remedy.data == NULL)
+        return pawl_error_set(doctor->error, PAWL_ENOMEM, "out of memory for the findings");
+    found->items                 = grown;
+    found->items[found->count++] = *finding;
+    return PAWL_OK;
+}
+
+pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
+                            const char *remedy, const char *format, ...)
+{
+    char    text[PAWL_ERROR_TEXT_SIZE_MAX];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    pawl_finding finding = {
+        .name   = pawl_text_of(name),
+        .level  = level,
+        .text   = pawl_arena_text(doctor->arena, pawl_text_of(text)),
+        .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};
+    return pawl__doctor_add(doctor, &finding);
+}

@@ -1,0 +1,449 @@
+/* doctor_stuck.c - checks of `pawl doctor` that name what waits for something that fails: messages in
+ * delayed retry, sources that are held back, routes that are missing, projections, partitions, and
+ * rows that are older than what is remembered of them.
+ *
+ * Rows that are tried again by themselves are only named; those that wait for a person, and projections,
+ * fail.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/doctor.h"
+
+#include "cli/answers/why.h"
+#include "cli/outbox/outbox.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ROWS_MAX 200
+#define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
+#define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
+#define LAG_MAX 10000          /* as in health */
+#define NO_ROUTE "no route to another store is named"
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* "pawl why ID" and the like: the word may have blanks. */
+static const char *command(const pawl__doctor *doctor, const char *verb, pawl_text word)
+{
+    pawl_text made = pawl_arena_printf(doctor->arena, "%s %.*s", verb,
+                                       PAWL_TEXT_ARGS(pawl__why_word(word, doctor->arena)));
+    return made.data != NULL ? made.data : "";
+}
+
+/* ---- Delayed retries ---------------------------------------------------- */
+
+/* The one that should have been handled first; NULL: those that are looked at are not retried. */
+static const pawl_queue_message *oldest_of(const pawl_queue_messages *found)
+{
+    const pawl_queue_message *oldest = NULL;
+    for (size_t i = 0; i < found->count; i++)
+        if (found->items[i].row.attempts > 0 &&
+            (oldest == NULL || found->items[i].row.placed < oldest->row.placed))
+            oldest = &found->items[i];
+    return oldest;
+}
+
+static pawl_code find_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    const pawl_queue_query query = {
+        .queue = queue->queue, .due_min = doctor->now + 1, .count_max = ROWS_MAX};
+    pawl_queue_messages found = {.count = 0};
+    char                since[PAWL__SPAN_SIZE], due[PAWL__SPAN_SIZE];
+    pawl_code           code =
+        pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
+    const pawl_queue_message *oldest = code == PAWL_OK ? oldest_of(&found) : NULL;
+    if (code != PAWL_OK || oldest == NULL)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    const pawl_message *message = &oldest->row.message;
+    return pawl__doctor_find(
+        doctor, "retries", PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
+        "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, the oldest is %.*s "
+        "(%.*s), due %s, tried again %s: %.*s",
+        PAWL_TEXT_ARGS(queue->queue), queue->retried, plural(queue->retried),
+        queue->retried == 1 ? "s" : "", PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
+        pawl__age_text(oldest->row.placed, doctor->now, since),
+        pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
+}
+
+pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
+        if (all->stats.queues[i].retried > 0)
+            code = find_retries(doctor, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "retries", PAWL_FINDING_OK, "",
+                                 "no message waits to be tried again");
+    return code;
+}
+
+/* ---- Versions ------------------------------------------------------------ */
+
+static bool is_unread(const pawl_queue_message *message)
+{
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
+    return message->error.size >= mark.size &&
+           memcmp(message->error.data, mark.data, mark.size) == 0;
+}
+
+static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b)
+{
+    return pawl_text_equal(a->endpoint, b->endpoint) && pawl_text_equal(a->program, b->program) &&
+           pawl_text_equal(a->program_version, b->program_version);
+}
+
+/* The programs of the queue's workers with their versions, each once: " (shop 1.4, shop 1.5)". Empty
+ * when none is known. */
+static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen *all,
+                             pawl_text queue)
+{
+    pawl_text said = PAWL_TEXT("");
+    for (size_t i = 0; i < all->worker_count; i++) {
+        const pawl_worker_info *worker = &all->workers[i];
+        size_t                  before = 0;
+        while (before < i && !is_same_program(&all->workers[before], worker))
+            before++;
+        if (before == i && worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue))
+            said = pawl_arena_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
+                                     said.size > 0 ? ", " : "", PAWL_TEXT_ARGS(worker->program),
+                                     worker->program_version.size > 0 ? " " : "",
+                                     PAWL_TEXT_ARGS(worker->program_version));
+    }
+    return said.size > 0 ? pawl_arena_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
+}
+
+/* Such messages are due again every few seconds: those that are looked at just now are found as well. */
+static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                             const pawl_queue_stats *queue)
+{
+    const pawl_queue_query query = {
+        .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
+    pawl_queue_messages       found  = {.count = 0};
+    const pawl_queue_message *oldest = NULL;
+    size_t                    count  = 0;
+    char                      since[PAWL__SPAN_SIZE];
+    pawl_code                 code =
+        pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
+        const pawl_queue_message *message = &found.items[i];
+        count += is_unread(message);
+        if (is_unread(message) && (oldest == NULL || message->row.placed < oldest->row.placed))
+            oldest = message;
+    }
+    if (code != PAWL_OK || oldest == NULL)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    pawl_text programs = programs_of(doctor, all, queue->queue);
+    return pawl__doctor_find(
+        doctor, "versions", PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
+        "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
+        "does%.*s: the oldest is %.*s (%.*s), due %s: %.*s",
+        PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
+        plural((int64_t)count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
+        PAWL_TEXT_ARGS(oldest->row.message.id), PAWL_TEXT_ARGS(oldest->row.message.type),
+        pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
+}
+
+pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
+        if (all->stats.queues[i].ready + all->stats.queues[i].scheduled > 0)
+            code = find_unread(doctor, all, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "versions", PAWL_FINDING_OK, "",
+                                 "no message waits for a program that reads its version");
+    return code;
+}
+
+/* ---- Pauses ------------------------------------------------------------- */
+
+static pawl_code find_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    char             since[PAWL__SPAN_SIZE];
+    pawl_queue_pause pause = {.is_paused = false};
+    int64_t          count = queue->ready + queue->scheduled;
+    pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
+                                                 doctor->error);
+    if (code != PAWL_OK || !pause.is_paused)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    return pawl__doctor_find(
+        doctor, "paused", PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
+        "queue %.*s has %" PRId64 " message%s and is paused, since %s, by %.*s%s%.*s",
+        PAWL_TEXT_ARGS(queue->queue), count, plural(count),
+        pawl__age_text(pause.since, doctor->now, since), PAWL_TEXT_ARGS(pause.by),
+        pause.reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
+}
+
+pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
+        code = find_paused(doctor, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "paused", PAWL_FINDING_OK, "",
+                                 "no queue that has messages is paused");
+    return code;
+}
+
+/* ---- Alarms -------------------------------------------------------------- */
+
+typedef struct alarm_row {
+    const char *what;
+    const char *says;
+    const char *then;
+} alarm_row;
+
+static const alarm_row *alarm_row_of(pawl_text what)
+{
+    static const alarm_row rows[] = {
+        {"breaker", "claims nothing, its breaker is open",
+         "it probes by itself, and goes on when that succeeds"},
+        {"route", "cannot deliver, a receiver is unavailable",
+         "its messages wait in the outbox, and it tries by itself"},
+        {"retention", "cannot clean up", "it tries again by itself"},
+    };
+    size_t i = 0;
+    while (i + 1 < sizeof rows / sizeof rows[0] &&
+           !pawl_text_equal(what, pawl_text_of(rows[i].what)))
+        i++;
+    return &rows[i];
+}
+
+static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
+{
+    char             since[PAWL__SPAN_SIZE];
+    const alarm_row *row = alarm_row_of(alarm->what);
+    pawl__age_text(alarm->since, doctor->now, since);
+    pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
+                                         PAWL_TEXT_ARGS(alarm->endpoint));
+    return pawl__doctor_find(
+        doctor, "alarms", PAWL_FINDING_WARN,
+        stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
+        "endpoint %.*s %s, since %s: %.*s; %s", PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
+        PAWL_TEXT_ARGS(alarm->text), row->then);
+}
+
+pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_alarms(doctor->store, doctor->arena, &rows, doctor->error);
+    (void)all;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = find_alarm(doctor, &rows.items[i]);
+    if (code == PAWL_OK && rows.count == 0)
+        code = pawl__doctor_find(
+            doctor, "alarms", PAWL_FINDING_OK, "",
+            "no endpoint stands still by its breaker, cannot deliver, or cannot clean up");
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+/* ---- Sources and routes ------------------------------------------------- */
+
+static bool is_first_of_source(const pawl_outbox_rows *rows, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (pawl_text_equal(rows->items[i].source, rows->items[at].source))
+            return false;
+    return true;
+}
+
+static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows, size_t at)
+{
+    const pawl_outbox_row *row     = &rows->items[at];
+    pawl_text              next    = {.size = 0};
+    int64_t                blocker = 0;
+    int64_t                count   = 0;
+    char                   remedy[60];
+    for (size_t i = at; i < rows->count; i++)
+        count += pawl_text_equal(rows->items[i].source, row->source);
+    pawl_code code = pawl__outbox_next(doctor->store, row, doctor->now, doctor->arena, &next,
+                                       &blocker, doctor->error);
+    if (code != PAWL_OK)
+        return code;
+    snprintf(remedy, sizeof remedy, "pawl why %" PRId64, blocker != 0 ? blocker : row->id);
+    return pawl__doctor_find(
+        doctor, "sources", PAWL_FINDING_WARN, remedy,
+        "%" PRId64 " row%s behind an earlier one of the ordering key %.*s: %.*s", count,
+        count == 1 ? " waits" : "s wait", PAWL_TEXT_ARGS(row->source), PAWL_TEXT_ARGS(next));
+}
+
+pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    pawl_outbox_rows rows  = {.count = 0};
+    size_t           named = 0;
+    pawl_code        code  = PAWL_OK;
+    if (all->stats.outbox_blocked == 0)
+        return pawl__doctor_find(doctor, "sources", PAWL_FINDING_OK, "", "no row is blocked");
+    code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
+                                  &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++)
+        if (is_first_of_source(&rows, i)) {
+            code = find_source(doctor, &rows, i);
+            named++;
+        }
+    return code;
+}
+
+/* The error of the last attempt says that no route leads there. */
+static pawl_code ask_route(pawl__doctor *doctor, const pawl_outbox_row *row, bool *is_missing)
+{
+    pawl_attempt_rows rows = {.count = 0};
+    pawl_code         code =
+        pawl_store_outbox_attempts(doctor->store, row->id, doctor->arena, &rows, doctor->error);
+    pawl_text last = rows.count > 0 ? rows.items[rows.count - 1].error : (pawl_text){.size = 0};
+    *is_missing =
+        last.size >= sizeof NO_ROUTE - 1 && memcmp(last.data, NO_ROUTE, sizeof NO_ROUTE - 1) == 0;
+    return code;
+}
+
+static bool is_first_for(const pawl_outbox_rows *rows, size_t at)
+{
+    const pawl_outbox_row *row = &rows->items[at];
+    for (size_t i = 0; i < at; i++)
+        if (pawl_text_equal(rows->items[i].destination, row->destination) &&
+            pawl_text_equal(rows->items[i].endpoint, row->endpoint))
+            return false;
+    return true;
+}
+
+static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
+{
+    pawl_text option =
+        pawl_arena_printf(doctor->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
+    return pawl__doctor_find(
+        doctor, "routes", PAWL_FINDING_FAIL, command(doctor, "pawl run APP.so --route", option),
+        "endpoint %.*s has no route named %.*s: row %" PRId64
+        " and others for it are not delivered",
+        PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
+}
+
+pawl_code pawl__doctor_routes(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    const pawl_outbox_query tried = {
+        .states = 1U << PAWL_OUTBOX_PENDING, .attempts_min = 1, .count_max = ROWS_MAX};
+    pawl_outbox_rows rows  = {.count = 0};
+    size_t           count = doctor->found.count;
+    pawl_code        code  = PAWL_OK;
+    if (all->stats.outbox_pending > 0)
+        code = pawl_store_outbox_find(doctor->store, &tried, doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        bool is_missing = false;
+        if (is_first_for(&rows, i))
+            code = ask_route(doctor, &rows.items[i], &is_missing);
+        if (code == PAWL_OK && is_missing)
+            code = find_route(doctor, &rows.items[i]);
+    }
+    if (code == PAWL_EUNSUPPORTED)
+        return PAWL_OK;
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "routes", PAWL_FINDING_OK, "",
+                                 "no row waits for a route that is missing");
+    return code;
+}
+
+/* ---- Projections and partitions ----------------------------------------- */
+
+static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *row)
+{
+    char                           since[PAWL__SPAN_SIZE];
+    const pawl_projection_failure *failure = &row->failure;
+    return pawl__doctor_find(
+        doctor, "projections", PAWL_FINDING_FAIL,
+        command(doctor, "pawl projection restart", row->name),
+        "projection %.*s fails at event %" PRId64 " (%.*s of stream %.*s), first %s: %.*s: %.*s",
+        PAWL_TEXT_ARGS(row->name), failure->position, PAWL_TEXT_ARGS(failure->type),
+        PAWL_TEXT_ARGS(failure->stream), pawl__age_text(failure->since, doctor->now, since),
+        PAWL_TEXT_ARGS(failure->code), PAWL_TEXT_ARGS(failure->error));
+}
+
+pawl_code pawl__doctor_projections(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    pawl_projection_rows rows  = {.count = 0};
+    size_t               count = doctor->found.count;
+    pawl_code            code =
+        pawl_store_projection_list(doctor->store, doctor->now, doctor->arena, &rows, doctor->error);
+    (void)all;
+    if (code == PAWL_EUNSUPPORTED)
+        return PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_projection_row *row = &rows.items[i];
+        if (row->failure.position != 0)
+            code = find_failing(doctor, row);
+        else if (row->lag >= LAG_MAX)
+            code = pawl__doctor_find(doctor, "projections", PAWL_FINDING_WARN,
+                                     command(doctor, "pawl projection show", row->name),
+                                     "projection %.*s is %" PRId64 " events behind",
+                                     PAWL_TEXT_ARGS(row->name), row->lag);
+    }
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(doctor, "projections", PAWL_FINDING_OK, "",
+                                 "none fails, and none is far behind");
+    return code;
+}
+
+pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    const pawl_partition_query dead  = {.is_dead = true, .count_max = NAMED_MAX};
+    pawl_partition_rows        rows  = {.count = 0};
+    int64_t                    count = all->stats.flushes_dead;
+    pawl_code                  code  = PAWL_OK;
+    if (count == 0)
+        return pawl__doctor_find(doctor, "partitions", PAWL_FINDING_OK, "",
+                                 "no partition of an aggregator is dead");
+    code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_partition_row *row = &rows.items[i];
+        code                          = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
+                                                          command(doctor, "pawl aggregator run-now", row->partition),
+                                                          "partition %.*s is dead after %d flush%s: the %" PRId64
+                                                          " message%s that it collected stay%s: %.*s",
+                                                          PAWL_TEXT_ARGS(row->partition), (int)row->attempts,
+                                 row->attempts == 1 ? "" : "es", row->count, plural(row->count),
+                                 row->count == 1 ? "s" : "", PAWL_TEXT_ARGS(row->error));
+    }
+    if (code == PAWL_OK && count > (int64_t)rows.count)
+        code = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
+                                 "pawl aggregator list --dead", "%" PRId64 " more are dead",
+                                 count - (int64_t)rows.count);
+    return code;
+}
+
+/* ---- Retention ---------------------------------------------------------- */
+
+/* A copy of a message is known by its receiver's mark; marks are swept. */
+pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *all)
+{
+    char      span[PAWL__SPAN_SIZE];
+    size_t    count = doctor->found.count;
+    pawl_time limit = doctor->now - RETENTION;
+    pawl_code code  = PAWL_OK;
+    if (all->stats.outbox_oldest != 0 && all->stats.outbox_oldest < limit)
+        code = pawl__doctor_find(
+            doctor, "retention", PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
+            "the oldest pending outbox row is from %s: a receiver whose deduplication records are swept after 7 d, "
+            "the default of --inbox-retention, does not know a second copy of it",
+            pawl__age_text(all->stats.outbox_oldest, doctor->now, span));
+    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++) {
+        const pawl_queue_stats *queue = &all->stats.queues[i];
+        if (queue->retried > 0 && queue->retried_since < limit)
+            code = pawl__doctor_find(
+                doctor, "retention", PAWL_FINDING_WARN,
+                command(doctor, "pawl queue peek", queue->queue),
+                "queue %.*s: a message that is tried again was due %s, longer than deduplication "
+                "records are kept by default: --inbox-retention must be longer than all retries",
+                PAWL_TEXT_ARGS(queue->queue),
+                pawl__age_text(queue->retried_since, doctor->now, span));
+    }
+    if (code == PAWL_OK && doctor->found.count == count)
+        code = pawl__doctor_find(
+            doctor, "retention", PAWL_FINDING_OK, "",
+            "nothing waits for longer than deduplication records are kept by default");
+    return code;
+}

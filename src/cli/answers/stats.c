@@ -1,0 +1,250 @@
+/* stats.c - `pawl stats`: numbers of a store.
+ *
+ * The numbers stand in one table, so that the page for people and the JSON
+ * object show the same ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/watch.h"
+#include "cli/run/limits.h"
+
+#include "base/calm.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PERIOD_DEFAULT PAWL_SECONDS(2)
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    bool               is_json;
+    bool               is_watch;
+    int64_t            period;
+    int64_t            count;
+    pawl__texts        health; /* the words of `limits` */
+    pawl__limits       limits;
+} verb_fields;
+
+const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
+const pawl__option   pawl__stats_verb_options[]   = {
+        {.name   = "count",
+         .kind   = PAWL__OPTION_COUNT,
+         .offset = offsetof(verb_fields, count),
+         .value  = "N",
+         .help   = "with --watch: end after so many queries",
+         .with   = "watch",
+         .min    = 1,
+         .max    = INT64_MAX},
+        PAWL__OPTION_DEADLINE(verb_fields, at),
+        {.name          = "every",
+         .kind          = PAWL__OPTION_DURATION,
+         .offset        = offsetof(verb_fields, period),
+         .value         = "DURATION",
+         .help          = "with --watch: time between two queries",
+         .with          = "watch",
+         .min           = PAWL_MILLISECONDS(100),
+         .max           = PAWL_HOURS(1),
+         .has_default   = true,
+         .value_default = PERIOD_DEFAULT},
+        PAWL__OPTION_HEALTH(verb_fields, health),
+        {.name   = "json",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_json),
+         .help   = "print one JSON object"},
+        PAWL__OPTION_PREFIX(verb_fields, at),
+        PAWL__OPTION_STORE(verb_fields, at),
+        {.name   = "watch",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_watch),
+         .help   = "query again and again: a picture on a terminal, q ends it; else lines"},
+        {.name = NULL},
+};
+
+const pawl__report pawl__stats_verb_reports[] = {
+    {"the object", NULL,
+     "at count_max messages timeouts flushes failures conflicts dead_ever dead timeouts_due timeouts_pending outbox_pending outbox_blocked outbox_dead outbox_oldest aggregator_rows flushes_dead inbox workers queues health checks"},
+    {"one of queues", NULL, "queue ready scheduled oldest retried retried_since paused"},
+    {"one of checks", NULL, "name status value reason"},
+    {.what = NULL},
+};
+
+typedef enum number_kind { NUMBER_COUNT, NUMBER_ROWS, NUMBER_TIME } number_kind;
+
+typedef struct number_row {
+    const char *json;
+    const char *label;
+    size_t      offset;
+    number_kind kind;
+} number_row;
+
+#define NUMBER(json, label, member)                             \
+    {                                                           \
+        json, label, offsetof(pawl_stats, member), NUMBER_COUNT \
+    }
+#define ROWS(json, label, member)                              \
+    {                                                          \
+        json, label, offsetof(pawl_stats, member), NUMBER_ROWS \
+    }
+
+static const number_row numbers[] = {
+    NUMBER("messages", "messages handled", counters.messages),
+    NUMBER("timeouts", "timeouts handled", counters.timeouts),
+    NUMBER("flushes", "aggregator flushes", counters.flushes),
+    NUMBER("failures", "handler failures", counters.failures),
+    NUMBER("conflicts", "conflicts", counters.conflicts),
+    NUMBER("dead_ever", "dead letters by workers", counters.dead),
+    ROWS("dead", "dead letters now", dead),
+    ROWS("timeouts_due", "timeouts due", timeouts_due),
+    ROWS("timeouts_pending", "timeouts pending", timeouts_pending),
+    ROWS("outbox_pending", "outbox pending", outbox_pending),
+    ROWS("outbox_blocked", "outbox blocked", outbox_blocked),
+    ROWS("outbox_dead", "outbox dead", outbox_dead),
+    {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
+    ROWS("aggregator_rows", "aggregator messages", aggregator_rows),
+    ROWS("flushes_dead", "aggregator partitions dead", flushes_dead),
+    ROWS("inbox", "deduplication records", inbox),
+    NUMBER("workers", "workers alive", workers),
+};
+#define NUMBER_COUNT_ALL (sizeof numbers / sizeof numbers[0])
+
+static int64_t value_of(const pawl_stats *stats, const number_row *number)
+{
+    return *(const int64_t *)((const char *)stats + number->offset);
+}
+
+/* Formats a time; "" for none. */
+static const char *format_time(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
+{
+    text[0] = '\0';
+    if (time != 0)
+        pawl_time_format(time, text);
+    return text;
+}
+
+static void print_result(const pawl_health_result *result, FILE *out)
+{
+    char line[sizeof result->reason];
+    snprintf(line, sizeof line, "%s", result->reason);
+    pawl__calm_line(line, strlen(line));
+    fprintf(out, "  %-9s %-16s %s\n", pawl_health_name(result->state), result->name, line);
+}
+
+static void print_page(const pawl__watch_sample *sample, FILE *out)
+{
+    const pawl_stats *stats = pawl__watch_stats(sample);
+    char              text[PAWL_TIME_TEXT_SIZE + 1], rows[2][PAWL__SPAN_SIZE];
+    fprintf(out, "%-28s %12s\n", "health", pawl_health_name(sample->health.state));
+    for (size_t i = 0; i < sample->health.check_count; i++)
+        if (sample->health.checks[i].state != PAWL_HEALTHY)
+            print_result(&sample->health.checks[i], out);
+    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
+        int64_t value = value_of(stats, &numbers[i]);
+        if (numbers[i].kind == NUMBER_COUNT)
+            fprintf(out, "%-28s %12" PRId64 "\n", numbers[i].label, value);
+        else if (numbers[i].kind == NUMBER_ROWS)
+            fprintf(out, "%-28s %12s\n", numbers[i].label, pawl__rows_text(value, rows[0]));
+        else if (value != 0)
+            fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
+    }
+    if (stats->queue_count > 0)
+        fprintf(out, "\n%-28s %12s %12s %12s  %s\n", "queue", "ready", "scheduled", "retried",
+                "oldest");
+    for (size_t i = 0; i < stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &stats->queues[i];
+        fprintf(out, "%-28.*s %12s %12s %12" PRId64 "  %s%s\n", PAWL_TEXT_ARGS(queue->queue),
+                pawl__rows_text(queue->ready, rows[0]), pawl__rows_text(queue->scheduled, rows[1]),
+                queue->retried, format_time(queue->oldest, text),
+                pawl__watch_is_paused(sample, i) ? "  paused" : "");
+    }
+}
+
+static void add_health(yyjson_mut_doc *doc, yyjson_mut_val *root, const pawl_health *health)
+{
+    yyjson_mut_obj_add_str(doc, root, "health", pawl_health_name(health->state));
+    yyjson_mut_val *checks = yyjson_mut_obj_add_arr(doc, root, "checks");
+    for (size_t i = 0; i < health->check_count; i++) {
+        const pawl_health_result *result = &health->checks[i];
+        yyjson_mut_val           *object = yyjson_mut_arr_add_obj(doc, checks);
+        yyjson_mut_obj_add_str(doc, object, "name", result->name);
+        yyjson_mut_obj_add_str(doc, object, "status", pawl_health_name(result->state));
+        yyjson_mut_obj_add_sint(doc, object, "value", result->value);
+        if (result->reason[0] != '\0')
+            yyjson_mut_obj_add_str(doc, object, "reason", result->reason);
+        else
+            yyjson_mut_obj_add_null(doc, object, "reason");
+    }
+}
+
+static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_error *error)
+{
+    const pawl_stats *stats = pawl__watch_stats(sample);
+    yyjson_mut_doc   *doc   = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, out, error);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    pawl__json_add_time(doc, root, "at", sample->at);
+    yyjson_mut_obj_add_sint(doc, root, "count_max", PAWL_STATS_COUNT_MAX);
+    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
+        int64_t value = value_of(stats, &numbers[i]);
+        if (numbers[i].kind == NUMBER_TIME)
+            pawl__json_add_time(doc, root, numbers[i].json, value);
+        else
+            yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
+    }
+    yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
+    for (size_t i = 0; i < stats->queue_count; i++) {
+        const pawl_queue_stats *queue  = &stats->queues[i];
+        yyjson_mut_val         *object = yyjson_mut_arr_add_obj(doc, queues);
+        yyjson_mut_obj_add_strn(doc, object, "queue", queue->queue.data, queue->queue.size);
+        yyjson_mut_obj_add_sint(doc, object, "ready", queue->ready);
+        yyjson_mut_obj_add_sint(doc, object, "scheduled", queue->scheduled);
+        pawl__json_add_time(doc, object, "oldest", queue->oldest);
+        yyjson_mut_obj_add_sint(doc, object, "retried", queue->retried);
+        pawl__json_add_time(doc, object, "retried_since", queue->retried_since);
+        yyjson_mut_obj_add_bool(doc, object, "paused", pawl__watch_is_paused(sample, i));
+    }
+    add_health(doc, root, &sample->health);
+    return pawl__json_print(doc, out, error);
+}
+
+static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__watch_sample sample = {.at = pawl_clock_now(NULL)};
+    pawl_code code = pawl__watch_look(store, &fields->limits.health, arena, &sample, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_json(&sample, stdout, error);
+    print_page(&sample, stdout);
+    return PAWL_OK;
+}
+
+static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    const pawl__watch  asked  = {.store  = fields->at.store,
+                                 .period = fields->period,
+                                 .count  = fields->count,
+                                 .limits = fields->limits.health,
+                                 .print  = fields->is_json ? print_json : NULL};
+    return pawl__watch_run(&asked, store, arena, error);
+}
+
+static pawl_code check(verb_fields *fields, pawl_error *error)
+{
+    return pawl__limits_read(&fields->health, &fields->limits, error);
+}
+
+int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.is_json = false};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = check(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    return pawl__store_look(&fields.at, fields.is_watch ? watch : look, &fields);
+}

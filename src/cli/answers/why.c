@@ -1,0 +1,143 @@
+/* why.c - `pawl why ID`: what something waits for, since when, what went wrong last, who has it, what
+ * comes next by itself, and the commands that an operator can give.
+ *
+ * An id may be in several places at once: a message that died has a letter, and its mark in the inbox.
+ * All of them are said.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/why.h"
+
+#include "base/calm.h"
+
+#include <string.h>
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *word;
+    const char        *application;
+    const char        *saga_prefix;
+    pawl__saga_book    book;
+    bool               is_json;
+} verb_fields;
+
+const pawl__argument pawl__why_verb_arguments[] = {
+    {.name   = "ID",
+     .offset = offsetof(verb_fields, word),
+     .help =
+         "id of a message, dead letter or timeout; number or dispatch id of an outbox row; TYPE/VALUE "
+         "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a projection or "
+         "of a partition"},
+    {.name = NULL},
+};
+const pawl__option pawl__why_verb_options[] = {
+    {.name   = "app",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, application),
+     .value  = "APP.so",
+     .help   = "the program that has the sagas: they are found, too, also by their values"},
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name   = "json",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_json),
+     .help   = "one JSON object on a line each"},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name = NULL},
+};
+
+#define ANSWER(key, kind, member, heading)                                                        \
+    {                                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(pawl__answer, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+#define ANSWER_COLUMNS                                                                    \
+    ANSWER("place", TEXT, place_text, NULL), ANSWER("name", TEXT, name, NULL),            \
+        ANSWER("waits_for", TEXT, waits_for, NULL), ANSWER("since", TIME, since, NULL),   \
+        ANSWER("error", TEXT, error, NULL), ANSWER("claimed_by", TEXT, claimed_by, NULL), \
+        ANSWER("next", TEXT, next, NULL)
+static const pawl__column columns[]      = {ANSWER_COLUMNS, ANSWER("run", LIST, run, NULL), {0}};
+static const pawl__column page_columns[] = {ANSWER_COLUMNS, {0}};
+
+const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.what = NULL}};
+
+/* ---- Looking and printing ----------------------------------------------- */
+
+static pawl__why_fn *const places[] = {
+    pawl__why_letters,     pawl__why_queues,  pawl__why_outbox,     pawl__why_timeout,
+    pawl__why_saga,        pawl__why_stream,  pawl__why_projection, pawl__why_partition,
+    pawl__why_whole_queue, pawl__why_handled,
+};
+
+static pawl_code print(const pawl__why *why, bool is_json)
+{
+    pawl__view view = {.columns  = is_json ? columns : page_columns,
+                       .noun     = "place",
+                       .row_size = sizeof(pawl__answer),
+                       .is_json  = is_json,
+                       .now      = why->now,
+                       .arena    = why->arena,
+                       .out      = stdout};
+    pawl_code  code = PAWL_OK;
+    if (is_json)
+        return pawl__rows_print(&view, why->answers, why->count, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < why->count; i++) {
+        const pawl__answer *answer = &why->answers[i];
+        if (i > 0)
+            putchar('\n');
+        code = pawl__row_page(&view, answer, why->error);
+        for (size_t r = 0; r < answer->run.count; r++) {
+            char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX];
+            snprintf(line, sizeof line, "%.*s", PAWL_TEXT_ARGS(answer->run.items[r]));
+            pawl__calm_line(line, strlen(line));
+            printf("run: %s\n", line);
+        }
+    }
+    return code;
+}
+
+static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__why          why    = {.at          = &fields->at,
+                                 .word        = pawl_text_of(fields->word),
+                                 .book        = &fields->book,
+                                 .application = fields->application,
+                                 .saga_prefix = fields->saga_prefix,
+                                 .store       = store,
+                                 .arena       = arena,
+                                 .now         = pawl_clock_now(NULL),
+                                 .error       = error};
+    pawl_code code = pawl_store_worker_list(store, arena, &why.workers, &why.worker_count, error);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof places / sizeof places[0]; i++)
+        code = places[i](&why);
+    if (code != PAWL_OK)
+        return code;
+    if (why.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND,
+                              "'%s' is no dead letter, message in a queue, outbox row, timeout, "
+                              "stream, projection, partition, queue or message that was handled%s",
+                              fields->word,
+                              fields->application != NULL ? ", and no saga of this program"
+                                                          : "; sagas are found with --app APP.so");
+    return print(&why, fields->is_json);
+}
+
+int pawl__why_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.is_json = false};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    pawl__interrupt_says(NULL);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("ID", fields.word, &error);
+    if (code == PAWL_OK && fields.application == NULL && fields.saga_prefix != NULL)
+        code = pawl_error_set(&error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    int exit_code =
+        code == PAWL_OK ? pawl__store_look(&fields.at, look, &fields) : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
+}

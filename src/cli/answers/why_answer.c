@@ -1,0 +1,181 @@
+/* why_answer.c - the list of answers of `pawl why`, and the words that all of them use.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/why.h"
+
+#include "pawl/operations.h"
+
+#include <string.h>
+
+pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
+{
+    pawl__answer *grown =
+        pawl_arena_grow(why->arena, why->answers, why->count, &why->capacity, sizeof *grown);
+    pawl__answer made  = *answer;
+    bool         is_ok = grown != NULL && made.name.data != NULL;
+    size_t       count = 0;
+    pawl_text   *run   = pawl_arena_take(why->arena, sizeof made.commands);
+    for (size_t i = 0; is_ok && run != NULL && i < PAWL__WHY_REMEDIES_MAX; i++)
+        if (answer->commands[i].size != 0) {
+            run[count] = pawl__store_command(why->at, answer->commands[i], why->arena);
+            is_ok      = run[count++].data != NULL;
+        }
+    if (!is_ok || run == NULL)
+        return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the answer");
+    made.run                   = (pawl__text_list){.items = run, .count = count};
+    made.place_text            = pawl_text_of(made.place);
+    why->answers               = grown;
+    why->answers[why->count++] = made;
+    return PAWL_OK;
+}
+
+pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
+    size_t i = 0;
+    while (i < text.size && strchr(plain, text.data[i]) != NULL && text.data[i] != '\0')
+        i++;
+    char *word =
+        i == text.size && text.size != 0 ? NULL : pawl_arena_take(arena, text.size * 4 + 2);
+    if (i == text.size && text.size != 0)
+        return text;
+    if (word == NULL)
+        return (pawl_text){0};
+    size_t size  = 0;
+    word[size++] = '\'';
+    for (i = 0; i < text.size; i++) {
+        word[size++] = text.data[i];
+        if (text.data[i] == '\'') { /* it's is 'it'\''s' */
+            memcpy(word + size, "\\''", 3);
+            size += 3;
+        }
+    }
+    word[size++] = '\'';
+    return (pawl_text){.data = word, .size = size};
+}
+
+pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena)
+{
+    pawl_text app = pawl__why_word(pawl_text_of(application), arena);
+    pawl_text own = pawl__why_word(pawl_text_of(prefix), arena);
+    return pawl_arena_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
+                             prefix != NULL ? " --saga-prefix " : "",
+                             prefix != NULL ? (int)own.size : 0, own.data);
+}
+
+pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
+{
+    pawl_text all   = PAWL_TEXT("");
+    size_t    count = 0;
+    for (size_t i = 0; i < why->worker_count; i++) {
+        char id[PAWL_UUID_TEXT_SIZE + 1];
+        if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
+            continue;
+        pawl_uuid_format(why->workers[i].id.uuid, id);
+        all = pawl_arena_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
+                                all.size != 0 ? ", " : "", id, (long long)why->workers[i].pid);
+    }
+    if (count > 3)
+        all = pawl_arena_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);
+    return all;
+}
+
+pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
+{
+    yyjson_doc *doc  = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
+    yyjson_val *last = yyjson_arr_get_last(yyjson_doc_get_root(doc));
+    const char *code = yyjson_get_str(yyjson_obj_get(last, "code"));
+    const char *text = yyjson_get_str(yyjson_obj_get(last, "error"));
+    const char *time = yyjson_get_str(yyjson_obj_get(last, "at"));
+    pawl_text   made = PAWL_TEXT("");
+    if (code != NULL)
+        made = pawl_arena_printf(why->arena, "%s: %s", code, text != NULL ? text : "");
+    if (time != NULL)
+        (void)pawl_time_parse(pawl_text_of(time), at, NULL);
+    yyjson_doc_free(doc);
+    return made;
+}
+
+pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused)
+{
+    pawl_queue_pause pause;
+    char             since[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_code code = pawl_store_queue_pause_find(why->store, queue, why->arena, &pause, why->error);
+    *is_paused     = code == PAWL_OK && pause.is_paused;
+    if (!*is_paused)
+        return code;
+    pawl_time_format(pause.since, since);
+    answer->waits_for = pawl_arena_printf(
+        why->arena, "%.*s; queue %.*s is paused since %s, by %.*s%s%.*s",
+        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since, PAWL_TEXT_ARGS(pause.by),
+        pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
+    answer->next        = PAWL_TEXT("nothing, until the queue is resumed");
+    answer->commands[0] = pawl_arena_printf(why->arena, "pawl queue resume %.*s",
+                                            PAWL_TEXT_ARGS(pawl__why_word(queue, why->arena)));
+    return PAWL_OK;
+}
+
+/* The alarm of the endpoint, or NULL: "breaker", "route" and so on. */
+static pawl_code find_alarm(pawl__why *why, pawl_text endpoint, const char *what,
+                            const pawl_alarm **found)
+{
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_alarms(why->store, why->arena, &rows, why->error);
+    *found               = NULL;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].endpoint, endpoint) &&
+            pawl_text_equal(rows.items[i].what, pawl_text_of(what)))
+            *found = &rows.items[i];
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+/* The command that shows the alarms of the endpoint, which are events. */
+static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
+{
+    pawl_text stream =
+        pawl_arena_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(endpoint));
+    return pawl_arena_printf(why->arena, "pawl events show %.*s",
+                             PAWL_TEXT_ARGS(pawl__why_word(stream, why->arena)));
+}
+
+pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
+{
+    char              since[PAWL_TIME_TEXT_SIZE + 1];
+    const pawl_alarm *found = NULL;
+    pawl_code         code  = find_alarm(why, queue, "breaker", &found);
+    *is_open                = found != NULL;
+    if (found == NULL)
+        return code;
+    pawl_time_format(found->since, since);
+    answer->waits_for =
+        pawl_arena_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
+                          PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since,
+                          PAWL_TEXT_ARGS(found->text));
+    answer->next = PAWL_TEXT(
+        "the endpoint probes by itself, one message at a time, and goes on when that succeeds");
+    answer->commands[0] = alarm_events(why, queue);
+    return PAWL_OK;
+}
+
+/* The alarm's text begins with the route's name, as the outbox dispatcher writes it. */
+pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+{
+    char              since[PAWL_TIME_TEXT_SIZE + 1];
+    const pawl_alarm *found = NULL;
+    pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
+    pawl_text         route =
+        pawl_arena_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
+    if (found == NULL || found->text.size < route.size ||
+        memcmp(found->text.data, route.data, route.size) != 0)
+        return code;
+    pawl_time_format(found->since, since);
+    answer->waits_for =
+        pawl_arena_printf(why->arena, "its receiver, which is unavailable since %s: %.*s", since,
+                          PAWL_TEXT_ARGS(found->text));
+    answer->next =
+        PAWL_TEXT("the outbox tries the receiver by itself, and again within half a minute");
+    answer->commands[1] = alarm_events(why, row->endpoint);
+    return code;
+}

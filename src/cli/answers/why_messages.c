@@ -1,0 +1,240 @@
+/* why_messages.c - an id among messages: dead letters, queues, and the marks of what was handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/answers/why.h"
+#include "cli/queue/held.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LETTERS_MAX 10
+
+/* ---- Dead letters ------------------------------------------------------- */
+
+pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place)
+{
+    pawl_arena  *arena    = why->arena;
+    pawl_text    id       = pawl__why_word(row->message.id, arena);
+    pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
+    pawl__answer answer   = {
+          .place      = place,
+          .name       = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
+                                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
+                                          PAWL_TEXT_ARGS(row->message.type)),
+          .waits_for  = PAWL_TEXT("somebody who retries or discards it"),
+          .since      = row->at,
+          .error      = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
+                                          PAWL_TEXT_ARGS(row->error)),
+          .claimed_by = PAWL_TEXT("nobody"),
+          .next       = PAWL_TEXT("nothing"),
+    };
+    static const char *const forms[] = {"show", "retry", "discard"};
+    for (size_t i = 0; i < 3; i++)
+        answer.commands[i] = pawl_arena_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
+                                               PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(endpoint));
+    return pawl__why_add(why, &answer);
+}
+
+pawl_code pawl__why_letters(pawl__why *why)
+{
+    pawl_dead_rows        rows  = {.count = 0};
+    const pawl_dead_query query = {.message_id = why->word, .count_max = LETTERS_MAX};
+    pawl_code code = pawl_store_dead_find(why->store, &query, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = pawl__why_add_letter(why, &rows.items[i], "dead letter");
+    return code;
+}
+
+/* ---- Queues ------------------------------------------------------------- */
+
+/* Of a version that no worker of the endpoint reads: no failure, and nothing that a retry mends. */
+static bool say_unread(const pawl__why *why, const pawl_queue_message *message, pawl_text queue,
+                       pawl__answer *answer)
+{
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
+    char            span[PAWL__SPAN_SIZE];
+    if (message->error.size < mark.size || memcmp(message->error.data, mark.data, mark.size) != 0)
+        return false;
+    answer->waits_for = pawl_arena_printf(
+        why->arena,
+        "a program of endpoint %.*s that reads its version: no worker that read it does",
+        PAWL_TEXT_ARGS(queue));
+    answer->since = message->row.placed;
+    answer->error = message->error;
+    answer->next  = pawl_arena_printf(
+         why->arena, "tried again %s, uncounted and without end, until such a program runs",
+         pawl__age_text(message->row.due, why->now, span));
+    return true;
+}
+
+static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
+{
+    char span[PAWL__SPAN_SIZE];
+    pawl__age_text(row->due, why->now, span);
+    if (row->waiting_since != 0) {
+        answer->waits_for = PAWL_TEXT("the message that begins its saga: there is none yet");
+        answer->since     = row->waiting_since;
+    } else if (row->due > why->now && row->attempts > 0)
+        answer->waits_for =
+            pawl_arena_printf(why->arena, "its next run, %s: %d failed", span, (int)row->attempts);
+    else if (row->due > why->now)
+        answer->waits_for = pawl_arena_printf(why->arena, "its time, %s", span);
+    else
+        answer->waits_for = PAWL_TEXT("a worker that is free");
+    if (row->due > why->now)
+        answer->next = pawl_arena_printf(why->arena, "a worker handles it %s", span);
+}
+
+/* The words of the message that holds it back. */
+static void say_behind(const pawl__why *why, const pawl__held *held, const pawl__held_key *key,
+                       pawl_text queue, pawl__answer *answer)
+{
+    char        span[PAWL__SPAN_SIZE];
+    pawl_arena *arena = why->arena;
+    answer->next      = PAWL_TEXT("a worker handles it behind that one");
+    if (!key->is_there) {
+        answer->waits_for = pawl_arena_printf(
+            arena, "an earlier message of its key '%.*s'%s%.*s%s", PAWL_TEXT_ARGS(key->key),
+            key->holder.size != 0 ? ": " : "", PAWL_TEXT_ARGS(key->holder),
+            key->holder.size != 0 ? ", which is gone" : "");
+        return;
+    }
+    answer->waits_for =
+        pawl_arena_printf(arena, "message %.*s of its key, tried again %s: %.*s",
+                          PAWL_TEXT_ARGS(key->holder), pawl__age_text(key->due, why->now, span),
+                          PAWL_TEXT_ARGS(pawl__held_words(held, key, arena)));
+    answer->since       = key->since != 0 ? key->since : answer->since;
+    answer->error       = key->error;
+    answer->commands[1] = pawl_arena_printf(arena, "pawl why %.*s",
+                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+    answer->commands[2] = pawl_arena_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
+                                            PAWL_TEXT_ARGS(pawl__why_word(queue, arena)),
+                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+}
+
+/* A message of an ordered endpoint may be held behind an earlier one, as its row says, or hold others back. */
+static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queue_message *message,
+                          pawl__answer *answer)
+{
+    pawl_text             holder, name;
+    pawl__held            held;
+    const pawl_queue_row *row = &message->row;
+    if (say_unread(why, message, queue, answer) || row->due <= why->now)
+        return PAWL_OK;
+    pawl_code code = pawl__held_read(why->store, queue, why->now, why->arena, &held, why->error);
+    if (code != PAWL_OK || held.count == 0)
+        return code;
+    const pawl__held_key *key = pawl__held_of_holder(&held, row->message.id);
+    if (key != NULL) {
+        answer->waits_for =
+            pawl_arena_printf(why->arena, "%.*s; %.*s", PAWL_TEXT_ARGS(answer->waits_for),
+                              PAWL_TEXT_ARGS(pawl__held_words(&held, key, why->arena)));
+        answer->since = key->since != 0 ? key->since : answer->since;
+    } else if (pawl__held_split(message->error, &holder, &name)) {
+        key = pawl__held_of_key(&held, name);
+        if (key != NULL)
+            say_behind(why, &held, key, queue, answer);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_message *message)
+{
+    pawl_arena           *arena      = why->arena;
+    bool                  is_stopped = false;
+    const pawl_queue_row *row        = &message->row;
+    pawl_text             workers    = pawl__why_workers(why, queue);
+    pawl__answer          answer     = {
+                     .place = "queue",
+                     .name =
+                         pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(queue),
+                                           PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
+                     .since = row->placed,
+                     .claimed_by =
+            workers.size != 0
+                             ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                             : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+                     .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
+                                               : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+    };
+    answer.error = pawl__why_last(why, row->history, &answer.since);
+    say_due(why, row, &answer);
+    pawl_code code = say_held(why, queue, message, &answer);
+    if (code == PAWL_OK)
+        code = pawl__why_pause(why, queue, &answer, &is_stopped);
+    if (code == PAWL_OK && !is_stopped)
+        code = pawl__why_breaker(why, queue, &answer, &is_stopped);
+    if (is_stopped)
+        return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+    if (workers.size == 0)
+        answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    else
+        answer.commands[0] = pawl_arena_printf(arena, "pawl worker list --endpoint %.*s",
+                                               PAWL_TEXT_ARGS(pawl__why_word(queue, arena)));
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+}
+
+/* An index finds the message in each queue; statistics that count no further than one say which queues
+ * there are. */
+pawl_code pawl__why_queues(pawl__why *why)
+{
+    pawl_stats stats = {.stats_size = sizeof stats, .count_max = 1};
+    pawl_code  code  = pawl_store_stats(why->store, why->now, why->arena, &stats, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
+        const pawl_queue_query query = {
+            .queue = stats.queues[i].queue, .message_id = why->word, .count_max = 1};
+        pawl_queue_messages found = {.count = 0};
+        code = pawl_store_queue_find(why->store, &query, why->arena, &found, why->error);
+        if (code == PAWL_OK && found.count > 0)
+            code = add_message(why, query.queue, &found.items[0]);
+    }
+    return code;
+}
+
+/* ---- What was handled --------------------------------------------------- */
+
+static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
+{
+    bool      is_known = false;
+    pawl_code code =
+        pawl_store_inbox_known(why->store, endpoint, &why->word, 1, &is_known, why->error);
+    if (code != PAWL_OK || !is_known)
+        return code;
+    pawl__answer answer = {
+        .place = "inbox",
+        .name =
+            pawl_arena_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
+        .waits_for  = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
+        .claimed_by = PAWL_TEXT("nobody"),
+        .next       = PAWL_TEXT("a copy that comes is dropped"),
+    };
+    answer.commands[0] = pawl_arena_printf(why->arena, "pawl events list --message-id %.*s",
+                                           PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
+    return pawl__why_add(why, &answer);
+}
+
+/* Names of endpoints stand nowhere but with workers; those that do not run have the names of their
+ * queues, unless they were given others. */
+pawl_code pawl__why_handled(pawl__why *why)
+{
+    pawl_subscriptions list  = {.count = 0};
+    pawl_code          code  = pawl_store_subscriptions(why->store, why->arena, &list, why->error);
+    size_t             all   = why->worker_count + list.count;
+    pawl_text         *names = pawl_arena_take(why->arena, (all + 1) * sizeof *names);
+    if (code == PAWL_OK && names == NULL)
+        code = pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the endpoints");
+    size_t count = 0;
+    for (size_t i = 0; code == PAWL_OK && i < all; i++) {
+        pawl_text name = i < why->worker_count ? why->workers[i].endpoint
+                                               : list.items[i - why->worker_count].queue;
+        size_t    at   = 0;
+        while (at < count && !pawl_text_equal(names[at], name))
+            at++;
+        if (at < count || name.size == 0 || why->word.size > PAWL_MESSAGE_ID_SIZE_MAX)
+            continue;
+        names[count++] = name;
+        code           = add_mark(why, name);
+    }
+    return code;
+}

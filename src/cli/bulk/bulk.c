@@ -1,0 +1,332 @@
+/* bulk.c - `pawl bulk list|show|start|stop`: the verb, and the selection that is frozen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/bulk/bulk.h"
+
+#include "cli/base/actions.h"
+#include "store/core/action.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* ---- Words --------------------------------------------------------------------- */
+
+enum { ACTION_LIST, ACTION_RUN, ACTION_SHOW, ACTION_START, ACTION_STOP };
+static const char *const       action_names[] = {"list", "run", "show", "start", "stop", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "the actions, the newest first, and how far each is"},
+    {"ID", "work it off, from where it stands, until it is finished or stopped"},
+    {"ID", "one of them, and its course"},
+    {"-- VERB ACTION ...",
+     "freeze a selection: dead retry|discard or queue purge|move, with their options"},
+    {"ID", "do no more of it; what was done stays"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+const pawl__argument pawl__bulk_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__bulk_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "WORD",
+     .offset      = offsetof(pawl__bulk_fields, words),
+     .is_optional = true,
+     .is_list     = true,
+     .help = "the ID, as list has it; start: the words of the command whose selection is frozen"},
+    {.name = NULL},
+};
+
+#define BULK_OPTION(name_, kind_, member, value_, actions_, help_)                           \
+    {                                                                                        \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                                         \
+        .offset = offsetof(pawl__bulk_fields, member), .value = value_, .actions = actions_, \
+        .help = help_                                                                        \
+    }
+const pawl__option pawl__bulk_verb_options[] = {
+    BULK_OPTION("app", TEXT, app, "APP.so", 1U << ACTION_RUN | 1U << ACTION_START,
+                "the program whose tables say which dead letters are those of --saga"),
+    PAWL__OPTION_DEADLINE(pawl__bulk_fields, at),
+    BULK_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(pawl__bulk_fields, limit, 1U << ACTION_LIST, "actions"),
+    BULK_OPTION("open", FLAG, is_open, NULL, 1U << ACTION_LIST,
+                "those that are neither finished nor stopped"),
+    PAWL__OPTION_PREFIX(pawl__bulk_fields, at),
+    BULK_OPTION("reason", TEXT, reason, "TEXT", 1U << ACTION_START | 1U << ACTION_STOP,
+                "why, for the record"),
+    PAWL__OPTION_STORE(pawl__bulk_fields, at),
+    {.name = NULL},
+};
+
+/* ---- Rows ------------------------------------------------------------------------ */
+
+#define BULK(key, kind, member, heading)                                                       \
+    {                                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(pawl__bulk_row, member), heading, PAWL__LEVEL_LIST, \
+            NULL                                                                               \
+    }
+static const pawl__column columns[] = {
+    BULK("id", TEXT, id, "id"),
+    {"state", PAWL__COLUMN_NAME, offsetof(pawl__bulk_row, state), "state", PAWL__LEVEL_LIST,
+     pawl__bulk_state_names},
+    BULK("done", COUNT, done, "done"),
+    BULK("total", COUNT, total, "of"),
+    BULK("command", TEXT, command, "command"),
+    BULK("started", TIME, started, "started"),
+    BULK("ended", TIME, ended, NULL),
+    BULK("by", TEXT, by, "by"),
+    BULK("reason", TEXT, reason, NULL),
+    BULK("result", JSON, result, NULL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__bulk_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"start", NULL, "id total"},
+    {"run", NULL, "id result"},
+    {"result", NULL,
+     "retried discarded no_longer_dead already_queued unsendable queue moved dead_lettered left last"},
+    {"stop", NULL, "stopped"},
+    {.what = NULL},
+};
+
+/* ---- list, show ------------------------------------------------------------------------ */
+
+typedef struct listing {
+    pawl_store      *store;
+    pawl_event_query query;
+    bool             is_open;
+} listing;
+
+/* A page of actions may have fewer rows than were asked for only at the end. */
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    listing        *it   = context;
+    pawl__bulk_row *made = pawl_arena_take(arena, (count_max + 1) * sizeof *made);
+    pawl_code code = made != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    *count         = 0;
+    it->query.count_max = count_max;
+    for (bool is_last = false; code == PAWL_OK && !is_last && *count < count_max;) {
+        pawl_event_rows found = {.count = 0}, events;
+        code                  = pawl_store_events(it->store, &it->query, arena, &found, error);
+        is_last               = found.count < count_max;
+        for (size_t i = 0; code == PAWL_OK && i < found.count && *count < count_max; i++) {
+            static const size_t prefix = sizeof PAWL__BULK_STREAMS; /* and the slash */
+            pawl_text           id     = {.data = found.items[i].stream.data + prefix,
+                                          .size = found.items[i].stream.size - prefix};
+            it->query.after            = found.items[i].seq;
+            code = pawl__bulk_load(it->store, id, arena, &made[*count], &events, error);
+            *count += !it->is_open || made[*count].state == PAWL__BULK_OPEN;
+        }
+    }
+    *rows = made;
+    return code;
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__bulk_fields *fields = context;
+    pawl__view               view =
+        pawl__view_of(columns, "bulk action", sizeof(pawl__bulk_row), fields->is_json, arena);
+    listing it = {.store   = store,
+                  .query   = {.type = PAWL_TEXT(PAWL__BULK_STARTED_EVENT), .is_backward = true},
+                  .is_open = fields->is_open};
+    return pawl__rows_list(&view, fields->limit, next_page, &it, error);
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__bulk_fields *fields = context;
+    pawl__view               view =
+        pawl__view_of(columns, "bulk action", sizeof(pawl__bulk_row), fields->is_json, arena);
+    pawl_event_rows   events;
+    pawl__action_rows actions;
+    pawl__bulk_row    row;
+    pawl_code         code =
+        pawl__bulk_load(store, pawl_text_of(fields->words.items[0]), arena, &row, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.bulk_", arena, &actions, error);
+    return code == PAWL_OK ? pawl__actions_show(&view, &row, &actions, error) : code;
+}
+
+/* ---- start ------------------------------------------------------------------------------- */
+
+static pawl_text words_text(const char *const *words, size_t count, pawl_arena *arena)
+{
+    pawl_text       made = {0};
+    size_t          size = 0;
+    yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_arr(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    for (size_t i = 0; i < count; i++)
+        yyjson_mut_arr_add_str(doc, root, words[i]);
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size);
+    if (text != NULL)
+        made = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
+    free(text);
+    yyjson_mut_doc_free(doc);
+    return made;
+}
+
+static pawl_text new_id(pawl_arena *arena)
+{
+    uint8_t random[16] = {0};
+    char    text[PAWL_UUID_TEXT_SIZE + 1];
+    (void)!getrandom(random, sizeof random, 0);
+    pawl_uuid_format(pawl_uuid_v4(random), text);
+    return pawl_arena_printf(arena, "%.8s", text);
+}
+
+/* Takes the option and its value out of the words. False: they do not have it. */
+static bool drop(const char **words, size_t *count, const char *option)
+{
+    size_t size = strlen(option);
+    for (size_t i = 2; i < *count && strcmp(words[i], "--") != 0; i++)
+        if (strncmp(words[i], option, size) == 0 &&
+            (words[i][size] == '=' || words[i][size] == '\0')) {
+            size_t gone = words[i][size] == '=' || i + 1 == *count ? 1 : 2;
+            memmove(words + i, words + i + gone, (*count - i - gone) * sizeof *words);
+            *count -= gone;
+            return true;
+        }
+    return false;
+}
+
+/* Counts what matches, and takes the selection's ends from the answer. */
+static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *kind,
+                        const char **words, size_t *count, int64_t *total, pawl_arena *arena,
+                        pawl_error *error)
+{
+    const char        *asked[PAWL__BULK_WORDS_MAX + 8];
+    const pawl__child  how         = {.time_max = 0};
+    pawl__child_result result      = {.exit_code = -1};
+    size_t             asked_count = *count;
+    memcpy(asked, words, *count * sizeof *asked);
+    pawl__bulk_word(asked, &asked_count, "--dry-run");
+    pawl_code code = pawl__bulk_run_words(fields, asked, asked_count, &how, PAWL_TEXT(""), arena,
+                                          &result, error);
+    if (code != PAWL_OK)
+        return code;
+    if (result.exit_code != 0)
+        return pawl__bulk_pass_on(&result, error);
+    yyjson_doc *doc  = yyjson_read(result.out.data, result.out.size, YYJSON_READ_NOFLAG);
+    yyjson_val *root = yyjson_doc_get_root(doc), *end = yyjson_obj_get(root, kind->option + 2);
+    pawl_text   word =
+        yyjson_is_str(end)
+              ? pawl_arena_printf(arena, "%s=%s", kind->option, yyjson_get_str(end))
+              : pawl_arena_printf(arena, "%s=%lld", kind->option,
+                                yyjson_get_sint(end) > 0 ? (long long)yyjson_get_sint(end) : 1);
+    const char *from  = yyjson_get_str(yyjson_obj_get(root, "since"));
+    pawl_text   since = pawl_arena_printf(arena, "--since=%s", from != NULL ? from : "");
+    *total            = yyjson_get_sint(yyjson_obj_get(root, "matching"));
+    yyjson_doc_free(doc);
+    if (word.data == NULL || since.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (drop(words, count, "--newer")) { /* an age is another time at each run */
+        (void)drop(words, count, "--since");
+        pawl__bulk_word(words, count, since.data);
+    }
+    (void)drop(words, count, kind->option);
+    pawl__bulk_word(words, count, word.data);
+    return PAWL_OK;
+}
+
+static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__bulk_fields *fields = context;
+    const char              *words[PAWL__BULK_WORDS_MAX];
+    size_t                   count = fields->words.count;
+    int64_t                  total = 0;
+    char                     user[PAWL__USER_SIZE];
+    const char              *asker = getenv(PAWL__CONSOLE_USER);
+    const pawl__bulk_kind   *kind =
+        pawl__bulk_kind_find(fields->words.items, fields->words.count, error);
+    if (kind == NULL)
+        return error->code;
+    memcpy(words, fields->words.items, count * sizeof *words);
+    bool has_all = kind->all == NULL;
+    for (size_t i = 0; i < count; i++)
+        has_all = has_all || strcmp(words[i], kind->all) == 0;
+    if (!has_all)
+        pawl__bulk_word(words, &count, kind->all);
+    pawl_code code = freeze(fields, kind, words, &count, &total, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_text             id   = new_id(arena);
+    pawl_text             many = pawl_arena_printf(arena, "%lld", (long long)total);
+    pawl_text             text = words_text(words, count, arena);
+    const pawl__bulk_note what = {.type   = PAWL__BULK_STARTED_EVENT,
+                                  .by     = pawl_text_of(pawl__user(user)),
+                                  .reason = pawl_text_of(fields->reason),
+                                  .keys   = {"words", "total", "asker"},
+                                  .values = {text, many, pawl_text_of(asker)}};
+    if (id.data == NULL || text.data == NULL || many.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = pawl__bulk_append(store, id, &what, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *const keys[]   = {"id", "total", NULL};
+    const pawl_text   values[] = {id, many};
+    pawl_text         people   = pawl_arena_printf(
+                  arena, "bulk action %.*s: %lld match; pawl bulk run %.*s, or a console, works it off",
+                  PAWL_TEXT_ARGS(id), (long long)total, PAWL_TEXT_ARGS(id));
+    return pawl__bulk_print(fields->is_json, keys, values, people.data != NULL ? people.data : "",
+                            error);
+}
+
+/* ---- stop ---------------------------------------------------------------------------------- */
+
+static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__bulk_fields *fields = context;
+    pawl_text                id     = pawl_text_of(fields->words.items[0]);
+    char                     user[PAWL__USER_SIZE];
+    const pawl__bulk_note    what = {.type   = PAWL__BULK_STOPPED_EVENT,
+                                     .by     = pawl_text_of(pawl__user(user)),
+                                     .reason = pawl_text_of(fields->reason)};
+    pawl__bulk_row           row;
+    pawl_event_rows          events;
+    pawl_code                code = pawl__bulk_load(store, id, arena, &row, &events, error);
+    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
+        code = pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
+                              PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
+    if (code == PAWL_OK)
+        code = pawl__bulk_append(store, id, &what, error);
+    const char *const keys[] = {"stopped", NULL};
+    return code == PAWL_OK
+               ? pawl__bulk_print(fields->is_json, keys, &id, "stopped; what was done stays", error)
+               : code;
+}
+
+/* ---- The verb -------------------------------------------------------------------------------- */
+
+int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
+{
+    static pawl__look_fn *const looks[] = {[ACTION_LIST]  = list,
+                                           [ACTION_RUN]   = pawl__bulk_run,
+                                           [ACTION_SHOW]  = show,
+                                           [ACTION_START] = start,
+                                           [ACTION_STOP]  = stop};
+    pawl__bulk_fields           fields  = {.action = NULL};
+    pawl_error                  error   = PAWL_ERROR_INIT;
+    size_t                      i       = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = pawl__reason_check(fields.reason, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+        i++;
+    size_t wanted = i == ACTION_LIST ? 0 : 1;
+    if (code == PAWL_OK && i != ACTION_START && fields.words.count != wanted)
+        code = pawl_error_set(&error, PAWL_EINVAL, "pawl bulk %s needs %s", fields.action,
+                              wanted == 0 ? "options, no words" : "one ID");
+    if (code == PAWL_OK && i == ACTION_START &&
+        pawl__bulk_kind_find(fields.words.items, fields.words.count, &error) == NULL)
+        code = error.code;
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    return pawl__store_look(&fields.at, looks[i], &fields);
+}

@@ -1,0 +1,291 @@
+/* bulk_run.c - `pawl bulk run`: works a bulk action off, tells how far it is, and ends it when somebody stops it.
+ *
+ * The verb runs as a process, since it prints and ends on signals as it does for people.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/bulk/bulk.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_STEPS 20 /* events of one action, at most, but for those of its first minute */
+#define PROGRESS_FIRST PAWL_MINUTES(1)
+
+/* ---- Words ------------------------------------------------------------------------------- */
+
+static const pawl__bulk_kind kinds[] = {
+    {"dead", "discard", "--all", "--until"},
+    {"dead", "retry", "--all", "--until"},
+    {"queue", "move", NULL, "--last"},
+    {"queue", "purge", NULL, "--last"},
+};
+
+const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
+                                            pawl_error *error)
+{
+    static const char *const own[] = {"--app",    "--dry-run", "--json", "--prefix",
+                                      "--reason", "--store",   "--yes"};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < sizeof own / sizeof own[0]; j++) {
+            size_t size = strlen(own[j]);
+            if (strncmp(words[i], own[j], size) == 0 &&
+                (words[i][size] == '\0' || words[i][size] == '=')) {
+                pawl_error_set(error, PAWL_EINVAL, "%s does not belong to the words behind --",
+                               own[j]);
+                return NULL;
+            }
+        }
+    for (size_t i = 0; count >= 2 && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(words[0], kinds[i].verb) == 0 && strcmp(words[1], kinds[i].action) == 0)
+            return &kinds[i];
+    pawl_error_set(
+        error, PAWL_EINVAL,
+        "a bulk action needs, behind --, one of: dead retry, dead discard, queue purge, queue move");
+    return NULL;
+}
+
+void pawl__bulk_word(const char **words, size_t *count, const char *word)
+{
+    memmove(words + 3, words + 2, (*count - 2) * sizeof *words);
+    words[2] = word;
+    ++*count;
+}
+
+static bool has_saga(const char *const *words, size_t count)
+{
+    static const char saga[] = "--saga";
+    bool              is_so  = false;
+    for (size_t i = 0; i < count; i++)
+        is_so = is_so || strcmp(words[i], saga) == 0 ||
+                (strncmp(words[i], saga, sizeof saga - 1) == 0 && words[i][sizeof saga - 1] == '=');
+    return is_so;
+}
+
+/* Runs the words with more words among them, on this store. */
+pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **words, size_t count,
+                               const pawl__child *how, pawl_text asker, pawl_arena *arena,
+                               pawl__child_result *result, pawl_error *error)
+{
+    pawl_text   store = pawl_arena_printf(arena, "PAWL_STORE=%s", fields->at.store);
+    pawl_text   user  = pawl_arena_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(asker));
+    pawl_text   prefix = pawl_arena_printf(arena, "--prefix=%s", fields->at.prefix);
+    pawl_text   app = pawl_arena_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
+    const char *variables[] = {store.data, user.data, NULL};
+    pawl__child child       = *how;
+    if (store.data == NULL || user.data == NULL || prefix.data == NULL || app.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (fields->app != NULL && has_saga(words, count))
+        pawl__bulk_word(words, &count, app.data);
+    pawl__bulk_word(words, &count, "--json");
+    pawl__bulk_word(words, &count, prefix.data);
+    child.words     = words;
+    child.count     = count;
+    child.variables = variables;
+    return pawl__child_run(&child, arena, result, error);
+}
+
+/* The last line of what the verb said, as this one's failure. */
+pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
+{
+    pawl_text text = pawl__child_said(result);
+    if (text.size == 0)
+        text = PAWL_TEXT("the process of the action was killed");
+    pawl_code code = result->exit_code == 2   ? PAWL_EINVAL
+                     : result->exit_code == 5 ? PAWL_EINTERRUPTED
+                     : result->exit_code == 6 ? PAWL_ENOTFOUND
+                                              : PAWL_EUNREACHABLE;
+    return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
+}
+
+pawl_code pawl__bulk_print(bool is_json, const char *const *keys, const pawl_text *values,
+                           const char *people, pawl_error *error)
+{
+    if (!is_json) {
+        puts(people);
+        return PAWL_OK;
+    }
+    yyjson_mut_doc *doc = pawl__json_create();
+    for (size_t i = 0; doc != NULL && keys[i] != NULL; i++) {
+        yyjson_mut_val *value = strcmp(keys[i], "id") == 0 || strcmp(keys[i], "stopped") == 0
+                                    ? yyjson_mut_strn(doc, values[i].data, values[i].size)
+                                    : pawl__json_value(doc, values[i]);
+        yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), keys[i], value);
+    }
+    return pawl__json_print(doc, stdout, error);
+}
+
+/* ---- run --------------------------------------------------------------------------------- */
+
+typedef struct running {
+    pawl_store *store;
+    pawl_text   id;
+    int64_t     total, done; /* as the last event of progress says */
+    pawl_time   begun;
+    bool        is_stopped;
+} running;
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+/* The number whose digits begin at `at`. */
+static int64_t number_at(pawl_text text, size_t at)
+{
+    int64_t number = 0;
+    for (;
+         at < text.size && text.data[at] >= '0' && text.data[at] <= '9' && number < INT64_MAX / 16;
+         at++)
+        number = 10 * number + text.data[at] - '0';
+    return number;
+}
+
+/* How many of the last "retried 512 of 2000" that the verb said are left; -1: it said none. */
+static int64_t left_of(pawl_text errors)
+{
+    static const char mark[] = " of ";
+    const size_t      size   = sizeof mark - 1;
+    for (size_t i = errors.size > size ? errors.size - size : 0; i > 0; i--) {
+        size_t digits = i;
+        while (digits > 0 && errors.data[digits - 1] >= '0' && errors.data[digits - 1] <= '9')
+            digits--;
+        if (digits < i && memcmp(errors.data + i, mark, size) == 0)
+            return number_at(errors, i + size) - number_at(errors, digits);
+    }
+    return -1;
+}
+
+static void note_progress(running *it, pawl_text errors)
+{
+    char    text[24], user[PAWL__USER_SIZE];
+    int64_t left     = left_of(errors); /* an earlier run did the others */
+    int64_t done     = left >= 0 ? it->total - left : -1;
+    bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
+    if (done <= it->done || (!is_young && done - it->done < it->total / PROGRESS_STEPS))
+        return;
+    (void)snprintf(text, sizeof text, "%lld", (long long)done);
+    const pawl__bulk_note what  = {.type   = PAWL__BULK_PROGRESS_EVENT,
+                                   .by     = pawl_text_of(pawl__user(user)),
+                                   .keys   = {"done"},
+                                   .values = {pawl_text_of(text)}};
+    pawl_error            error = PAWL_ERROR_INIT;
+    if (pawl__bulk_append(it->store, it->id, &what, &error) == PAWL_OK)
+        it->done = done;
+}
+
+/* Did the action end so? */
+static bool is_over(const running *it, pawl__bulk_state state)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl__bulk_row  row;
+    pawl_event_rows events;
+    pawl_arena     *arena = pawl_arena_create(0);
+    bool            is_so = arena != NULL &&
+                 pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK &&
+                 row.state == state;
+    pawl_arena_destroy(arena);
+    return is_so;
+}
+
+/* Once a second. A store that does not answer does not end the work: the verb finds out itself. */
+static bool goes_on(void *context, pawl_text errors)
+{
+    running *it    = context;
+    it->is_stopped = it->is_stopped || is_over(it, PAWL__BULK_STOPPED);
+    if (!it->is_stopped)
+        note_progress(it, errors);
+    return !it->is_stopped && !is_interrupted;
+}
+
+static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text result,
+                        pawl_error *error)
+{
+    char user[PAWL__USER_SIZE];
+    while (result.size > 0 && result.data[result.size - 1] == '\n')
+        result.size--;
+    const pawl__bulk_note what = {.type   = PAWL__BULK_FINISHED_EVENT,
+                                  .by     = pawl_text_of(pawl__user(user)),
+                                  .keys   = {"result"},
+                                  .values = {result}};
+    pawl_code             code = pawl__bulk_append(it->store, it->id, &what, error);
+    if (code == PAWL_ECONFLICT && is_over(it, PAWL__BULK_FINISHED)) /* another `run` was as fast */
+        code = PAWL_OK;
+    if (code != PAWL_OK)
+        return code;
+    const char *const keys[]   = {"id", "result", NULL};
+    const pawl_text   values[] = {it->id, result};
+    return pawl__bulk_print(fields->is_json, keys, values, result.data, error);
+}
+
+/* The words of the stored array; false: there are too many, or another thing than words. */
+static bool read_words(pawl_text text, pawl_arena *arena, const char **words, size_t *count)
+{
+    yyjson_doc *doc = yyjson_read(text.data, text.size, YYJSON_READ_NOFLAG);
+    yyjson_val *word;
+    size_t      i, all;
+    bool        is_well = true;
+    *count              = 0;
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, all, word)
+    {
+        pawl_text copy = pawl_arena_text(arena, pawl_text_of(yyjson_get_str(word)));
+        is_well        = is_well && copy.data != NULL && *count < PAWL__BULK_WORDS_MAX;
+        if (is_well)
+            words[(*count)++] = copy.data;
+    }
+    yyjson_doc_free(doc);
+    return is_well && *count >= 2;
+}
+
+pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const pawl__bulk_fields *fields = context;
+    const char              *words[PAWL__BULK_WORDS_MAX + 8];
+    size_t                   count = 0;
+    char                     user[PAWL__USER_SIZE];
+    pawl__bulk_row           row;
+    pawl_event_rows          events;
+    pawl__child_result       result = {.exit_code = -1};
+    struct sigaction         action = {.sa_handler = on_signal};
+    running                  it     = {
+                             .store = store, .id = pawl_text_of(fields->words.items[0]), .begun = pawl_clock_now(NULL)};
+    const pawl__child how  = {.goes_on = goes_on, .context = &it};
+    pawl_code         code = pawl__bulk_load(store, it.id, arena, &row, &events, error);
+    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
+        code = pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s",
+                              PAWL_TEXT_ARGS(it.id), pawl__bulk_state_names[row.state]);
+    if (code == PAWL_OK && !read_words(row.words, arena, words, &count))
+        code = pawl_error_set(error, PAWL_EINPUT, "bulk action %.*s has no words",
+                              PAWL_TEXT_ARGS(it.id));
+    if (code == PAWL_OK && pawl__bulk_kind_find(words, count, error) == NULL)
+        code = pawl_error_wrap(error, PAWL_EINPUT, "bulk action %.*s", PAWL_TEXT_ARGS(it.id));
+    if (code != PAWL_OK)
+        return code;
+    it.total = row.total;
+    it.done  = row.done;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    pawl_text why = row.reason.size > 0
+                        ? pawl_arena_printf(arena, "--reason=%.*s", PAWL_TEXT_ARGS(row.reason))
+                        : (pawl_text){0};
+    if (why.data != NULL)
+        pawl__bulk_word(words, &count, why.data);
+    pawl__bulk_word(words, &count, "--yes");
+    if (row.asker.size == 0 && !pawl_text_equal(row.by, pawl_text_of(pawl__user(user))))
+        row.asker = row.by; /* another user of this machine, or of another one, began it */
+    code = pawl__bulk_run_words(fields, words, count, &how, row.asker, arena, &result, error);
+    if (code != PAWL_OK)
+        return code;
+    if (result.exit_code == 0)
+        return finish(&it, fields, result.out, error);
+    if (it.is_stopped)
+        return pawl_error_set(error, PAWL_EINTERRUPTED, "bulk action %.*s was stopped",
+                              PAWL_TEXT_ARGS(it.id));
+    return pawl__bulk_pass_on(&result, error);
+}

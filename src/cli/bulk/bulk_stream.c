@@ -1,0 +1,140 @@
+/* bulk_stream.c - the stream of a bulk action: what its events come to, and one more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/bulk/bulk.h"
+
+#include "pawl/store_calls.h"
+#include "store/core/action.h"
+#include "store/core/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES_MAX 5 /* another runner writes to the same stream */
+
+const char *const pawl__bulk_state_names[] = {[PAWL__BULK_OPEN]     = "open",
+                                              [PAWL__BULK_FINISHED] = "finished",
+                                              [PAWL__BULK_STOPPED]  = "stopped",
+                                              NULL};
+
+static int64_t number_of(yyjson_val *headers, const char *key)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(headers, key));
+    return text != NULL ? strtoll(text, NULL, 10) : 0;
+}
+
+/* "dead retry --all '--type=charge'": the words with quotes where a shell needs them. */
+static pawl_text command_of(pawl_text words, pawl_arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=:./+,";
+    pawl_text   made = PAWL_TEXT("");
+    yyjson_doc *doc  = yyjson_read(words.data, words.size, YYJSON_READ_NOFLAG);
+    yyjson_val *word;
+    size_t      i, count;
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, word)
+    {
+        const char *text     = yyjson_get_str(word) != NULL ? yyjson_get_str(word) : "";
+        bool        is_plain = text[0] != '\0' && text[strspn(text, plain)] == '\0';
+        made = pawl_arena_printf(arena, "%.*s%s%s%s%s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
+                                 is_plain ? "" : "'", text, is_plain ? "" : "'");
+        if (made.data == NULL)
+            break;
+    }
+    yyjson_doc_free(doc);
+    return made.data != NULL ? made : PAWL_TEXT("");
+}
+
+/* The row that the events of a stream make. The first that ends the action counts. */
+static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__bulk_row *row)
+{
+    for (size_t i = 0; i < events->count && row->state == PAWL__BULK_OPEN; i++) {
+        const pawl_event *event   = &events->items[i].event;
+        yyjson_doc       *doc     = pawl__object_read(event->headers);
+        yyjson_val       *headers = yyjson_doc_get_root(doc);
+        if (pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_STARTED_EVENT))) {
+            row->id      = pawl__object_text(headers, "id", arena);
+            row->by      = pawl__object_text(headers, "by", arena);
+            row->reason  = pawl__object_text(headers, "reason", arena);
+            row->asker   = pawl__object_text(headers, "asker", arena);
+            row->words   = pawl__object_text(headers, "words", arena);
+            row->command = command_of(row->words, arena);
+            row->total   = number_of(headers, "total");
+            row->started = event->at;
+        } else if (pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_PROGRESS_EVENT))) {
+            row->done        = number_of(headers, "done");
+            row->progress_at = event->at;
+        } else {
+            bool is_finished = pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_FINISHED_EVENT));
+            row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
+            row->ended       = event->at;
+            row->result      = pawl__object_text(headers, "result", arena);
+            if (is_finished)
+                row->done = row->total;
+        }
+        yyjson_doc_free(doc);
+    }
+}
+
+pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pawl__bulk_row *row,
+                          pawl_event_rows *events, pawl_error *error)
+{
+    pawl_code code = pawl__action_list(store, PAWL__BULK_STREAMS, id, arena, events, error);
+    *row           = (pawl__bulk_row){.total = 0};
+    if (code == PAWL_OK)
+        read_stream(events, arena, row);
+    if (code == PAWL_OK && row->words.size == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no bulk action %.*s: pawl bulk list",
+                              PAWL_TEXT_ARGS(id));
+    return code;
+}
+
+/* ---- Events ------------------------------------------------------------------------ */
+
+/* PAWL_ECONFLICT: the action is over, or it went on since the version of the event was read. */
+static pawl_code check_open(pawl_store *store, pawl_text id, int64_t version, pawl_arena *arena,
+                            pawl_error *error)
+{
+    pawl_event_rows events;
+    pawl__bulk_row  row;
+    pawl_code       code = pawl__bulk_load(store, id, arena, &row, &events, error);
+    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
+        return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
+                              PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
+    if (code == PAWL_OK && (int64_t)events.count + 1 != version)
+        return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s goes on elsewhere",
+                              PAWL_TEXT_ARGS(id));
+    return code;
+}
+
+/* Appends it to the stream. Again while another process appends, unless the action is over. */
+pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
+                            pawl_error *error)
+{
+    pawl_code code = PAWL_ECONFLICT;
+    for (int i = 0; code == PAWL_ECONFLICT && i < TRIES_MAX; i++) {
+        pawl_arena        *arena  = pawl_arena_create(0);
+        pawl_time          now    = pawl_clock_now(NULL);
+        const pawl__action action = {PAWL__BULK_STREAMS, "bulk action", id,
+                                     what->type,         what->by,      what->reason};
+        pawl_event_append  event;
+        pawl_changes       changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
+        yyjson_mut_doc    *doc     = pawl__object_begin();
+        for (size_t j = 0; doc != NULL && j < 3 && what->keys[j] != NULL; j++)
+            (void)pawl__object_put(doc, what->keys[j], what->values[j]);
+        if (doc != NULL)
+            (void)pawl__object_put(doc, "id", id);
+        if (arena == NULL) {
+            yyjson_mut_doc_free(doc);
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+        }
+        code = pawl__action_event(store, &action, doc, now, arena, &event, error);
+        if (code == PAWL_OK && strcmp(what->type, PAWL__BULK_STARTED_EVENT) != 0)
+            code = check_open(store, id, event.version, arena, error);
+        if (code == PAWL_OK)
+            code = pawl_store_commit(store, &changes, NULL, error);
+        pawl_arena_destroy(arena);
+    }
+    return code;
+}

@@ -1,0 +1,557 @@
+/* dead.c - `pawl dead list|show`: messages that were given up, why, and what was done with them.
+ * dead_settle.c has retry and discard, dead_edit.c edit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/dead/dead.h"
+#include "cli/base/actions.h"
+
+#include <string.h>
+
+#define SAGA_PAGE 256 /* letters that are looked at at once for those of a saga */
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum { ACTION_DISCARD, ACTION_EDIT, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
+static const char *const       action_names[] = {"discard", "edit", "list", "retry", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "discard dead letters for good; --all and the options of list: those that match"},
+    {"ID", "retry it with another body, that of --body-file"},
+    {"", "the dead letters, the oldest first, and the error of each"},
+    {"ID ...", "send them to their queues again; --all and the options of list: those that match"},
+    {"ID", "one dead letter, each run of its handler, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_EDIT (1U << ACTION_EDIT)
+#define FOR_BULK (1U << ACTION_DISCARD | 1U << ACTION_RETRY)
+#define FOR_MANY (FOR_LIST | FOR_BULK)
+
+const pawl__argument pawl__dead_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__dead_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "ID",
+     .offset      = offsetof(pawl__dead_fields, ids),
+     .is_optional = true,
+     .is_list     = true,
+     .help        = "the message's id, as list has it"},
+    {.name = NULL},
+};
+
+#define DEAD_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                             \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                              \
+        .offset = offsetof(pawl__dead_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                      \
+    }
+const pawl__option pawl__dead_verb_options[] = {
+    DEAD_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every dead letter that the options match"),
+    DEAD_OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
+                "the program that is to handle it: the body is checked by its record; with --saga: "
+                "whose tables say which dead letters are a saga's"),
+    DEAD_OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
+                "the file that holds the new body; - is standard input"),
+    DEAD_OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
+    PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
+    DEAD_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    DEAD_OPTION("endpoint", TEXT, endpoint, "NAME", 0,
+                "of this endpoint; show: also one that was retried, edited or discarded"),
+    DEAD_OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
+    DEAD_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
+    DEAD_OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d"),
+    DEAD_OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that"),
+    PAWL__OPTION_PREFIX(pawl__dead_fields, at),
+    {.name    = "rate",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(pawl__dead_fields, rate),
+     .value   = "N",
+     .help    = "with --all: dead letters in a second, at most",
+     .min     = 1,
+     .max     = 1000000,
+     .actions = FOR_BULK},
+    DEAD_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
+    DEAD_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    DEAD_OPTION(
+        "saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+        "of this saga, with --app: by the property that finds it, by its correlation id, or "
+        "as one of its timeouts; each dead letter is read"),
+    {.name          = "saga-prefix",
+     .kind          = PAWL__OPTION_TEXT,
+     .offset        = offsetof(pawl__dead_fields, saga_prefix),
+     .value         = "NAME",
+     .default_words = "the endpoint's name and _",
+     .help          = "what the names of saga tables begin with",
+     .actions       = FOR_MANY},
+    DEAD_OPTION("since", TEXT, since, "TIME", FOR_MANY,
+                "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
+    PAWL__OPTION_STORE(pawl__dead_fields, at),
+    DEAD_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    DEAD_OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
+    DEAD_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef struct shown_letter {
+    pawl_dead_row row; /* first: list and show have columns of it in common */
+    pawl_text     next;
+} shown_letter;
+
+#define LETTER(key, kind, member, heading)                                                         \
+    {                                                                                              \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_dead_row, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column letter_columns[] = {
+    LETTER("message_id", TEXT, message.id, "message id"),
+    LETTER("endpoint", TEXT, endpoint, "endpoint"),
+    LETTER("queue", TEXT, queue, NULL),
+    LETTER("type", TEXT, message.type, "type"),
+    LETTER("at", TIME, at, "at"),
+    LETTER("attempts", COUNT_32, attempts, "attempts"),
+    LETTER("crashes", COUNT_32, crashes, NULL),
+    LETTER("code", TEXT, code, "code"),
+    LETTER("error", TEXT, error, "error"),
+    LETTER("correlation_id", TEXT, message.correlation_id, NULL),
+    LETTER("causation_id", TEXT, message.causation_id, NULL),
+    LETTER("body_size", SIZE, message.body, NULL),
+    {"headers", PAWL__COLUMN_JSON, offsetof(pawl_dead_row, message.headers), NULL, PAWL__LEVEL_SHOW,
+     NULL},
+    {"next", PAWL__COLUMN_TEXT, offsetof(shown_letter, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {"body", PAWL__COLUMN_TEXT, offsetof(pawl_dead_row, message.body), NULL, PAWL__LEVEL_REVEAL,
+     NULL},
+    {.key = NULL},
+};
+
+/* A run of the handler, as the letter's history tells of it. */
+typedef struct run_row {
+    int64_t   attempt;
+    pawl_text at; /* a time, as it is written there */
+    pawl_text code, error;
+} run_row;
+
+#define RUN(key, kind, member, heading)                                                      \
+    {                                                                                        \
+        key, PAWL__COLUMN_##kind, offsetof(run_row, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column run_columns[] = {
+    RUN("attempt", COUNT, attempt, "attempt"),
+    RUN("at", TEXT, at, "at"),
+    RUN("code", TEXT, code, "code"),
+    RUN("error", TEXT, error, "error"),
+    {.key = NULL},
+};
+
+const pawl__report pawl__dead_verb_reports[] = {
+    {"list, show", letter_columns, NULL},
+    {"history, of show", run_columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"retry, edit, discard", NULL,
+     "retried edited discarded no_longer_dead already_queued unsendable"},
+    {"with --dry-run", NULL, "matching since until"},
+    {.what = NULL},
+};
+
+/* ---- Finding --------------------------------------------------------------- */
+
+/* An empty filter matches every letter: a variable of a script that is not set must not discard
+ * them all. */
+static pawl_code check_filters(const pawl__dead_fields *fields, pawl_error *error)
+{
+    const char *const names[]  = {"--code",  "--endpoint", "--error", "--saga",
+                                  "--since", "--type",     "--until"};
+    const char *const values[] = {fields->code,  fields->endpoint, fields->error_part, fields->saga,
+                                  fields->since, fields->type,     fields->until};
+    pawl_code         code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
+        code = pawl__filter_check(names[i], values[i], error);
+    return code;
+}
+
+/* --app and --saga of list, retry and discard go together. */
+static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
+{
+    bool      is_edit = strcmp(fields->action, "edit") == 0;
+    pawl_text type, value;
+    if (!is_edit && (fields->saga == NULL) != (fields->application == NULL))
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "--saga TYPE/VALUE and --app APP.so go together: the program's tables "
+            "say which dead letters are a saga's");
+    if (fields->saga_prefix != NULL && fields->saga == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --saga");
+    if (fields->saga != NULL && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
+        return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
+                              fields->saga);
+    return PAWL_OK;
+}
+
+static pawl_text text_of(const char *value)
+{
+    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
+}
+
+/* Leaves `*time` as it is without the option. */
+static pawl_code read_time(const char *name, const char *text, pawl_time *time, pawl_error *error)
+{
+    if (text == NULL)
+        return PAWL_OK;
+    pawl_code code = pawl_time_parse(pawl_text_of(text), time, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", name);
+}
+
+/* A time that is given beside an age: both hold. */
+pawl_code pawl__dead_query(const pawl__dead_fields *fields, pawl_time now, pawl_dead_query *query,
+                           pawl_error *error)
+{
+    pawl_time since = 0, until = 0;
+    pawl_code code = check_filters(fields, error);
+    if (code == PAWL_OK)
+        code = read_time("--since", fields->since, &since, error);
+    if (code == PAWL_OK)
+        code = read_time("--until", fields->until, &until, error);
+    *query = (pawl_dead_query){.endpoint   = text_of(fields->endpoint),
+                               .type       = text_of(fields->type),
+                               .code       = text_of(fields->code),
+                               .error_part = text_of(fields->error_part),
+                               .at_min     = fields->newer != 0 ? now - fields->newer : 0,
+                               .at_max     = fields->older != 0 ? now - fields->older : 0};
+    if (fields->since != NULL && (query->at_min == 0 || since > query->at_min))
+        query->at_min = since;
+    if (fields->until != NULL && (query->at_max == 0 || until < query->at_max))
+        query->at_max = until;
+    return code;
+}
+
+pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,
+                                 pawl_arena *arena, pawl_dead_row *letter, pawl_error *error)
+{
+    pawl_dead_query query = {
+        .endpoint = text_of(fields->endpoint), .message_id = pawl_text_of(id), .count_max = 2};
+    pawl_dead_rows rows = {.count = 0};
+    pawl_code      code = pawl_store_dead_find(store, &query, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    if (rows.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND,
+                              "there is no dead letter %s%s%s: pawl why ID searches everything%s",
+                              id, fields->endpoint != NULL ? " of endpoint " : "",
+                              fields->endpoint != NULL ? fields->endpoint : "",
+                              fields->endpoint != NULL ? ""
+                                                       : ", pawl dead show ID --endpoint NAME has "
+                                                         "what was done with a dead letter");
+    if (rows.count > 1)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s is a dead letter of several endpoints, %.*s and %.*s among them: "
+                              "say --endpoint",
+                              id, PAWL_TEXT_ARGS(rows.items[0].endpoint),
+                              PAWL_TEXT_ARGS(rows.items[1].endpoint));
+    *letter = rows.items[0];
+    return PAWL_OK;
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+/* Keeps the key of a letter beyond its page. */
+static void keep_key(pawl__dead_cursor *cursor, const pawl_dead_row *letter)
+{
+    memcpy(cursor->endpoint, letter->endpoint.data, letter->endpoint.size);
+    memcpy(cursor->id, letter->message.id.data, letter->message.id.size);
+    cursor->last =
+        (pawl_dead_row){.at         = letter->at,
+                        .endpoint   = {.data = cursor->endpoint, .size = letter->endpoint.size},
+                        .message.id = {.data = cursor->id, .size = letter->message.id.size}};
+    cursor->query.after = &cursor->last;
+}
+
+pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error)
+{
+    *cursor = (pawl__dead_cursor){.store = store};
+    return fields->saga == NULL ? PAWL_OK
+                                : pawl__saga_letters_begin(&fields->book, store, fields->saga,
+                                                           arena, &cursor->of, error);
+}
+
+/* Adds the saga's letters of a page of the store, up to `wanted`; the cursor stands behind the last that was
+ * looked at. */
+static pawl_code keep_own(pawl__dead_cursor *cursor, const pawl_dead_rows *page, size_t wanted,
+                          size_t *capacity, pawl_arena *arena, pawl_dead_rows *found,
+                          pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < page->count && found->count < wanted; i++) {
+        pawl__letter_relation relation;
+        pawl_text             by;
+        code = pawl__saga_letter_is(&cursor->of, &page->items[i], arena, &relation, &by, error);
+        keep_key(cursor, &page->items[i]);
+        if (code != PAWL_OK || relation != PAWL__LETTER_OWN)
+            continue;
+        pawl_dead_row *grown =
+            pawl_arena_grow(arena, found->items, found->count, capacity, sizeof *grown);
+        if (grown == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
+        found->items                 = grown;
+        found->items[found->count++] = page->items[i];
+    }
+    return code;
+}
+
+/* Pages of the store are read until so many letters of the saga are found. */
+static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_arena *arena,
+                              pawl_dead_rows *found, pawl_error *error)
+{
+    size_t         capacity = 0;
+    pawl_dead_rows page     = {.count = SAGA_PAGE};
+    pawl_code      code     = PAWL_OK;
+    *found                  = (pawl_dead_rows){.count = 0};
+    cursor->query.count_max = SAGA_PAGE;
+    while (code == PAWL_OK && page.count == SAGA_PAGE && found->count < wanted) {
+        code = pawl_store_dead_find(cursor->store, &cursor->query, arena, &page, error);
+        if (code == PAWL_OK)
+            code = keep_own(cursor, &page, wanted, &capacity, arena, found, error);
+    }
+    return code;
+}
+
+pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
+                          pawl_dead_rows *found, pawl_error *error)
+{
+    cursor->query.count_max = count_max;
+    if (cursor->of.model != NULL)
+        return page_of_saga(cursor, count_max, arena, found, error);
+    pawl_code code = pawl_store_dead_find(cursor->store, &cursor->query, arena, found, error);
+    if (code == PAWL_OK && found->count > 0)
+        keep_key(cursor, &found->items[found->count - 1]);
+    return code;
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    pawl_dead_rows found = {.count = 0};
+    pawl_code      code  = pawl__dead_page(context, count_max, arena, &found, error);
+    *rows                = found.items;
+    *count               = found.count;
+    return code;
+}
+
+static pawl__view view_of(const pawl__dead_fields *fields, pawl_arena *arena)
+{
+    return pawl__view_of(letter_columns, "dead letter", sizeof(pawl_dead_row), fields->is_json,
+                         arena);
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__dead_fields *fields = context;
+    pawl__view               view   = view_of(fields, arena);
+    pawl__dead_cursor        cursor;
+    pawl_arena              *own = pawl_arena_create(0); /* the view's is reset for each page */
+    if (own == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
+    pawl_code code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
+    if (code == PAWL_OK)
+        code = pawl__dead_query(fields, view.now, &cursor.query, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl_arena_destroy(own);
+    return code;
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+/* The runs of a letter's handler, and the actions on letters of its message. */
+typedef struct past {
+    run_row          *runs;
+    size_t            run_count;
+    pawl__action_rows actions;
+} past;
+
+static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
+{
+    yyjson_val *value = yyjson_obj_get(object, key);
+    const char *text  = yyjson_get_str(value);
+    return text == NULL
+               ? (pawl_text){0}
+               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
+}
+
+/* A history that another program wrote, and that is no such array, is no runs. */
+static pawl_code read_runs(pawl_text history, pawl_arena *arena, past *found, pawl_error *error)
+{
+    yyjson_doc *doc  = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
+    yyjson_val *list = yyjson_doc_get_root(doc), *run;
+    size_t      index, count;
+    found->runs = pawl_arena_take(arena, (yyjson_arr_size(list) + 1) * sizeof *found->runs);
+    if (found->runs != NULL)
+        yyjson_arr_foreach(list, index, count, run)
+        {
+            found->runs[found->run_count++] =
+                (run_row){.attempt = yyjson_get_sint(yyjson_obj_get(run, "attempt")),
+                          .at      = member_of(run, "at", arena),
+                          .code    = member_of(run, "code", arena),
+                          .error   = member_of(run, "error", arena)};
+        }
+    yyjson_doc_free(doc);
+    return found->runs != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text id,
+                              pawl_arena *arena, past *found, pawl_error *error)
+{
+    pawl_event_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_dead_actions(store, endpoint, id, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    return pawl__actions_read(&rows, "pawl.dead_", arena, &found->actions, error);
+}
+
+static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *arena,
+                           pawl_error *error)
+{
+    const pawl_dead_row *letter  = &shown->row;
+    bool                 is_read = false;
+    pawl_code            code = pawl__has_worker(store, letter->endpoint, arena, &is_read, error);
+    if (code != PAWL_OK)
+        return code;
+    bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
+    shown->next   = pawl_arena_printf(
+          arena, "nothing by itself: `pawl dead %s '%.*s' --endpoint %.*s` %s%.*s%s",
+        is_known ? "retry" : "discard", PAWL_TEXT_ARGS(letter->message.id),
+          PAWL_TEXT_ARGS(letter->endpoint),
+        is_known ? "sends it to queue " : "removes it: it has no type or queue",
+          PAWL_TEXT_ARGS(letter->queue),
+        is_read ? "" : "; no worker of the endpoint is alive, which would handle it");
+    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static pawl__view view_on(const pawl__view *view, const pawl__column *columns, size_t row_size)
+{
+    pawl__view on = *view;
+    on.columns    = columns;
+    on.row_size   = row_size;
+    return on;
+}
+
+/* `shown` NULL: the letter is gone. */
+static pawl_code print_object(const pawl__view *view, const shown_letter *shown, const past *of,
+                              pawl_error *error)
+{
+    pawl__view      runs = view_on(view, run_columns, sizeof *of->runs);
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = PAWL_OK;
+    if (doc != NULL && shown != NULL)
+        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
+    if (doc != NULL && code == PAWL_OK)
+        code = pawl__rows_json(&runs, doc, "history", of->runs, of->run_count, error);
+    if (doc != NULL && code == PAWL_OK)
+        code = pawl__actions_json(view, doc, &of->actions, error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, const past *of,
+                             pawl_error *error)
+{
+    pawl__view runs = view_on(view, run_columns, sizeof *of->runs);
+    pawl_code  code = PAWL_OK;
+    if (view->is_json)
+        return print_object(view, shown, of, error);
+    if (shown != NULL)
+        code = pawl__row_page(view, shown, error);
+    if (code == PAWL_OK && of->run_count > 0) {
+        fputc('\n', view->out);
+        code = pawl__rows_print(&runs, of->runs, of->run_count, error);
+    }
+    return code == PAWL_OK ? pawl__actions_print(view, &of->actions, error) : code;
+}
+
+/* A letter that is gone is still told of, when its endpoint is named: what was done with it. */
+static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *view,
+                           pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    past       of   = {.run_count = 0};
+    pawl_error none = *error;
+    pawl_code  code = read_actions(store, text_of(fields->endpoint),
+                                   pawl_text_of(fields->ids.items[0]), arena, &of, error);
+    if (code == PAWL_OK && of.actions.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
+    return code == PAWL_OK ? print_shown(view, NULL, &of, error) : code;
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__dead_fields *fields = context;
+    pawl__view               view   = view_of(fields, arena);
+    shown_letter             shown  = {.next.size = 0};
+    past                     of     = {.run_count = 0};
+    view.level                      = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    pawl_code code =
+        pawl__dead_letter_find(fields, store, fields->ids.items[0], arena, &shown.row, error);
+    if (code == PAWL_ENOTFOUND && fields->endpoint != NULL)
+        return show_gone(fields, &view, store, arena, error);
+    if (code == PAWL_OK)
+        code = read_runs(shown.row.history, arena, &of, error);
+    if (code == PAWL_OK)
+        code = read_actions(store, shown.row.endpoint, shown.row.message.id, arena, &of, error);
+    if (code == PAWL_OK)
+        code = find_next(store, &shown, arena, error);
+    return code == PAWL_OK ? print_shown(&view, &shown, &of, error) : code;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_ids(const pawl__dead_fields *fields, pawl_error *error)
+{
+    size_t    count   = fields->ids.count;
+    bool      is_list = strcmp(fields->action, "list") == 0;
+    bool      is_show = strcmp(fields->action, "show") == 0;
+    pawl_code code    = PAWL_OK;
+    if (is_list && count > 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl dead list takes options, not '%s'; did you mean show %s?",
+                              fields->ids.items[0], fields->ids.items[0]);
+    if (is_show && count != 1)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl dead show needs one message ID, got %zu",
+                              count);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__filter_check("ID", fields->ids.items[i], error);
+    return code != PAWL_OK || is_list || is_show ? code : pawl__dead_settle_check(fields, error);
+}
+
+int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_DISCARD] = pawl__dead_settle,
+                                    [ACTION_EDIT]    = pawl__dead_edit,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_RETRY]   = pawl__dead_settle,
+                                    [ACTION_SHOW]    = show};
+    pawl__dead_fields    fields  = {.action = NULL};
+    pawl_dead_query      query;
+    pawl_error           error = PAWL_ERROR_INIT;
+    size_t               i     = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_ids(&fields, &error);
+    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
+        code = pawl__dead_query(&fields, 0, &query, &error);
+    if (code == PAWL_OK)
+        code = check_saga(&fields, &error);
+    if (code == PAWL_OK && fields.saga != NULL)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+        i++;
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
+}

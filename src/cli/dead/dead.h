@@ -1,0 +1,62 @@
+/* dead.h - fields and functions that the parts of `pawl dead` share: dead.c shows letters,
+ * dead_settle.c retries and discards them, dead_edit.c gives one another body.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_DEAD_H
+#define PAWL_CLI_DEAD_H
+
+#include "cli/saga/saga_letters.h"
+
+typedef struct pawl__dead_fields {
+    pawl__store_fields at;
+    const char        *action;
+    pawl__texts        ids;
+    const char        *endpoint, *type, *code, *error_part;
+    const char        *since, *until; /* as they were given */
+    const char        *reason, *body_file, *application;
+    const char        *saga, *saga_prefix;
+    pawl__saga_book    book; /* of the application, with --saga */
+    int64_t            newer, older, limit, rate;
+    bool               is_all, is_agreed, is_dry, is_json, is_revealed;
+} pawl__dead_fields;
+
+/* The selection of list and of retry --all: PAWL_EINVAL names the option. */
+pawl_code pawl__dead_query(const pawl__dead_fields *fields, pawl_time now, pawl_dead_query *query,
+                           pawl_error *error);
+/* Finds the letter of a message. PAWL_ENOTFOUND; PAWL_EINVAL when several endpoints have one of
+ * that id, and none was named. */
+pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,
+                                 pawl_arena *arena, pawl_dead_row *letter, pawl_error *error);
+
+/* Letters behind those of the page before, whose key it keeps. */
+typedef struct pawl__dead_cursor {
+    pawl_store     *store;
+    pawl_dead_query query;
+    pawl_dead_row   last;
+    char            endpoint[PAWL_NAME_SIZE_MAX], id[PAWL_MESSAGE_ID_SIZE_MAX];
+    /* Letters that are not of this saga are passed over; without a model every letter is handed out. */
+    pawl__saga_letters of;
+} pawl__dead_cursor;
+/* The cursor of --saga, and of all letters without it. Texts of the saga live in the arena. */
+pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error);
+/* A page of `count_max` letters, or of fewer at the end. */
+pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
+                          pawl_dead_rows *found, pawl_error *error);
+
+/* retry, discard and edit; their words are checked before the store is opened. */
+pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
+pawl__look_fn pawl__dead_settle;
+pawl__look_fn pawl__dead_edit;
+/* How many letters were done, and how many were not, and why. */
+typedef struct pawl__dead_counts {
+    size_t            done;
+    pawl_dead_settled not_done;
+    size_t            unsent; /* letters without a queue or a type */
+} pawl__dead_counts;
+/* Prints what became of letters: "retried" ones, or others. */
+pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done,
+                                const pawl__dead_counts *counts, pawl_error *error);
+
+#endif

@@ -1,0 +1,376 @@
+/* events.c - `pawl events list|show`: the journal.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/base/actions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *action;
+    const char        *shown_stream, *shown_version; /* arguments of show */
+    const char        *stream, *type, *message_id, *correlation_id;
+    int64_t            after, limit;
+    bool               is_backward, is_by_position, is_json, is_revealed, is_operators;
+} verb_fields;
+
+enum { ACTION_LIST, ACTION_SHOW };
+static const char *const       action_names[] = {"list", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "the events of all streams, or of one; --backward: the newest first"},
+    {"STREAM [VERSION]", "one event, or the newest one of the stream"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+
+const pawl__argument pawl__events_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "STREAM",
+     .offset      = offsetof(verb_fields, shown_stream),
+     .is_optional = true,
+     .help        = "TYPE/KEY of a process or an entity, as list has it"},
+    {.name        = "VERSION",
+     .offset      = offsetof(verb_fields, shown_version),
+     .is_optional = true,
+     .help        = "number of the event in it; the newest where none is given"},
+    {.name = NULL},
+};
+
+#define EVENTS_OPTION(name_, kind_, member, value_, actions_, help_)                          \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
+    }
+const pawl__option pawl__events_verb_options[] = {
+    {.name    = "after",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(verb_fields, after),
+     .value   = "N",
+     .help    = "behind this seq, version (--stream) or global position (--by-position)",
+     .max     = INT64_MAX,
+     .actions = FOR_LIST},
+    EVENTS_OPTION("backward", FLAG, is_backward, NULL, FOR_LIST,
+                  "newest first; --after N: those before N"),
+    EVENTS_OPTION(
+        "by-position", FLAG, is_by_position, NULL, FOR_LIST,
+        "in the order projections read; events without a global position yet are left out"),
+    EVENTS_OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
+    EVENTS_OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
+    EVENTS_OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
+                  "what operators did, who and why, newest first; with --after and --limit only"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    EVENTS_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    EVENTS_OPTION("stream", TEXT, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
+    EVENTS_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "of this type"),
+    {.name = NULL},
+};
+
+#define EVENT(key, kind, member, heading, level)                                                  \
+    {                                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_event_row, member), heading, PAWL__LEVEL_##level, \
+            NULL                                                                                  \
+    }
+static const pawl__column columns[] = {
+    EVENT("seq", COUNT, seq, "seq", LIST),
+    EVENT("position", NUMBER, position, "global position", LIST),
+    EVENT("stream", TEXT, stream, "stream", LIST),
+    EVENT("version", COUNT, version, "version", LIST),
+    EVENT("type", TEXT, event.type, "type", LIST),
+    EVENT("type_version", COUNT_32, event.type_version, NULL, LIST),
+    EVENT("at", TIME, event.at, "at", LIST),
+    EVENT("message_id", TEXT, event.message_id, "message id", LIST),
+    EVENT("correlation_id", TEXT, event.correlation_id, NULL, LIST),
+    EVENT("causation_id", TEXT, event.causation_id, NULL, LIST),
+    EVENT("dispatch_id", ID, event.dispatch_id, NULL, LIST),
+    EVENT("body_size", SIZE, event.body, NULL, LIST),
+    EVENT("headers", JSON, event.headers, NULL, SHOW),
+    EVENT("body", TEXT, event.body, NULL, REVEAL),
+    {.key = NULL},
+};
+
+/* An action of an operator. */
+typedef struct operator_row {
+    int64_t          seq, version;
+    pawl_text        stream;
+    pawl__action_row done;
+} operator_row;
+
+#define OPERATOR(key, kind, member)                                                           \
+    {                                                                                         \
+        key, PAWL__COLUMN_##kind, offsetof(operator_row, member), key, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column operator_columns[] = {
+    OPERATOR("seq", COUNT, seq),           OPERATOR("at", TIME, done.at),
+    OPERATOR("action", TEXT, done.action), OPERATOR("stream", TEXT, stream),
+    OPERATOR("version", COUNT, version),   OPERATOR("by", TEXT, done.by),
+    OPERATOR("reason", TEXT, done.reason), {.key = NULL},
+};
+const pawl__report pawl__events_verb_reports[] = {
+    {"list, show", columns, NULL}, {"list --operators", operator_columns, NULL}, {.what = NULL}};
+
+/* ---- Reading --------------------------------------------------------------- */
+
+typedef struct list_cursor {
+    pawl_store      *store;
+    pawl_event_query query;
+} list_cursor;
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    list_cursor    *cursor  = context;
+    pawl_event_rows found   = {.count = 0};
+    cursor->query.count_max = count_max;
+    pawl_code code = pawl_store_events(cursor->store, &cursor->query, arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    *rows  = found.items;
+    *count = found.count;
+    if (found.count == 0)
+        return PAWL_OK;
+    const pawl_event_row *last = &found.items[found.count - 1];
+    if (cursor->query.stream.size > 0)
+        cursor->query.after = last->version;
+    else
+        cursor->query.after = cursor->query.is_by_position ? last->position : last->seq;
+    return PAWL_OK;
+}
+
+static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
+{
+    return pawl__view_of(columns, "event", sizeof(pawl_event_row), fields->is_json, arena);
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    list_cursor        cursor = {store,
+                                 {.stream         = pawl_text_of(fields->stream),
+                                  .is_by_position = fields->is_by_position,
+                                  .after          = fields->after,
+                                  .is_backward    = fields->is_backward,
+                                  .type           = pawl_text_of(fields->type),
+                                  .message_id     = pawl_text_of(fields->message_id),
+                                  .correlation_id = pawl_text_of(fields->correlation_id)}};
+    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+}
+
+/* ---- What operators did ------------------------------------------------------ */
+
+#define OPERATORS_PAGE 200        /* events of one read, whose bodies are in memory */
+#define OPERATORS_READ_MAX 100000 /* of the newest: no search through all that ever happened */
+#define OPERATORS_PREFIX "pawl."
+#define CRASHES_PREFIX "pawl.process/" /* by `pawl run --restart` */
+
+typedef struct operators_cursor {
+    list_cursor   events;
+    pawl_arena   *page; /* of the events that are looked at */
+    operator_row *rows;
+    size_t        count, count_max;
+    int64_t       read;
+    bool          is_cut;
+} operators_cursor;
+
+/* Adds the event if it names an operator. */
+static pawl_code add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_arena *arena,
+                              pawl_error *error)
+{
+    pawl__action_rows done = {.count = 0};
+    if (!pawl__text_begins(event->stream, OPERATORS_PREFIX) ||
+        pawl__text_begins(event->stream, CRASHES_PREFIX))
+        return PAWL_OK;
+    event->event.type = pawl_arena_text(arena, event->event.type);
+    event->stream     = pawl_arena_text(arena, event->stream);
+    if (event->event.type.data == NULL || event->stream.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for an action");
+    pawl_code code = pawl__actions_read(&(pawl_event_rows){.items = event, .count = 1},
+                                        OPERATORS_PREFIX, arena, &done, error);
+    if (code == PAWL_OK && done.items[0].by.size > 0)
+        cursor->rows[cursor->count++] = (operator_row){.seq     = event->seq,
+                                                       .version = event->version,
+                                                       .stream  = event->stream,
+                                                       .done    = done.items[0]};
+    return code;
+}
+
+/* Looks at the next events, until there are as many actions as are wanted. `*size`: of the page that was read. */
+static pawl_code look_at_page(operators_cursor *cursor, size_t *size, pawl_arena *arena,
+                              pawl_error *error)
+{
+    pawl_event_rows page           = {.count = 0};
+    cursor->events.query.count_max = OPERATORS_PAGE;
+    pawl_arena_reset(cursor->page);
+    pawl_code code =
+        pawl_store_events(cursor->events.store, &cursor->events.query, cursor->page, &page, error);
+    for (size_t i = 0; code == PAWL_OK && i < page.count && cursor->count < cursor->count_max;
+         i++) {
+        cursor->events.query.after = page.items[i].seq;
+        cursor->read++;
+        code = add_operator(cursor, &page.items[i], arena, error);
+    }
+    *size          = page.count;
+    cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
+    return code;
+}
+
+static pawl_code next_operators(void *context, size_t count_max, pawl_arena *arena,
+                                const void **rows, size_t *count, pawl_error *error)
+{
+    operators_cursor *cursor = context;
+    size_t            size   = OPERATORS_PAGE;
+    pawl_code         code   = PAWL_OK;
+    cursor->rows             = pawl_arena_take(arena, count_max * sizeof *cursor->rows);
+    cursor->count            = 0;
+    cursor->count_max        = count_max;
+    if (cursor->rows == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", count_max);
+    while (code == PAWL_OK && cursor->count < count_max && size == OPERATORS_PAGE &&
+           !cursor->is_cut)
+        code = look_at_page(cursor, &size, arena, error);
+    *rows  = cursor->rows;
+    *count = cursor->count;
+    return code;
+}
+
+static pawl_code list_operators(const void *context, pawl_store *store, pawl_arena *arena,
+                                pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view =
+        pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
+    operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}},
+                               .page   = pawl_arena_create(0)};
+    if (cursor.page == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for events");
+    pawl_code code = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
+    if (code == PAWL_OK && cursor.is_cut)
+        fprintf(stderr, "the newest %d events were read; older ones: --after %" PRId64 "\n",
+                OPERATORS_READ_MAX, cursor.events.query.after);
+    pawl_arena_destroy(cursor.page);
+    return code;
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size_t count,
+                              pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (view->is_json)
+        return pawl__rows_print(view, rows, count, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (view->printed++ > 0)
+            fputc('\n', view->out);
+        code = pawl__row_page(view, &rows[i], error);
+    }
+    return code;
+}
+
+/* Prints the whole stream, page by page, or the one event right behind the cursor. */
+static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page_size,
+                              bool is_one_page, pawl_error *error)
+{
+    const void *rows;
+    size_t      count;
+    do {
+        count = 0;
+        pawl_arena_reset(view->arena);
+        pawl_code code = next_page(cursor, page_size, view->arena, &rows, &count, error);
+        if (code == PAWL_OK)
+            code = print_events(view, rows, count, error);
+        if (code != PAWL_OK)
+            return code;
+    } while (count == page_size && !is_one_page);
+    return PAWL_OK;
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    list_cursor        cursor = {store, {.stream = pawl_text_of(fields->shown_stream)}};
+    bool               is_one = fields->shown_version != NULL;
+    int64_t            version;
+    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    if (is_one && pawl__number_parse(fields->shown_version, &version))
+        cursor.query.after = version - 1;
+    pawl_code code = print_stream(&view, &cursor, is_one ? 1 : 100, is_one, error);
+    if (code != PAWL_OK || view.printed > 0)
+        return code;
+    if (is_one)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "stream %s: there is no version %s",
+                              fields->shown_stream, fields->shown_version);
+    return pawl_error_set(error, PAWL_ENOTFOUND, "stream %s: there is no event",
+                          fields->shown_stream);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_filters(const verb_fields *fields, pawl_error *error)
+{
+    pawl_code code = pawl__filter_check("--stream", fields->stream, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--type", fields->type, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--message-id", fields->message_id, error);
+    return code == PAWL_OK ? pawl__filter_check("--correlation-id", fields->correlation_id, error)
+                           : code;
+}
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    int64_t version;
+    bool    is_show = strcmp(fields->action, "show") == 0;
+    if (is_show && fields->shown_stream == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl events show needs STREAM");
+    if (!is_show && fields->shown_stream != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl events list takes options, not '%s'; did you mean --stream %s?",
+                              fields->shown_stream, fields->shown_stream);
+    if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
+                              fields->shown_version);
+    if (fields->is_operators &&
+        (fields->stream != NULL || fields->type != NULL || fields->message_id != NULL ||
+         fields->correlation_id != NULL || fields->is_by_position))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--operators goes with --after and --limit, not with other filters");
+    if (fields->stream != NULL && fields->is_by_position)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "a stream is read by version: give --stream or --by-position");
+    /* An empty stream would be the whole journal to the store. */
+    if (is_show && fields->shown_stream[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "STREAM is empty: it is TYPE/ID");
+    pawl_code code = pawl__text_check("STREAM", fields->shown_stream, error);
+    return code == PAWL_OK ? check_filters(fields, error) : code;
+}
+
+int pawl__events_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.action = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    pawl__interrupt_says(NULL);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    return pawl__store_look(&fields.at,
+                            strcmp(fields.action, "show") == 0 ? show
+                            : fields.is_operators              ? list_operators
+                                                               : list,
+                            &fields);
+}

@@ -1,0 +1,436 @@
+/* find.c - `pawl find NAME=VALUE`: messages by what is in them, for an operator who has no message id.
+ *
+ * No store has an index for that: all messages are read, page by page, until they are read, --limit are found or
+ * --deadline passed. Whenever the search ends before all was read it says how far it came, and the command that goes on
+ * from there. Bodies are compared and never printed, as no verb prints one without --reveal.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/message/find.h"
+#include "cli/answers/why.h"
+#include "cli/bulk/pace.h"
+
+#include "base/calm.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 50
+#define DEADLINE_DEFAULT PAWL_SECONDS(10)
+#define CALL_MIN \
+    PAWL_SECONDS(2) /* a call of the store may take as long as the search, and no less than this */
+
+/* ---- Words --------------------------------------------------------------- */
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    pawl__texts        words;
+    const char        *after, *places, *queue, *since;
+    int64_t            limit, deadline; /* of the whole search */
+    bool               is_json;
+} verb_fields;
+
+const pawl__argument pawl__find_verb_arguments[] = {
+    {.name        = "NAME=VALUE",
+     .offset      = offsetof(verb_fields, words),
+     .is_optional = true,
+     .is_list     = true,
+     .help =
+         "customer_id=4711: a member of the body; of.trip=3: a member of a member, or of an array's "
+         "elements; 4711 finds the number and the text, '\"4711\"' the text alone. header:NAME=VALUE, "
+         "correlation=ID, causation=ID, type=TYPE, id=ID; body:id=7 is the member of that name. Of several, "
+         "all must hold"},
+    {.name = NULL},
+};
+
+static const char *const place_choices[] = {"aggregator", "dead",  "history",
+                                            "outbox",     "queue", NULL};
+
+#define FIND_OPTION(name_, kind_, member, value_, help_)                                      \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .help = help_                                                        \
+    }
+const pawl__option pawl__find_verb_options[] = {
+    FIND_OPTION("after", TEXT, after, "CURSOR", "go on behind it, as a search that stopped said"),
+    {.name          = "deadline",
+     .kind          = PAWL__OPTION_DURATION,
+     .offset        = offsetof(verb_fields, deadline),
+     .value         = "DURATION",
+     .min           = 0,
+     .max           = PAWL_DAYS(1),
+     .has_default   = true,
+     .value_default = DEADLINE_DEFAULT,
+     .help          = "the search stops then, after a page at least, and says how it goes on"},
+    {.name          = "in",
+     .kind          = PAWL__OPTION_TEXT,
+     .offset        = offsetof(verb_fields, places),
+     .value         = "PLACE,...",
+     .choices       = place_choices,
+     .is_set        = true,
+     .default_words = "all",
+     .help          = "dead, queue, outbox, aggregator, history: they are read in this order"},
+    FIND_OPTION("json", FLAG, is_json, NULL,
+                "one JSON object on a line each, the last about the search"),
+    {.name          = "limit",
+     .kind          = PAWL__OPTION_COUNT,
+     .offset        = offsetof(verb_fields, limit),
+     .value         = "N",
+     .min           = 1,
+     .max           = INT64_MAX,
+     .has_default   = true,
+     .value_default = LIMIT_DEFAULT,
+     .help          = "stop after N messages"},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    FIND_OPTION("queue", TEXT, queue, "NAME",
+                "of this queue, endpoint, destination or aggregator alone"),
+    FIND_OPTION("since", TEXT, since, "TIME",
+                "placed, dead-lettered, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name = NULL},
+};
+
+#define FOUND(key, kind, member, heading)                                                        \
+    {                                                                                            \
+        key, PAWL__COLUMN_##kind, offsetof(pawl__found, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column columns[] = {
+    FOUND("place", TEXT, place, "in"),
+    FOUND("message_id", TEXT, message.id, "message id"),
+    FOUND("type", TEXT, message.type, "type"),
+    FOUND("queue", TEXT, queue, "queue"),
+    FOUND("endpoint", TEXT, endpoint, NULL),
+    FOUND("at", TIME, at, "at"),
+    FOUND("state", TEXT, state, "state"),
+    FOUND("attempts", COUNT_32, attempts, NULL),
+    FOUND("error", TEXT, error, "last error"),
+    FOUND("correlation_id", TEXT, message.correlation_id, NULL),
+    FOUND("causation_id", TEXT, message.causation_id, NULL),
+    FOUND("number", NUMBER, number, NULL),
+    FOUND("body_size", SIZE, message.body, NULL),
+    FOUND("run", TEXT, run, NULL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__find_verb_reports[] = {
+    {"a message", columns, NULL},
+    {"at the end", NULL, "found read unreadable is_complete after run"},
+    {.what = NULL},
+};
+
+/* ---- The search ---------------------------------------------------------- */
+
+typedef enum ending { END_COMPLETE, END_LIMIT, END_DEADLINE, END_FAILED } ending;
+
+typedef struct search {
+    const verb_fields    *fields;
+    pawl__find_conditions conditions;
+    pawl__find_cursor     cursor;
+    pawl__find_place      begun; /* the place of --after, or the first */
+    pawl__view            view;
+    pawl_time             at_min;
+    int64_t               stops; /* of the clock of pawl__pace_now */
+    unsigned              places;
+    int64_t               read[PAWL__FIND_PLACES];
+    int64_t               read_all, unreadable, found;
+    ending                end;
+} search;
+
+static bool has_place(const search *it, unsigned place)
+{
+    return (it->places & 1U << place) != 0;
+}
+
+/* The deadline is asked after each message that is found as well, since it costs a statement of its own. */
+static bool is_over(search *it)
+{
+    if (it->found >= it->fields->limit)
+        it->end = END_LIMIT;
+    else if (pawl__pace_now() >= it->stops)
+        it->end = END_DEADLINE;
+    return it->end != END_COMPLETE;
+}
+
+static pawl_code print_found(search *it, pawl__found *row, pawl_arena *arena, pawl_error *error)
+{
+    bool      is_there = false;
+    pawl_code code     = pawl__find_detail(&it->cursor, row, arena, &is_there, error);
+    if (code != PAWL_OK || !is_there || (row->at != 0 && row->at < it->at_min))
+        return code;
+    row->run = pawl__store_command(&it->fields->at, row->run, arena);
+    if (row->run.data == NULL || row->state.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a message");
+    pawl__progress_end(it->read_all);
+    it->found++;
+    return pawl__rows_print(&it->view, row, 1, error);
+}
+
+static pawl_code look_at(search *it, pawl__found *rows, size_t count, pawl_arena *arena,
+                         pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count && it->end == END_COMPLETE; i++) {
+        pawl__find_verdict verdict = pawl__find_match(&it->conditions, &rows[i].message);
+        if (verdict == PAWL__FIND_YES)
+            code = print_found(it, &rows[i], arena, error);
+        if (code != PAWL_OK)
+            return code;
+        it->unreadable += verdict == PAWL__FIND_UNREADABLE;
+        it->read[it->cursor.place]++;
+        it->read_all++;
+        pawl__find_pass(&it->cursor, &rows[i]);
+        if (verdict == PAWL__FIND_YES)
+            (void)is_over(it);
+    }
+    return code;
+}
+
+/* The first page is read whatever the time is, so that a search that goes on comes further each time. */
+static pawl_code search_place(search *it, pawl_arena *arena, pawl_error *error)
+{
+    bool      is_last = false;
+    pawl_code code    = PAWL_OK;
+    while (code == PAWL_OK && !is_last && it->end == END_COMPLETE) {
+        pawl__found *rows  = NULL;
+        size_t       count = 0;
+        pawl_arena_reset(arena);
+        code = pawl__find_page(&it->cursor, arena, &rows, &count, &is_last, error);
+        if (code == PAWL_OK)
+            code = look_at(it, rows, count, arena, error);
+        fflush(it->view.out);
+        pawl__progress("messages read", it->read_all, 0);
+        if (code == PAWL_OK && it->end == END_COMPLETE && !is_last)
+            (void)is_over(it);
+    }
+    return code;
+}
+
+static pawl_code search_places(search *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (unsigned place = it->begun;
+         code == PAWL_OK && it->end == END_COMPLETE && place < PAWL__FIND_PLACES; place++) {
+        if (!has_place(it, place))
+            continue;
+        if (it->cursor.place != place || !it->cursor.has_key)
+            pawl__find_enter(&it->cursor, (pawl__find_place)place);
+        if (place != it->begun && is_over(it))
+            break;
+        code = search_place(it, arena, error);
+    }
+    pawl__progress_end(it->read_all);
+    return code;
+}
+
+/* ---- What is said of it -------------------------------------------------- */
+
+static pawl_text add_option(pawl_text command, const char *name, const char *value,
+                            pawl_arena *arena)
+{
+    if (value == NULL || command.data == NULL)
+        return command;
+    pawl_text word = pawl__why_word(pawl_text_of(value), arena);
+    if (word.data == NULL)
+        return word;
+    return pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(command), name,
+                             PAWL_TEXT_ARGS(word));
+}
+
+/* The same search from the cursor on. Data NULL without memory. */
+static pawl_text command_on(const search *it, pawl_text cursor, pawl_arena *arena)
+{
+    const verb_fields *fields  = it->fields;
+    pawl_text          command = PAWL_TEXT("pawl find");
+    char               deadline[PAWL__WORD_SIZE];
+    for (size_t i = 0; i < fields->words.count; i++)
+        command = add_option(command, " ", fields->words.items[i], arena);
+    command = add_option(command, " --in ", fields->places, arena);
+    command = add_option(command, " --queue ", fields->queue, arena);
+    command = add_option(command, " --since ", fields->since, arena);
+    if (command.data != NULL && fields->limit != LIMIT_DEFAULT)
+        command = pawl_arena_printf(arena, "%.*s --limit %" PRId64, PAWL_TEXT_ARGS(command),
+                                    fields->limit);
+    if (fields->deadline != DEADLINE_DEFAULT) {
+        const pawl__option option = {.kind = PAWL__OPTION_DURATION};
+        (void)pawl__option_text(&option, fields->deadline, deadline, sizeof deadline);
+        command = add_option(command, " --deadline ", deadline, arena);
+    }
+    pawl_text after = pawl__why_word(cursor, arena);
+    if (command.data == NULL || after.data == NULL)
+        return (pawl_text){0};
+    command = pawl_arena_printf(arena, "%.*s%s --after %.*s", PAWL_TEXT_ARGS(command),
+                                fields->is_json ? " --json" : "", PAWL_TEXT_ARGS(after));
+    return command.data == NULL ? command : pawl__store_command(&fields->at, command, arena);
+}
+
+/* "1000000 dead letters, 430000 messages in queues; not yet outbox rows, events" */
+static void say_read(const search *it)
+{
+    const char *gap = "";
+    fputs("read: ", stderr);
+    for (unsigned place = it->begun; place < PAWL__FIND_PLACES; place++)
+        if (has_place(it, place) && (place <= it->cursor.place || it->end == END_COMPLETE)) {
+            fprintf(stderr, "%s%" PRId64 " %s", gap, it->read[place],
+                    pawl__find_place_nouns[place]);
+            gap = ", ";
+        }
+    gap = "; not yet ";
+    for (unsigned place = it->cursor.place + 1; place < PAWL__FIND_PLACES; place++)
+        if (has_place(it, place) && it->end != END_COMPLETE) {
+            fprintf(stderr, "%s%s", gap, pawl__find_place_nouns[place]);
+            gap = ", ";
+        }
+    if (it->unreadable > 0)
+        fprintf(stderr, "; %" PRId64 " bodies are no JSON", it->unreadable);
+    fputc('\n', stderr);
+}
+
+static pawl_code say_json(const search *it, pawl_text cursor, pawl_text command, pawl_error *error)
+{
+    yyjson_mut_doc *doc   = pawl__json_create();
+    yyjson_mut_val *root  = doc != NULL ? yyjson_mut_doc_get_root(doc) : NULL;
+    bool            is_ok = doc != NULL && yyjson_mut_obj_add_sint(doc, root, "found", it->found) &&
+                 yyjson_mut_obj_add_sint(doc, root, "read", it->read_all) &&
+                 yyjson_mut_obj_add_sint(doc, root, "unreadable", it->unreadable) &&
+                 yyjson_mut_obj_add_bool(doc, root, "is_complete", it->end == END_COMPLETE) &&
+                 (it->end == END_COMPLETE
+                      ? yyjson_mut_obj_add_null(doc, root, "after") &&
+                            yyjson_mut_obj_add_null(doc, root, "run")
+                      : yyjson_mut_obj_add_strn(doc, root, "after", cursor.data, cursor.size) &&
+                            yyjson_mut_obj_add_strn(doc, root, "run", command.data, command.size));
+    if (is_ok)
+        return pawl__json_print(doc, it->view.out, error);
+    yyjson_mut_doc_free(doc);
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static void say_text(const search *it, pawl_text command)
+{
+    if (it->found == 0)
+        fprintf(stderr, "no message matches%s\n", it->end == END_COMPLETE ? "" : " so far");
+    say_read(it);
+    if (it->end == END_LIMIT)
+        fprintf(stderr, "these are %" PRId64 ", there may be more; ", it->found);
+    if (it->end != END_COMPLETE) {
+        fprintf(stderr, "to go on: %.*s\n", PAWL_TEXT_ARGS(command));
+    } else if (it->found > 0)
+        fputs("what one of them waits for: pawl why MESSAGE-ID\n", stderr);
+}
+
+static pawl_code say_end(search *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl_text cursor = pawl__find_cursor_text(&it->cursor, arena);
+    pawl_text plain  = cursor.data != NULL ? command_on(it, cursor, arena) : (pawl_text){0};
+    char     *line   = plain.data != NULL ? pawl_arena_take(arena, plain.size + 1) : NULL;
+    if (line == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    memcpy(line, plain.data, plain.size);
+    if (it->fields->is_json)
+        return say_json(it, cursor, plain, error);
+    pawl__calm_line(line, plain.size);
+    say_text(it, (pawl_text){.data = line, .size = plain.size});
+    return PAWL_OK;
+}
+
+/* A search that the store ended says as well how it goes on. */
+static pawl_code end(search *it, pawl_code code, pawl_arena *arena, pawl_error *error)
+{
+    pawl_error another = PAWL_ERROR_INIT;
+    char       span[PAWL__SPAN_SIZE];
+    if (code != PAWL_OK) {
+        it->end = END_FAILED;
+        if (it->read_all > 0)
+            (void)say_end(it, arena, &another);
+        return code;
+    }
+    code = say_end(it, arena, error);
+    if (code != PAWL_OK || it->end != END_DEADLINE)
+        return code;
+    return pawl_error_set(error, PAWL_ETIMEOUT,
+                          "stopped early, after %s: %" PRId64 " messages read, %" PRId64 " found",
+                          pawl__span_text(it->fields->deadline, span), it->read_all, it->found);
+}
+
+/* ---- The verb ------------------------------------------------------------ */
+
+/* Choices of --in stand by name; places by the order in which they are read. */
+static unsigned places_of(const char *words)
+{
+    unsigned places = 0, chosen = pawl__choices_of(place_choices, words);
+    for (size_t i = 0; i < PAWL__FIND_PLACES; i++)
+        if ((chosen & 1U << i) != 0)
+            places |= 1U << pawl__choice_of(pawl__find_place_names, pawl_text_of(place_choices[i]));
+    return places != 0 ? places : (1U << PAWL__FIND_PLACES) - 1;
+}
+
+/* A time, or how long ago. */
+static pawl_code read_since(const char *text, pawl_time now, pawl_time *since, pawl_error *error)
+{
+    int64_t span = 0;
+    if (text == NULL)
+        return PAWL_OK;
+    if (pawl__duration_parse(text, &span, NULL) == PAWL_OK) {
+        *since = now - span;
+        return PAWL_OK;
+    }
+    pawl_code code = pawl_time_parse(pawl_text_of(text), since, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--since");
+}
+
+static pawl_code check_words(search *it, pawl_error *error)
+{
+    const verb_fields *fields = it->fields;
+    pawl_code          code   = pawl__filter_check("--queue", fields->queue, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--since", fields->since, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--after", fields->after, error);
+    if (code == PAWL_OK)
+        code = pawl__find_read(&fields->words, &it->conditions, error);
+    if (code == PAWL_OK)
+        code = read_since(fields->since, it->cursor.now, &it->at_min, error);
+    it->places       = places_of(fields->places);
+    it->cursor.queue = pawl_text_of(fields->queue);
+    for (size_t i = 0; i < it->conditions.count; i++)
+        if (it->conditions.items[i].part == PAWL__FIND_ID)
+            it->cursor.message_id = it->conditions.items[i].value;
+    if (code == PAWL_OK && fields->after != NULL)
+        code = pawl__find_cursor_read(fields->after, &it->cursor, error);
+    it->begun = it->cursor.place;
+    while (fields->after == NULL && !has_place(it, it->begun))
+        it->begun++;
+    if (code == PAWL_OK && fields->after != NULL && !has_place(it, it->begun))
+        code = pawl_error_set(error, PAWL_EINVAL, "--after: --in leaves %s out",
+                              pawl__find_place_names[it->begun]);
+    return code;
+}
+
+static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    search *it       = *(search *const *)context;
+    it->cursor.store = store;
+    it->view = pawl__view_of(columns, "message", sizeof(pawl__found), it->fields->is_json, arena);
+    it->view.widths[0] =
+        sizeof "aggregator" - 1; /* rows are printed one by one, as they are found */
+    pawl_code code = search_places(it, arena, error);
+    return end(it, code, arena, error);
+}
+
+int pawl__find_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.is_json = false};
+    search      it     = {.fields = &fields, .cursor = {.now = pawl_clock_now(NULL)}};
+    search     *found  = &it;
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    pawl__interrupt_says(NULL);
+    if (code == PAWL_OK)
+        code = check_words(&it, &error);
+    it.stops           = pawl__pace_now() + fields.deadline;
+    fields.at.deadline = fields.deadline > CALL_MIN ? fields.deadline : CALL_MIN;
+    int exit_code =
+        code == PAWL_OK ? pawl__store_look(&fields.at, look, &found) : pawl__fail(code, &error);
+    pawl__find_free(&it.conditions);
+    return exit_code;
+}

@@ -1,0 +1,550 @@
+/* outbox.c - `pawl outbox list|show`: outbox rows: their states, the attempts to deliver them, and
+ * what happens to a row next. outbox_reset.c has retry and discard.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/outbox/outbox.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BLOCKERS_MAX 100 /* pending rows of a source that are read to find the first */
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum { ACTION_DISCARD, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
+static const char *const       action_names[] = {"discard", "list", "retry", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "give dead rows up; --all and the options of list: those that match"},
+    {"", "the rows by number: where each goes, in which state it is, how often it was tried"},
+    {"ID ...", "deliver dead rows again; --all and the options of list: those that match"},
+    {"ID", "one row, what happens next, and what each attempt came to"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_RESET (1U << ACTION_DISCARD | 1U << ACTION_RETRY)
+#define FOR_MANY (FOR_LIST | FOR_RESET)
+
+const pawl__argument pawl__outbox_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__outbox_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "ID|DISPATCH-ID",
+     .offset      = offsetof(pawl__outbox_fields, ids),
+     .is_optional = true,
+     .is_list     = true,
+     .help        = "number of the row, as list has it, or its dispatch id"},
+    {.name = NULL},
+};
+
+static const char *const state_names[] = {
+    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_BLOCKED] = "blocked",
+    [PAWL_OUTBOX_DISPATCHED] = "dispatched", [PAWL_OUTBOX_DEAD] = "dead",
+    [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
+};
+
+#define OUTBOX_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                               \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                                \
+        .offset = offsetof(pawl__outbox_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                        \
+    }
+const pawl__option pawl__outbox_verb_options[] = {
+    {.name    = "after",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(pawl__outbox_fields, after),
+     .value   = "ID",
+     .help    = "rows with a larger number; 0: from the first one",
+     .max     = INT64_MAX,
+     .actions = FOR_LIST},
+    OUTBOX_OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
+    OUTBOX_OPTION("app", TEXT, application, "APP.so", 0,
+                  "the program that has the sagas: they are named by their values"),
+    {.name    = "attempts",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(pawl__outbox_fields, attempts),
+     .value   = "N",
+     .min     = 1,
+     .max     = INT32_MAX,
+     .actions = FOR_MANY,
+     .help    = "tried N times or more"},
+    OUTBOX_OPTION("causation-id", TEXT, causation_id, "ID", FOR_MANY,
+                  "what was sent while this message was handled"),
+    PAWL__OPTION_DEADLINE(pawl__outbox_fields, at),
+    OUTBOX_OPTION("destination", TEXT, destination, "NAME", FOR_MANY, "for this destination"),
+    OUTBOX_OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
+    OUTBOX_OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
+    OUTBOX_OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number"),
+    OUTBOX_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
+    PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
+    OUTBOX_OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
+    OUTBOX_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    OUTBOX_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+                  "from this saga; by its value with --app"),
+    PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, saga_prefix),
+    OUTBOX_OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
+    {.name    = "state",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(pawl__outbox_fields, states),
+     .value   = "STATE,...",
+     .choices = state_names,
+     .is_set  = true,
+     .actions = FOR_MANY,
+     .help    = "pending, blocked, dispatched, dead, discarded"},
+    PAWL__OPTION_STORE(pawl__outbox_fields, at),
+    OUTBOX_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    OUTBOX_OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+static const char *const outcome_names[] = {
+    [PAWL_ATTEMPT_SUCCESS]   = "success",
+    [PAWL_ATTEMPT_REJECTED]  = "rejected",
+    [PAWL_ATTEMPT_TRANSIENT] = "transient",
+    [PAWL_ATTEMPT_POISON]    = "poison",
+    [PAWL_ATTEMPT_RETRIED]   = "retried",
+    [PAWL_ATTEMPT_DISCARDED] = "discarded",
+    NULL,
+};
+
+typedef struct shown_row {
+    pawl_outbox_row row; /* first: list and show have columns of it in common */
+    pawl_text       next;
+    pawl_text       saga; /* TYPE/VALUE of the source */
+} shown_row;
+
+#define ROW(key, kind, member, heading)                                                         \
+    {                                                                                           \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_outbox_row, member), heading, PAWL__LEVEL_LIST, \
+            NULL                                                                                \
+    }
+static const pawl__column row_columns[] = {
+    ROW("id", COUNT, id, "id"),
+    {"state", PAWL__COLUMN_NAME, offsetof(pawl_outbox_row, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    ROW("attempts", COUNT_32, attempts, "attempts"),
+    ROW("attempts_before", COUNT_32, attempts_before, NULL),
+    ROW("dispatch_id", ID, dispatch_id, NULL),
+    ROW("endpoint", TEXT, endpoint, "endpoint"),
+    ROW("source", TEXT, source, "ordering key"),
+    {"saga", PAWL__COLUMN_TEXT, offsetof(shown_row, saga), NULL, PAWL__LEVEL_LIST, NULL},
+    ROW("version", COUNT, version, NULL),
+    ROW("index", COUNT_32, index, NULL),
+    ROW("destination", TEXT, destination, "destination"),
+    ROW("type", TEXT, message.type, "type"),
+    ROW("message_id", TEXT, message.id, "message id"),
+    ROW("correlation_id", TEXT, message.correlation_id, NULL),
+    ROW("causation_id", TEXT, message.causation_id, NULL),
+    ROW("at", TIME, at, "at"),
+    ROW("due", TIME, due, NULL),
+    ROW("next_attempt", TIME, next_attempt, NULL),
+    ROW("dispatched", TIME, dispatched, NULL),
+    ROW("body_size", SIZE, message.body, NULL),
+    {"headers", PAWL__COLUMN_JSON, offsetof(pawl_outbox_row, message.headers), NULL,
+     PAWL__LEVEL_SHOW, NULL},
+    {"next", PAWL__COLUMN_TEXT, offsetof(shown_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {"body", PAWL__COLUMN_TEXT, offsetof(pawl_outbox_row, message.body), NULL, PAWL__LEVEL_REVEAL,
+     NULL},
+    {.key = NULL},
+};
+
+#define ATTEMPT(key, kind, member, heading, names)                                               \
+    {                                                                                            \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_attempt_row, member), heading, PAWL__LEVEL_LIST, \
+            names                                                                                \
+    }
+static const pawl__column attempt_columns[] = {
+    ATTEMPT("attempt", COUNT_32, attempt, "attempt", NULL),
+    ATTEMPT("outcome", NAME, outcome, "outcome", outcome_names),
+    ATTEMPT("at", TIME, at, "at", NULL),
+    ATTEMPT("duration_us", DURATION, duration, "duration", NULL),
+    ATTEMPT("error", TEXT, error, "error", NULL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__outbox_verb_reports[] = {
+    {"list, show", row_columns, NULL},
+    {"history, of show", attempt_columns, NULL},
+    {"retry, discard", NULL, "retried discarded no_longer_dead"},
+    {.what = NULL},
+};
+
+const char *pawl__outbox_state_name(pawl_outbox_state state)
+{
+    return state_names[state];
+}
+
+/* ---- Finding --------------------------------------------------------------- */
+
+/* An empty filter matches every row in the store: a variable of a script that is not set must not
+ * discard them all. */
+static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    const char *const names[]  = {"--causation-id", "--destination", "--endpoint", "--source",
+                                  "--type"};
+    const char *const values[] = {fields->causation_id, fields->destination, fields->endpoint,
+                                  fields->source, fields->type};
+    pawl_code         code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
+        code = pawl__filter_check(names[i], values[i], error);
+    return code;
+}
+
+static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_error *error)
+{
+    pawl_code code = pawl_uuid_parse(pawl_text_of(text), &id->uuid, error);
+    if (code == PAWL_OK && pawl_uuid_is_zero(id->uuid))
+        code = pawl_error_set(error, PAWL_EINVAL, "%s is no row's", text);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--dispatch-id");
+}
+
+/* The source of a row has the type, so that an id alone finds nothing. */
+static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    if (fields->saga != NULL && fields->source != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--saga and --source both say whose rows: give "
+                              "one of them");
+    if (fields->saga != NULL && fields->saga[0] != '\0' && strchr(fields->saga, '/') == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is no TYPE/VALUE or TYPE/ID",
+                              fields->saga);
+    return pawl__saga_word_check(fields->saga, fields->application != NULL, error);
+}
+
+pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
+                             pawl_error *error)
+{
+    *query         = (pawl_outbox_query){.id           = fields->id,
+                                         .endpoint     = pawl_text_of(fields->endpoint),
+                                         .source       = pawl_text_of(fields->source),
+                                         .destination  = pawl_text_of(fields->destination),
+                                         .message_type = pawl_text_of(fields->type),
+                                         .causation_id = pawl_text_of(fields->causation_id),
+                                         .after        = fields->after,
+                                         .attempts_min = (int32_t)fields->attempts};
+    query->states  = pawl__choices_of(state_names, fields->states);
+    pawl_code code = check_filters(fields, error);
+    if (code == PAWL_OK)
+        code = check_saga(fields, error);
+    if (code == PAWL_OK && fields->dispatch_id != NULL)
+        code = read_dispatch_id(fields->dispatch_id, &query->dispatch_id, error);
+    return code;
+}
+
+/* "TYPE/ID"; data NULL: out of memory. */
+static pawl_text source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
+}
+
+pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl_outbox_query *query, pawl_error *error)
+{
+    pawl_text    type;
+    pawl_saga_id id;
+    if (fields->saga == NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
+    if (code == PAWL_OK)
+        query->source = source_of(type, id, arena);
+    if (code == PAWL_OK && query->source.data == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return code;
+}
+
+/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
+ * in the place of the source. */
+static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
+                           const pawl_outbox_row *rows, size_t count, pawl_arena *arena,
+                           shown_row **shown, pawl_error *error)
+{
+    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
+    if (sagas == NULL || *shown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", count);
+    for (size_t i = 0; i < count; i++) {
+        pawl_text id;
+        sagas[i] = (pawl__saga_named){.type = {.data = NULL}};
+        if (!pawl__saga_split(rows[i].source, &sagas[i].type, &id) ||
+            pawl_uuid_parse(id, &sagas[i].id.uuid, NULL) != PAWL_OK)
+            sagas[i].type = (pawl_text){0};
+    }
+    pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
+    for (size_t i = 0; i < count; i++) {
+        (*shown)[i] = (shown_row){.row = rows[i], .saga = sagas[i].name};
+        if (sagas[i].name.size > 0 && !fields->is_json)
+            (*shown)[i].row.source = sagas[i].name;
+    }
+    return code;
+}
+
+/* Clears the next attempt of rows that are not pending: none is to come. */
+static void forget_past(pawl_outbox_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].state != PAWL_OUTBOX_PENDING)
+            rows->items[i].next_attempt = 0;
+}
+
+pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
+                                pawl_outbox_row *row, pawl_error *error)
+{
+    pawl_outbox_query query = {.count_max = 1};
+    pawl_outbox_rows  rows  = {.count = 0};
+    if (!pawl__number_parse(word, &query.id)) {
+        query.id = 0;
+        if (pawl_uuid_parse(pawl_text_of(word), &query.dispatch_id.uuid, NULL) != PAWL_OK ||
+            pawl_uuid_is_zero(query.dispatch_id.uuid))
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "'%s' is neither the number of an outbox row nor a dispatch id",
+                                  word);
+    }
+    pawl_code code = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    if (rows.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no outbox row %s", word);
+    forget_past(&rows);
+    *row = rows.items[0];
+    return PAWL_OK;
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+typedef struct list_cursor {
+    const pawl__outbox_fields *fields;
+    pawl_store                *store;
+    pawl_outbox_query          query;
+} list_cursor;
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    list_cursor     *cursor = context;
+    pawl_outbox_rows found  = {.count = 0};
+    cursor->query.count_max = count_max;
+    pawl_code code = pawl_store_outbox_find(cursor->store, &cursor->query, arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    forget_past(&found);
+    if (found.count > 0)
+        cursor->query.after = found.items[found.count - 1].id;
+    shown_row *shown = NULL;
+    code = show_rows(cursor->fields, cursor->store, found.items, found.count, arena, &shown, error);
+    *rows  = shown;
+    *count = found.count;
+    return code;
+}
+
+static pawl__view view_of(const pawl__outbox_fields *fields, pawl_arena *arena)
+{
+    return pawl__view_of(row_columns, "outbox row", sizeof(shown_row), fields->is_json, arena);
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__outbox_fields *fields = context;
+    pawl__view                 view   = view_of(fields, arena);
+    list_cursor                cursor = {.fields = fields, .store = store};
+    pawl_arena                *kept   = pawl_arena_create(0); /* beyond a page */
+    pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
+    if (code == PAWL_OK && kept == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl__outbox_query_saga(fields, store, kept, &cursor.query, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl_arena_destroy(kept);
+    return code;
+}
+
+/* ---- What happens next ----------------------------------------------------- */
+
+static bool is_before(const pawl_outbox_row *left, const pawl_outbox_row *right)
+{
+    return left->version != right->version ? left->version < right->version
+                                           : left->index < right->index;
+}
+
+/* Finds the pending row of the source that goes before this row, 0 when there is none. A retried
+ * row goes out of order: it waits for no row, and no row waits for it. */
+static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
+                              int64_t *id, pawl_error *error)
+{
+    /* The endpoint is asked for, too: another may have a source of the same name. */
+    pawl_outbox_query query = {.states    = 1U << PAWL_OUTBOX_PENDING,
+                               .endpoint  = row->endpoint,
+                               .source    = row->source,
+                               .count_max = BLOCKERS_MAX};
+    pawl_outbox_rows  rows  = {.count = 0};
+    *id                     = 0;
+    if (row->source.size == 0 || row->attempts_before > 0)
+        return PAWL_OK;
+    pawl_code              code  = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    const pawl_outbox_row *first = NULL;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (rows.items[i].attempts_before == 0 && is_before(&rows.items[i], row) &&
+            (first == NULL || is_before(&rows.items[i], first)))
+            first = &rows.items[i];
+    if (first != NULL)
+        *id = first->id;
+    return code;
+}
+
+static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
+                                 pawl_arena *arena)
+{
+    char age[PAWL__SPAN_SIZE];
+    if (blocker != 0)
+        return pawl_arena_printf(arena, "goes behind row %" PRId64 " of the same ordering key",
+                                 blocker);
+    if (row->next_attempt > now)
+        return pawl_arena_printf(arena, "next attempt %s",
+                                 pawl__age_text(row->next_attempt, now, age));
+    return PAWL_TEXT("due: goes with the next scan of the outbox");
+}
+
+/* data NULL when out of memory. */
+static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
+                           pawl_arena *arena)
+{
+    switch (row->state) {
+    case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
+    case PAWL_OUTBOX_BLOCKED:
+        if (blocker != 0)
+            return pawl_arena_printf(
+                arena, "blocked behind row %" PRId64 " of the same ordering key", blocker);
+        return PAWL_TEXT("blocked, but no row waits before it: freed within a minute");
+    case PAWL_OUTBOX_DEAD:
+        return pawl_arena_printf(arena, "dead: `pawl outbox retry %" PRId64 "` sends it again%s",
+                                 row->id, row->source.size > 0 ? ", out of order" : "");
+    case PAWL_OUTBOX_DISPATCHED: return PAWL_TEXT("nothing: it was delivered");
+    case PAWL_OUTBOX_DISCARDED: break;
+    }
+    return PAWL_TEXT("nothing: it was discarded");
+}
+
+pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                            pawl_arena *arena, pawl_text *next, int64_t *blocker, pawl_error *error)
+{
+    bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_BLOCKED;
+    bool      is_there   = true;
+    pawl_code code       = PAWL_OK;
+    *blocker             = 0;
+    if (is_waiting)
+        code = find_blocker(store, row, arena, blocker, error);
+    if (code == PAWL_OK && is_waiting)
+        code = pawl__has_worker(store, row->endpoint, arena, &is_there, error);
+    if (code != PAWL_OK)
+        return code;
+    *next = next_text(row, *blocker, now, arena);
+    if (next->data != NULL && !is_there)
+        *next =
+            pawl_arena_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
+                              PAWL_TEXT_ARGS(*next), PAWL_TEXT_ARGS(row->endpoint));
+    return next->data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code print_object(const pawl__view *view, const pawl__view *history,
+                              const shown_row *shown, const pawl_attempt_rows *attempts,
+                              pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, view->out, error);
+    pawl_code code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_json(history, doc, "history", attempts->items, attempts->count, error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code print_shown(const pawl__view *view, const shown_row *shown,
+                             const pawl_attempt_rows *attempts, pawl_error *error)
+{
+    pawl__view history = *view;
+    history.columns    = attempt_columns;
+    history.row_size   = sizeof(pawl_attempt_row);
+    if (view->is_json)
+        return print_object(view, &history, shown, attempts, error);
+    pawl_code code = pawl__row_page(view, shown, error);
+    if (code != PAWL_OK || attempts->count == 0)
+        return code;
+    fputc('\n', view->out);
+    return pawl__rows_print(&history, attempts->items, attempts->count, error);
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__outbox_fields *fields   = context;
+    pawl__view                 view     = view_of(fields, arena);
+    shown_row                 *shown    = NULL;
+    pawl_outbox_row            row      = {.id = 0};
+    pawl_attempt_rows          attempts = {.count = 0};
+    int64_t                    blocker  = 0;
+    view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_outbox_attempts(store, row.id, arena, &attempts, error);
+    if (code == PAWL_OK)
+        code = show_rows(fields, store, &row, 1, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = pawl__outbox_next(store, &row, view.now, arena, &shown->next, &blocker, error);
+    return code == PAWL_OK ? print_shown(&view, shown, &attempts, error) : code;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_ids(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    size_t count = fields->ids.count;
+    if (strcmp(fields->action, "list") == 0 && count > 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl outbox list takes options, not '%s'; did you mean show %s?",
+                              fields->ids.items[0], fields->ids.items[0]);
+    if (strcmp(fields->action, "show") == 0 && count != 1)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl outbox show needs one ID or DISPATCH-ID, got %zu", count);
+    if (strcmp(fields->action, "retry") == 0 || strcmp(fields->action, "discard") == 0)
+        return pawl__outbox_reset_check(fields, error);
+    return PAWL_OK;
+}
+
+int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_DISCARD] = pawl__outbox_reset,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_RETRY]   = pawl__outbox_reset,
+                                    [ACTION_SHOW]    = show};
+    pawl__outbox_fields  fields  = {.action = NULL};
+    pawl_outbox_query    query;
+    pawl_error           error = PAWL_ERROR_INIT;
+    size_t               i     = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_ids(&fields, &error);
+    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
+        code = pawl__outbox_query(&fields, &query, &error);
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+        i++;
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
+}

@@ -1,0 +1,45 @@
+/* outbox.h - fields and functions that both halves of `pawl outbox` use: outbox.c shows rows,
+ * outbox_reset.c settles dead ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_OUTBOX_H
+#define PAWL_CLI_OUTBOX_H
+
+#include "cli/saga/saga_find.h"
+
+typedef struct pawl__outbox_fields {
+    pawl__store_fields at;
+    const char        *action;
+    pawl__texts        ids;
+    const char        *states; /* --state, as it was given */
+    const char        *dispatch_id;
+    const char        *endpoint, *source, *destination, *type, *causation_id;
+    const char        *reason;
+    const char        *application, *saga_prefix, *saga;
+    pawl__saga_book    book; /* of the application */
+    int64_t            id, after, limit, attempts;
+    bool               is_all, is_agreed, is_json, is_revealed;
+} pawl__outbox_fields;
+
+/* The selection of list and retry --all. PAWL_EINVAL names the option. */
+pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
+                             pawl_error *error);
+/* Adds --saga to it, which is looked up. PAWL_ENOTFOUND: there is none. */
+pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
+                                  pawl_arena *arena, pawl_outbox_query *query, pawl_error *error);
+/* Finds the row of a number or dispatch id; PAWL_ENOTFOUND. */
+pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
+                                pawl_outbox_row *row, pawl_error *error);
+/* The sentence about what happens next with the row, in the arena, and the number of the row of its source
+ * that goes before it; 0: none. */
+pawl_code   pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                              pawl_arena *arena, pawl_text *next, int64_t *blocker,
+                              pawl_error *error);
+const char *pawl__outbox_state_name(pawl_outbox_state state);
+
+/* retry and discard; their words are checked before the store is opened. */
+pawl_code     pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error);
+pawl__look_fn pawl__outbox_reset;
+
+#endif

@@ -1,0 +1,374 @@
+/* projection.c - `pawl projection list|rebuild|restart|show`: how far projections are, what one waits
+ * for, and what to do with one that stands still or wrote what is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/base/actions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NAME_SIZE_SHOWN 200 /* of a projection, in a question */
+
+/* ---- Words ----------------------------------------------------------------- */
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *action;
+    const char        *name, *from, *reason;
+    bool               is_agreed, is_json, while_read;
+} verb_fields;
+
+enum { ACTION_LIST, ACTION_REBUILD, ACTION_RESTART, ACTION_SHOW };
+static const char *const       action_names[] = {"list", "rebuild", "restart", "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "how far each is, how much is behind it, and the error of one that fails"},
+    {"NAME", "read all events again, or those from --from on"},
+    {"NAME", "try the event that it fails at now, not at the end of its pause"},
+    {"NAME", "one projection, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_REBUILD (1U << ACTION_REBUILD)
+#define FOR_ACTIONS (1U << ACTION_REBUILD | 1U << ACTION_RESTART)
+
+const pawl__argument pawl__projection_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "NAME",
+     .offset      = offsetof(verb_fields, name),
+     .is_optional = true,
+     .help        = "as list has it"},
+    {.name = NULL},
+};
+const pawl__option pawl__projection_verb_options[] = {
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name          = "from",
+     .kind          = PAWL__OPTION_TEXT,
+     .offset        = offsetof(verb_fields, from),
+     .value         = "POSITION|TIME",
+     .actions       = FOR_REBUILD,
+     .help          = "the first event to read again",
+     .default_words = "the first of all"},
+    {.name   = "json",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_json),
+     .help   = "one JSON object on a line each"},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name    = "reason",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, reason),
+     .value   = "TEXT",
+     .actions = FOR_ACTIONS,
+     .help    = "why, for the record"},
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name    = "while-read",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, while_read),
+     .actions = FOR_REBUILD,
+     .help    = "also while a worker reads: its handlers write the same rows again"},
+    {.name    = "yes",
+     .kind    = PAWL__OPTION_FLAG,
+     .offset  = offsetof(verb_fields, is_agreed),
+     .actions = FOR_REBUILD,
+     .help    = "without asking: what the handlers wrote was cleared"},
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef enum state {
+    STATE_FAILING, /* waits for an event that fails */
+    STATE_READ,    /* a worker leads it */
+    STATE_UNREAD,  /* nobody does, or the store cannot tell */
+} state;
+static const char *const state_names[] = {"failing", "read", "no consumer"};
+
+typedef struct shown_projection {
+    pawl_projection_row row;
+    state               state;
+    pawl_text           next;
+} shown_projection;
+
+#define SHOWN(key, kind, member, heading, level)                               \
+    {                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(shown_projection, member), heading, \
+            PAWL__LEVEL_##level, NULL                                          \
+    }
+static const pawl__column columns[] = {
+    SHOWN("projection", TEXT, row.name, "projection", LIST),
+    {"state", PAWL__COLUMN_NAME, offsetof(shown_projection, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    SHOWN("position", COUNT, row.position, "global position", LIST),
+    SHOWN("lag", COUNT, row.lag, "lag", LIST),
+    SHOWN("last", COUNT, row.last, NULL, LIST),
+    SHOWN("worker", ID, row.worker.uuid, NULL, LIST),
+    SHOWN("failing_since", TIME, row.failure.since, "failing since", LIST),
+    SHOWN("failed_at", TIME, row.failure.at, NULL, LIST),
+    SHOWN("attempts", NUMBER, row.failure.attempts, "attempts", LIST),
+    SHOWN("next_attempt", TIME, row.failure.next, NULL, LIST),
+    SHOWN("event_position", NUMBER, row.failure.position, NULL, LIST),
+    SHOWN("event_stream", TEXT, row.failure.stream, NULL, LIST),
+    SHOWN("event_version", NUMBER, row.failure.version, NULL, LIST),
+    SHOWN("event_type", TEXT, row.failure.type, NULL, LIST),
+    SHOWN("endpoint", TEXT, row.failure.endpoint, NULL, LIST),
+    SHOWN("code", TEXT, row.failure.code, "code", LIST),
+    SHOWN("error", TEXT, row.failure.error, "error", LIST),
+    SHOWN("next", TEXT, next, NULL, SHOW),
+    {.key = NULL},
+};
+const pawl__report pawl__projection_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"rebuild", NULL, "rebuilt from events"},
+    {"restart", NULL, "restarted event_position"},
+    {.what = NULL},
+};
+
+static shown_projection shown_of(const pawl_projection_row *row)
+{
+    bool is_read = !pawl_uuid_is_zero(row->worker.uuid);
+    return (shown_projection){.row   = *row,
+                              .state = row->failure.position != 0 ? STATE_FAILING
+                                       : is_read                  ? STATE_READ
+                                                                  : STATE_UNREAD};
+}
+
+static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
+{
+    return pawl__view_of(columns, "projection", sizeof(shown_projection), fields->is_json, arena);
+}
+
+/* ---- List and show --------------------------------------------------------- */
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields   *fields = context;
+    pawl__view           view   = view_of(fields, arena);
+    pawl_projection_rows rows   = {.count = 0};
+    pawl_code            code   = pawl_store_projection_list(store, view.now, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    shown_projection *shown = pawl_arena_take(arena, (rows.count + 1) * sizeof *shown);
+    if (shown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu projections", rows.count);
+    for (size_t i = 0; i < rows.count; i++)
+        shown[i] = shown_of(&rows.items[i]);
+    if (rows.count == 0 && !fields->is_json)
+        fputs("no projection ran here\n", stderr);
+    return pawl__rows_print(&view, shown, rows.count, error);
+}
+
+/* Says what happens next by itself, and what an operator can do. */
+static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_arena *arena)
+{
+    const pawl_projection_row     *row     = &shown->row;
+    const pawl_projection_failure *failure = &row->failure;
+    bool                           is_read = !pawl_uuid_is_zero(row->worker.uuid);
+    char                           age[PAWL__SPAN_SIZE];
+    if (shown->state == STATE_FAILING)
+        return pawl_arena_printf(
+            arena,
+            "%s event %.*s, version %lld, and all behind it wait for it: `pawl events show '%.*s' "
+            "%lld` shows it; its handler has to take it, or to pass it over by PAWL_DISCARD; now: "
+            "`pawl projection restart '%.*s'`",
+            !is_read              ? "nothing by itself, as no worker that runs the projection is "
+                                    "alive;"
+            : failure->next > now ? pawl__age_text(failure->next, now, age)
+                                  : "about now it is tried again:",
+            PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
+            PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
+            PAWL_TEXT_ARGS(row->name));
+    if (!is_read)
+        return pawl_text_of("nothing by itself: no worker that runs the projection is alive");
+    return pawl_text_of(row->lag > 0 ? "its worker reads on" : "it waits for events");
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields  *fields = context;
+    pawl_text           name   = pawl_text_of(fields->name);
+    pawl__view          view   = view_of(fields, arena);
+    pawl_event_rows     events = {.count = 0};
+    pawl__action_rows   actions;
+    pawl_projection_row row;
+    pawl_code code = pawl_store_projection_find(store, name, view.now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_projection_actions(store, name, arena, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.projection_", arena, &actions, error);
+    if (code != PAWL_OK)
+        return code;
+    shown_projection shown = shown_of(&row);
+    shown.next             = next_of(&shown, view.now, arena);
+    view.level             = PAWL__LEVEL_SHOW;
+    if (shown.next.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return pawl__actions_show(&view, &shown, &actions, error);
+}
+
+/* ---- Restart and rebuild --------------------------------------------------- */
+
+/* Prints what was done, as an object: the name and a number or two; the second key may be NULL. */
+static pawl_code print_done(const verb_fields *fields, const char *done, const char *first,
+                            int64_t first_value, const char *second, int64_t second_value,
+                            pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc != NULL) {
+        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+        yyjson_mut_obj_add_strcpy(doc, root, done, fields->name);
+        yyjson_mut_obj_add_sint(doc, root, first, first_value);
+        if (second != NULL)
+            yyjson_mut_obj_add_sint(doc, root, second, second_value);
+    }
+    return pawl__json_print(doc, stdout, error);
+}
+
+static pawl_code restart(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const verb_fields  *fields = context;
+    pawl_text           name   = pawl_text_of(fields->name);
+    pawl_time           now    = pawl_clock_now(NULL);
+    char                user[PAWL__USER_SIZE];
+    pawl_projection_row row;
+    pawl_code           code = pawl_store_projection_find(store, name, now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_projection_restart(store, name, pawl_text_of(pawl__user(user)),
+                                             pawl_text_of(fields->reason), now, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_done(fields, "restarted", "event_position", row.failure.position, NULL, 0,
+                          error);
+    printf("restarted projection %s at event %.*s, version %" PRId64 "%s\n", fields->name,
+           PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
+           pawl_uuid_is_zero(row.worker.uuid)
+               ? "; no worker that runs it is alive: the next one begins with it"
+               : "");
+    return PAWL_OK;
+}
+
+static pawl_code read_from(const char *text, pawl_store *store, int64_t *from, pawl_error *error)
+{
+    pawl_time time = 0;
+    *from          = 1;
+    if (text == NULL || pawl__number_parse(text, from))
+        return PAWL_OK;
+    pawl_code code = pawl_time_parse(pawl_text_of(text), &time, error);
+    if (code == PAWL_OK)
+        code = pawl_store_global_position_at(store, time, from, error);
+    if (code == PAWL_OK && *from == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "--from: no event is of %s or later", text);
+    return code;
+}
+
+static pawl_code ask(const verb_fields *fields, const pawl_projection_row *row, int64_t from,
+                     pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + NAME_SIZE_SHOWN + 300];
+    if (fields->is_agreed)
+        return PAWL_OK;
+    snprintf(
+        question, sizeof question,
+        "read events %" PRId64 " to %" PRId64 " again for projection %.*s in %s? What its "
+        "handlers wrote for them stays, unless you cleared it or the projection has a reset: it is "
+        "not pawl's",
+        from, row->position,
+        (int)(row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN), row->name.data,
+        pawl__masked(fields->at.store, url, sizeof url));
+    return pawl__agree("rebuild", "rebuilt", question, error);
+}
+
+static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const verb_fields  *fields = context;
+    pawl_time           now    = pawl_clock_now(NULL);
+    int64_t             from = 1, count = 0;
+    char                user[PAWL__USER_SIZE];
+    pawl_projection_row row;
+    pawl_code           code =
+        pawl_store_projection_find(store, pawl_text_of(fields->name), now, arena, &row, error);
+    if (code == PAWL_OK)
+        code = read_from(fields->from, store, &from, error);
+    if (code == PAWL_OK)
+        code = ask(fields, &row, from, error);
+    const pawl_projection_rebuild request = {.name       = row.name,
+                                             .from       = from,
+                                             .while_read = fields->while_read,
+                                             .by         = pawl_text_of(pawl__user(user)),
+                                             .reason     = pawl_text_of(fields->reason)};
+    if (code == PAWL_OK)
+        code = pawl_store_projection_rebuild(store, &request, pawl_clock_now(NULL), &count, error);
+    if (code == PAWL_ECONFLICT && !fields->while_read)
+        pawl__append(error->text, sizeof error->text,
+                     "; with a .reset, or handlers that write the same rows again: --while-read");
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_done(fields, "rebuilt", "from", from, "events", count, error);
+    printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
+           fields->name, count, count == 1 ? "" : "s", from,
+           pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
+    return PAWL_OK;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+/* A text that is neither must not be taken as the default, which is all events. */
+static pawl_code check_from(const char *from, pawl_error *error)
+{
+    int64_t   position = 0;
+    pawl_time time     = 0;
+    if (from == NULL)
+        return PAWL_OK;
+    if (pawl__number_parse(from, &position))
+        return PAWL_OK;
+    pawl_code code = pawl_time_parse(pawl_text_of(from), &time, error);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, "--from: '%s' is no global position", from);
+}
+
+static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error *error)
+{
+    if (is_list && fields->name != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl projection list takes options, not '%s'; did you mean show %s?",
+                              fields->name, fields->name);
+    if (!is_list && fields->name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl projection %s needs the projection's NAME",
+                              fields->action);
+    if (fields->name != NULL && fields->name[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "NAME is empty: it is that of a projection");
+    return pawl__text_check("NAME", fields->name, error);
+}
+
+int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
+{
+    static pawl__look_fn *const actions[] = {[ACTION_LIST]    = list,
+                                             [ACTION_REBUILD] = rebuild,
+                                             [ACTION_RESTART] = restart,
+                                             [ACTION_SHOW]    = show};
+    verb_fields                 fields    = {.action = NULL};
+    pawl_error                  error     = PAWL_ERROR_INIT;
+    size_t                      action    = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    pawl__interrupt_says(NULL);
+    if (code == PAWL_OK) {
+        action = pawl__choice_of(action_names, pawl_text_of(fields.action));
+        code   = check_name(&fields, action == ACTION_LIST, &error);
+    }
+    if (code == PAWL_OK)
+        code = pawl__reason_check(fields.reason, &error);
+    if (code == PAWL_OK)
+        code = check_from(fields.from, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    return pawl__store_look(&fields.at, actions[action], &fields);
+}

@@ -1,0 +1,166 @@
+/* held.c - see held.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/queue/held.h"
+
+#include "engine/order.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <yyjson.h>
+
+#define PAGE_ROWS 500
+#define ROWS_MAX 5000 /* looked at; their bodies are read with them */
+
+/* "waits for message ID of its key 'K'", or "... message before it, of its key 'K'". */
+bool pawl__held_split(pawl_text error, pawl_text *holder, pawl_text *key)
+{
+    static const char of_key[] = " of its key '";
+    size_t            start    = sizeof PAWL_ORDER_WAITS - 1;
+    if (!pawl__order_is_held(error))
+        return false;
+    const char *rest  = error.data + start;
+    size_t      size  = error.size - start;
+    const char *found = memmem(rest, size, of_key, sizeof of_key - 1);
+    *holder = (pawl_text){.data = rest, .size = found != NULL ? (size_t)(found - rest) : size};
+    *key    = (pawl_text){.data = "", .size = 0};
+    if (found != NULL) {
+        key->data = found + sizeof of_key - 1;
+        key->size = (size_t)(rest + size - key->data);
+        key->size -= key->size > 0 && key->data[key->size - 1] == '\'';
+    }
+    if (found == NULL || pawl_text_equal(*holder, PAWL_TEXT("before it,")))
+        *holder = (pawl_text){.data = "", .size = 0};
+    return true;
+}
+
+const pawl__held_key *pawl__held_of_key(const pawl__held *held, pawl_text key)
+{
+    for (size_t i = 0; i < held->count; i++)
+        if (pawl_text_equal(held->items[i].key, key))
+            return &held->items[i];
+    return NULL;
+}
+
+const pawl__held_key *pawl__held_of_holder(const pawl__held *held, pawl_text id)
+{
+    for (size_t i = 0; i < held->count; i++)
+        if (held->items[i].is_there && pawl_text_equal(held->items[i].holder, id))
+            return &held->items[i];
+    return NULL;
+}
+
+/* ---- Reading -------------------------------------------------------------------- */
+
+/* Rows come in the order in which they are due; what the last one says of its holder is the newest. */
+static pawl_code add(pawl__held *held, pawl_text error, pawl_arena *arena)
+{
+    pawl_text holder, key;
+    if (!pawl__held_split(error, &holder, &key))
+        return PAWL_OK;
+    pawl__held_key *found = (pawl__held_key *)(uintptr_t)pawl__held_of_key(held, key);
+    if (found == NULL) {
+        pawl__held_key *grown =
+            pawl_arena_grow(arena, held->items, held->count, &held->capacity, sizeof *grown);
+        if (grown == NULL)
+            return PAWL_ENOMEM;
+        held->items = grown;
+        found       = &grown[held->count++];
+        *found      = (pawl__held_key){.key = pawl_arena_text(arena, key)};
+    }
+    found->behind++;
+    if (holder.size > 0 || found->holder.data == NULL)
+        found->holder = pawl_arena_text(arena, holder);
+    return found->key.data != NULL && found->holder.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* When the first of the runs in the history failed; else 0. */
+static pawl_time first_failure(pawl_text history)
+{
+    pawl_time   at  = 0;
+    yyjson_doc *doc = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
+    const char *text =
+        yyjson_get_str(yyjson_obj_get(yyjson_arr_get_first(yyjson_doc_get_root(doc)), "at"));
+    if (text != NULL)
+        (void)pawl_time_parse(pawl_text_of(text), &at, NULL);
+    yyjson_doc_free(doc);
+    return at;
+}
+
+static pawl_code find_holder(pawl_store *store, pawl_text queue, pawl__held_key *key,
+                             pawl_arena *arena, pawl_error *error)
+{
+    const pawl_queue_query query = {.queue = queue, .message_id = key->holder, .count_max = 1};
+    pawl_queue_messages    found = {.count = 0};
+    if (key->holder.size == 0)
+        return PAWL_OK;
+    pawl_code code = pawl_store_queue_find(store, &query, arena, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    const pawl_queue_row *row = &found.items[0].row;
+    key->is_there             = true;
+    key->since    = row->waiting_since != 0 ? row->waiting_since : first_failure(row->history);
+    key->attempts = row->attempts;
+    key->due      = row->due;
+    key->error    = found.items[0].error;
+    return PAWL_OK;
+}
+
+static pawl_code read_rows(pawl_store *store, pawl_queue_query *query, pawl_arena *pages,
+                           pawl_arena *arena, pawl__held *held, pawl_error *error)
+{
+    pawl_queue_messages page = {.count = PAGE_ROWS};
+    pawl_queue_row      last;
+    pawl_code           code = PAWL_OK;
+    size_t              seen = 0;
+    while (code == PAWL_OK && page.count == PAGE_ROWS && seen < ROWS_MAX) {
+        pawl_arena_reset(pages);
+        code = pawl_store_queue_find(store, query, pages, &page, error);
+        for (size_t i = 0; code == PAWL_OK && i < page.count; i++)
+            code = add(held, page.items[i].error, arena);
+        if (code == PAWL_OK && page.count > 0)
+            last = page.items[page.count - 1].row;
+        query->after = &last;
+        seen += page.count;
+    }
+    held->is_cut = page.count == PAGE_ROWS;
+    return code;
+}
+
+/* The key for which most messages wait comes first. */
+static int compare_keys(const void *left, const void *right)
+{
+    const pawl__held_key *a = left;
+    const pawl__held_key *b = right;
+    if (a->behind != b->behind)
+        return a->behind < b->behind ? 1 : -1;
+    return pawl_text_compare(a->key, b->key);
+}
+
+pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, pawl_arena *arena,
+                          pawl__held *held, pawl_error *error)
+{
+    pawl_queue_query query = {.queue = queue, .due_min = now + 1, .count_max = PAGE_ROWS};
+    pawl_arena      *pages = pawl_arena_create(0);
+    pawl_code        code  = PAWL_ENOMEM;
+    *held                  = (pawl__held){.items = NULL};
+    if (pages != NULL)
+        code = read_rows(store, &query, pages, arena, held, error);
+    pawl_arena_destroy(pages);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(error, code, "out of memory for the keys of a queue");
+    if (held->count > 1)
+        qsort(held->items, held->count, sizeof held->items[0], compare_keys);
+    for (size_t i = 0; code == PAWL_OK && i < held->count; i++)
+        code = find_holder(store, queue, &held->items[i], arena, error);
+    return code;
+}
+
+pawl_text pawl__held_words(const pawl__held *held, const pawl__held_key *key, pawl_arena *arena)
+{
+    return pawl_arena_printf(arena, "%s%" PRId64 " message%s of its key '%.*s' wait%s behind it",
+                             held->is_cut ? "at least " : "", key->behind,
+                             key->behind == 1 ? "" : "s", PAWL_TEXT_ARGS(key->key),
+                             key->behind == 1 ? "s" : "");
+}

@@ -1,0 +1,441 @@
+/* queue.c - `pawl queue list|show|peek`: which queues there are, who reads them, and their messages
+ * without claiming them. queue_pause.c pauses and resumes a queue, queue_take.c purges and moves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/queue/queue.h"
+#include "cli/queue/held.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum {
+    ACTION_LIST,
+    ACTION_MOVE,
+    ACTION_PAUSE,
+    ACTION_PEEK,
+    ACTION_PURGE,
+    ACTION_RESUME,
+    ACTION_SHOW
+};
+static const char *const       action_names[] = {"list",  "move",   "pause", "peek",
+                                                 "purge", "resume", "show",  NULL};
+static const pawl__choice_line action_lines[] = {
+    {"", "all queues: how many messages, the oldest, who reads them, what is paused"},
+    {"QUEUE TO", "put its messages into another queue, with their ids, in their order"},
+    {"QUEUE", "stop the work on it, in all processes, until it is resumed"},
+    {"QUEUE", "its messages in the order in which they are handled, and what each waits for"},
+    {"QUEUE", "make dead letters of its messages; with --discard delete them"},
+    {"QUEUE", "go on with one that is paused"},
+    {"QUEUE", "one queue, what happens next, and what operators did with it"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_PEEK (1U << ACTION_PEEK)
+#define FOR_TAKE (1U << ACTION_MOVE | 1U << ACTION_PURGE)
+#define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME | FOR_TAKE)
+
+const pawl__argument pawl__queue_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__queue_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "QUEUE",
+     .offset      = offsetof(pawl__queue_fields, queue),
+     .is_optional = true,
+     .help        = "as list has it: the name of its endpoint, or where messages were sent"},
+    {.name        = "TO",
+     .offset      = offsetof(pawl__queue_fields, to),
+     .is_optional = true,
+     .help        = "move: the queue that they go to"},
+    {.name = NULL},
+};
+
+static const char *const due_names[] = {"later", "now", NULL};
+
+#define QUEUE_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                              \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                               \
+        .offset = offsetof(pawl__queue_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                       \
+    }
+const pawl__option pawl__queue_verb_options[] = {
+    PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
+    QUEUE_OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
+                 "for good, without dead letters"),
+    QUEUE_OPTION("dry-run", FLAG, is_dry, NULL, FOR_TAKE, "only count them"),
+    {.name    = "due",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(pawl__queue_fields, due),
+     .value   = "WHEN",
+     .choices = due_names,
+     .actions = FOR_PEEK | FOR_TAKE,
+     .help    = "now: what is due; later: what is scheduled or retried"},
+    QUEUE_OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
+    QUEUE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    QUEUE_OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
+                 "no message with a larger number, as peek has it: to go on"),
+    PAWL__OPTION_LIMIT(pawl__queue_fields, limit, FOR_PEEK, "messages"),
+    PAWL__OPTION_PREFIX(pawl__queue_fields, at),
+    QUEUE_OPTION("rate", COUNT, rate, "N", FOR_TAKE, "at most N messages a second"),
+    QUEUE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
+    PAWL__OPTION_STORE(pawl__queue_fields, at),
+    QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
+    QUEUE_OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
+                 "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
+    QUEUE_OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef enum queue_state { STATE_READ, STATE_UNREAD, STATE_PAUSED } queue_state;
+static const char *const state_names[] = {
+    [STATE_READ] = "read", [STATE_UNREAD] = "no consumer", [STATE_PAUSED] = "paused", NULL};
+
+typedef struct queue_row {
+    pawl_queue_info info;
+    queue_state     state;
+    pawl_time       paused; /* since when; 0: it is not */
+    pawl_text       paused_by, paused_reason;
+    pawl_text       next;
+} queue_row;
+
+#define QUEUE(key, kind, member, heading)                                                      \
+    {                                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(queue_row, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column queue_columns[] = {
+    QUEUE("queue", TEXT, info.queue, "queue"),
+    QUEUE("ready", ROWS, info.ready, "ready"),
+    QUEUE("scheduled", ROWS, info.scheduled, "scheduled"),
+    QUEUE("oldest", TIME, info.oldest, "oldest"),
+    QUEUE("workers", COUNT, info.workers, "workers"),
+    {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    QUEUE("dead", ROWS, info.dead, "dead letters"),
+    QUEUE("types", COUNT, info.types, NULL),
+    QUEUE("paused", TIME, paused, NULL),
+    QUEUE("paused_by", TEXT, paused_by, NULL),
+    QUEUE("paused_reason", TEXT, paused_reason, NULL),
+    {"next", PAWL__COLUMN_TEXT, offsetof(queue_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {.key = NULL},
+};
+
+typedef struct message_row {
+    pawl_queue_message message;
+    pawl_text          waits; /* why it is not handled now */
+    /* Of an ordered queue: its key, the message that it waits for, how many wait for it. */
+    pawl_text key, behind;
+    int64_t   holds;
+} message_row;
+
+#define MESSAGE(key, kind, member, heading, level)                                \
+    {                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(message_row, message.member), heading, \
+            PAWL__LEVEL_##level, NULL                                             \
+    }
+static const pawl__column message_columns[] = {
+    MESSAGE("message_id", TEXT, row.message.id, "message id", LIST),
+    MESSAGE("type", TEXT, row.message.type, "type", LIST),
+    MESSAGE("attempts", COUNT_32, row.attempts, "attempts", LIST),
+    MESSAGE("crashes", COUNT_32, row.crashes, NULL, LIST),
+    MESSAGE("due", TIME, row.due, "due", LIST),
+    {"waits", PAWL__COLUMN_TEXT, offsetof(message_row, waits), "waits", PAWL__LEVEL_LIST, NULL},
+    MESSAGE("error", TEXT, error, "last error", LIST),
+    MESSAGE("seq", COUNT, row.seq, NULL, LIST),
+    MESSAGE("placed", TIME, row.placed, NULL, LIST),
+    MESSAGE("waiting_since", TIME, row.waiting_since, NULL, LIST),
+    {"key", PAWL__COLUMN_TEXT, offsetof(message_row, key), NULL, PAWL__LEVEL_LIST, NULL},
+    {"behind", PAWL__COLUMN_TEXT, offsetof(message_row, behind), NULL, PAWL__LEVEL_LIST, NULL},
+    {"holds", PAWL__COLUMN_COUNT, offsetof(message_row, holds), NULL, PAWL__LEVEL_LIST, NULL},
+    MESSAGE("correlation_id", TEXT, row.message.correlation_id, NULL, LIST),
+    MESSAGE("causation_id", TEXT, row.message.causation_id, NULL, LIST),
+    MESSAGE("body_size", SIZE, row.message.body, NULL, LIST),
+    MESSAGE("history", JSON, row.history, NULL, REVEAL),
+    MESSAGE("headers", JSON, row.message.headers, NULL, REVEAL),
+    MESSAGE("body", TEXT, row.message.body, NULL, REVEAL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__queue_verb_reports[] = {
+    {"list, show", queue_columns, NULL},
+    {"peek", message_columns, NULL},
+    {"history, of peek", NULL, "attempt at code error"},
+    {"pause, resume", NULL, "done queue"},
+    {"move, purge", NULL, "queue moved dead_lettered discarded left last"},
+    {"with --dry-run", NULL, "queue matching left last"},
+    {"actions, of show", pawl__action_columns, NULL},
+    {.what = NULL},
+};
+
+static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *columns,
+                          const char *noun, size_t row_size, pawl_arena *arena)
+{
+    return pawl__view_of(columns, noun, row_size, fields->is_json, arena);
+}
+
+/* ---- List and show --------------------------------------------------------- */
+
+/* A queue that only has dead letters needs no reader until they are retried. */
+static queue_row row_of(const pawl_queue_info *info)
+{
+    queue_row row = {.info = *info, .state = info->workers > 0 ? STATE_READ : STATE_UNREAD};
+    if (!info->pause.is_paused)
+        return row;
+    row.state         = STATE_PAUSED;
+    row.paused        = info->pause.since;
+    row.paused_by     = info->pause.by;
+    row.paused_reason = info->pause.reason;
+    return row;
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl__view       view  = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
+    pawl_queue_infos infos = {.count = 0};
+    pawl_code        code  = pawl_store_queue_infos(store, view.now, arena, &infos, error);
+    if (code != PAWL_OK)
+        return code;
+    queue_row *rows = pawl_arena_take(arena, (infos.count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues", infos.count);
+    for (size_t i = 0; i < infos.count; i++)
+        rows[i] = row_of(&infos.items[i]);
+    if (infos.count == 0 && !fields->is_json)
+        fputs("there is no queue\n", stderr);
+    return pawl__rows_print(&view, rows, infos.count, error);
+}
+
+pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
+{
+    int64_t count = info->ready + info->scheduled;
+    if (info->pause.is_paused)
+        return pawl_arena_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
+                                 PAWL_TEXT_ARGS(info->queue));
+    if (info->workers == 0 && count > 0)
+        return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
+                                        "start one, as with `pawl run APP.so`");
+    if (info->workers == 0)
+        return PAWL_TEXT("nothing: it is empty, and has no consumer");
+    if (info->ready > 0)
+        return pawl_arena_printf(arena,
+                                 "its workers, %" PRId64 " with the service of each process, "
+                                 "handle what is due, the oldest first",
+                                 info->workers);
+    if (count > 0)
+        return pawl_arena_printf(
+            arena, "nothing is due now: `pawl queue peek '%.*s'` says what each waits for",
+            PAWL_TEXT_ARGS(info->queue));
+    return PAWL_TEXT("nothing: it is empty");
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl_queue_info           info   = {.ready = 0};
+    pawl__view view = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
+    pawl_code  code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    if (code != PAWL_OK)
+        return code;
+    queue_row row = row_of(&info);
+    view.level    = PAWL__LEVEL_SHOW;
+    row.next      = pawl__queue_next(&info, arena);
+    if (row.next.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return pawl__queue_show(store, &view, &row, info.queue, error);
+}
+
+/* ---- Peek ------------------------------------------------------------------ */
+
+typedef struct peeking {
+    pawl_store      *store;
+    pawl_queue_query query;
+    pawl_queue_row   last; /* of the page before: its key */
+    pawl_time        now;
+    pawl__held       held; /* once a page has a message that may hold others back */
+    bool             has_held;
+    pawl_arena      *arena; /* of the whole listing */
+} peeking;
+
+/* Key, and the message that it waits for or those that wait for it. */
+static void note_order(const pawl__held *held, message_row *made)
+{
+    const pawl__held_key *key = pawl__held_of_holder(held, made->message.row.message.id);
+    if (key != NULL) {
+        made->key   = key->key;
+        made->holds = key->behind;
+    } else {
+        (void)pawl__held_split(made->message.error, &made->behind, &made->key);
+    }
+}
+
+/* Out of memory: data NULL. */
+static pawl_text waits_itself(const message_row *made, pawl_time now, pawl_arena *arena)
+{
+    const pawl_queue_row *row = &made->message.row;
+
+    char due[PAWL__SPAN_SIZE], since[PAWL__SPAN_SIZE];
+    if (row->due <= now)
+        return PAWL_TEXT("due");
+    (void)pawl__age_text(row->due, now, due);
+    if (made->behind.size != 0)
+        return pawl_arena_printf(arena, "behind %.*s of key '%.*s', until %s",
+                                 PAWL_TEXT_ARGS(made->behind), PAWL_TEXT_ARGS(made->key), due);
+    if (made->key.size != 0 && made->holds == 0)
+        return pawl_arena_printf(arena, "behind an earlier one of key '%.*s', until %s",
+                                 PAWL_TEXT_ARGS(made->key), due);
+    if (row->waiting_since != 0)
+        return pawl_arena_printf(arena, "for its saga, since %s; again %s",
+                                 pawl__age_text(row->waiting_since, now, since), due);
+    if (row->attempts > 0)
+        return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
+    return pawl_arena_printf(arena, "scheduled: due %s", due);
+}
+
+static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena *arena)
+{
+    const pawl__held_key *key = pawl__held_of_holder(&it->held, made->message.row.message.id);
+    pawl_text             own = waits_itself(made, it->now, arena);
+    char                  since[PAWL__SPAN_SIZE];
+    if (own.data == NULL || key == NULL || made->message.row.due <= it->now)
+        return own;
+    return pawl_arena_printf(arena, "%.*s; %.*s%s%s", PAWL_TEXT_ARGS(own),
+                             PAWL_TEXT_ARGS(pawl__held_words(&it->held, key, arena)),
+                             key->since != 0 ? ", since " : "",
+                             key->since != 0 ? pawl__age_text(key->since, it->now, since) : "");
+}
+
+/* Is one of them tried again later, or waits? Only such a message can be of an ordered queue that holds one back. */
+static bool has_later(const pawl_queue_messages *found, pawl_time now)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->items[i].row.due > now &&
+            (found->items[i].row.attempts > 0 || found->items[i].row.waiting_since != 0 ||
+             found->items[i].error.size != 0))
+            return true;
+    return false;
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    peeking            *it    = context;
+    pawl_queue_messages found = {.count = 0};
+    it->query.count_max       = count_max;
+    pawl_code    code         = pawl_store_queue_find(it->store, &it->query, arena, &found, error);
+    message_row *made         = pawl_arena_take(arena, (found.count + 1) * sizeof *made);
+    if (code == PAWL_OK && !it->has_held && has_later(&found, it->now)) {
+        code = pawl__held_read(it->store, it->query.queue, it->now, it->arena, &it->held, error);
+        it->has_held = code == PAWL_OK;
+    }
+    for (size_t i = 0; code == PAWL_OK && made != NULL && i < found.count; i++) {
+        made[i] = (message_row){.message = found.items[i]};
+        note_order(&it->held, &made[i]);
+        made[i].waits = waits_of(it, &made[i], arena);
+        if (made[i].waits.data == NULL)
+            code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    }
+    if (code == PAWL_OK && made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", found.count);
+    if (code != PAWL_OK)
+        return code;
+    if (found.count > 0) {
+        it->last        = found.items[found.count - 1].row;
+        it->query.after = &it->last;
+    }
+    *rows  = made;
+    *count = found.count;
+    return PAWL_OK;
+}
+
+/* Pages of people's messages one below the other, with headers and bodies. */
+static pawl_code print_pages(const pawl__view *view, peeking *it, int64_t limit, pawl_error *error)
+{
+    const void *rows  = NULL;
+    size_t      count = 0;
+    pawl_code   code  = PAWL_OK;
+    size_t max = limit != 0 && limit < PAWL__LINES_DEFAULT ? (size_t)limit : PAWL__LINES_DEFAULT;
+    code       = next_page(it, max, view->arena, &rows, &count, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (i > 0)
+            fputc('\n', view->out);
+        code = pawl__row_page(view, (const message_row *)rows + i, error);
+    }
+    return code;
+}
+
+static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__queue_fields *fields = context;
+    pawl__view view = view_of(fields, message_columns, "message", sizeof(message_row), arena);
+    peeking    it   = {.store = store, .now = view.now};
+    it.query        = (pawl_queue_query){.queue      = pawl_text_of(fields->queue),
+                                         .message_id = pawl_text_of(fields->id),
+                                         .type       = pawl_text_of(fields->type)};
+    if (fields->due != NULL && strcmp(fields->due, "later") == 0)
+        it.query.due_min = view.now + 1;
+    else if (fields->due != NULL)
+        it.query.due_max = view.now;
+    pawl_queue_info info;
+    pawl_code code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    if (code != PAWL_OK)
+        return code;
+    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
+    it.arena   = pawl_arena_create(0);
+    if (it.arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    code = fields->is_revealed && !fields->is_json
+               ? print_pages(&view, &it, fields->limit, error)
+               : pawl__rows_list(&view, fields->limit, next_page, &it, error);
+    pawl_arena_destroy(it.arena);
+    return code;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error)
+{
+    bool is_list = strcmp(fields->action, "list") == 0;
+    if (is_list && fields->queue != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl queue list takes options, not '%s'; did you mean show %s?",
+                              fields->queue, fields->queue);
+    if (!is_list && fields->queue == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s needs a QUEUE", fields->action);
+    pawl_code code = pawl__filter_check("QUEUE", fields->queue, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--id", fields->id, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--type", fields->type, error);
+    if (code == PAWL_OK)
+        code = pawl__queue_take_check(fields, error);
+    return code == PAWL_OK ? pawl__reason_check(fields->reason, error) : code;
+}
+
+int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_LIST]   = list,
+                                    [ACTION_MOVE]   = pawl__queue_take,
+                                    [ACTION_PURGE]  = pawl__queue_take,
+                                    [ACTION_PAUSE]  = pawl__queue_settle,
+                                    [ACTION_PEEK]   = peek,
+                                    [ACTION_RESUME] = pawl__queue_settle,
+                                    [ACTION_SHOW]   = show};
+    pawl__queue_fields   fields  = {.action = NULL};
+    pawl_error           error   = PAWL_ERROR_INIT;
+    size_t               i       = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_words(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    while (strcmp(action_names[i], fields.action) != 0)
+        i++;
+    return pawl__store_look(&fields.at, looks[i], &fields);
+}

@@ -1,0 +1,390 @@
+/* run.c - `pawl run APP.so`: the endpoints of an application, by pawl_application_run.
+ *
+ *     load -> settings -> pawl_application_run until a signal -> unload
+ *
+ * With --restart all of this happens in a child (supervise.c).
+ *
+ * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished and the command exits
+ * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
+ * it. A second signal exits 5 at once. A batch that was not committed leaves no trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+#include "cli/run/limits.h"
+#include "cli/run/notify.h"
+#include "cli/run/settings.h"
+#include "cli/run/supervise.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct verb_fields {
+    const char          *application;
+    pawl__store_fields   at;
+    const char          *endpoint;
+    const char          *saga_prefix;
+    const char          *http;
+    const char          *log;
+    const char          *otlp;
+    pawl__settings_words words;
+    bool                 is_created;
+    bool                 is_shown;
+    bool                 is_json;
+    bool                 is_restarted;
+} verb_fields;
+
+/* The last is debug, and each call of a store. */
+static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
+
+const pawl__argument pawl__run_verb_arguments[] = {
+    {.name   = "APP.so",
+     .offset = offsetof(verb_fields, application),
+     .help   = "the application: a shared object that PAWL_EXPORT_APPLICATION is in"},
+    {.name = NULL},
+};
+const pawl__option pawl__run_verb_options[] = {
+    PAWL__NUMBER_ROWS(PAWL__SETTINGS_OPTION){
+        .name   = "audit",
+        .kind   = PAWL__OPTION_TEXT,
+        .offset = offsetof(verb_fields, words.words[PAWL__WORD_AUDIT]),
+        .value  = "URL#QUEUE",
+        .help =
+            "copy each handled message to this queue, by the outbox; no URL: of this store; none: copy nothing"},
+    {.name   = "config",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.file),
+     .value  = "FILE",
+     .help =
+         "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
+    {.name          = "create",
+     .kind          = PAWL__OPTION_YES_NO,
+     .offset        = offsetof(verb_fields, is_created),
+     .has_default   = true,
+     .value_default = true,
+     .help          = "make missing tables (never on a database server)"},
+    {.name          = "endpoint",
+     .kind          = PAWL__OPTION_TEXT,
+     .offset        = offsetof(verb_fields, endpoint),
+     .value         = "NAME",
+     .help          = "run this endpoint only",
+     .default_words = "all of the application"},
+    PAWL__OPTION_HEALTH(verb_fields, words.health),
+    {.name   = "http",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, http),
+     .value  = "PORT",
+     .help   = "/livez, /readyz and /metrics on 127.0.0.1, or on ADDRESS:PORT; 0: any port"},
+    {.name   = "json",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_json),
+     .help   = "with --show-options: one JSON object for each option, route and row of recovery"},
+    {.name    = "log",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, log),
+     .value   = "LEVEL",
+     .choices = log_levels,
+     .help    = "error, warning, info, debug or trace (each call of a store), on standard error",
+     .text_default = "info"},
+    {.name   = "ordered",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.words[PAWL__WORD_ORDERED]),
+     .value  = "KEY",
+     .help =
+         "handle the messages of one key in their order: saga, header:NAME, property:NAME; none: in any"},
+    {.name   = "otlp",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, otlp),
+     .value  = "URL",
+     .help   = "send traces and metrics to this collector, http://HOST:4318"},
+    {.name         = "prefix",
+     .kind         = PAWL__OPTION_TEXT,
+     .offset       = offsetof(verb_fields, at.prefix),
+     .value        = "NAME",
+     .text_default = PAWL__PREFIX_DEFAULT,
+     .is_layered   = true, /* the application may have another */
+     .help         = "what the names of the shared tables begin with"},
+    {.name   = "recovery",
+     .kind   = PAWL__OPTION_LIST,
+     .offset = offsetof(verb_fields, words.recovery),
+     .value  = "WORDS",
+     .help =
+         "retries by error and type: code=CODE type=TYPE immediate=N delayed=N delay=TIME delay-max=TIME then=dead|discard"},
+    {.name   = "restart",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_restarted),
+     .help =
+         "run it in a child process, which is started again when it crashes; its signal is in the history of the message"},
+    {.name   = "route",
+     .kind   = PAWL__OPTION_LIST,
+     .offset = offsetof(verb_fields, words.routes),
+     .value  = "NAME=URL#QUEUE",
+     .help =
+         "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"},
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    {.name   = "show-options",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_shown),
+     .help   = "print the settings of each endpoint with their sources; run nothing"},
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "transport",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, words.words[PAWL__WORD_TRANSPORT]),
+     .value  = "URL#QUEUE",
+     .help =
+         "read this queue of a broker, too, amqp://HOST/; no QUEUE: that of the endpoint's name"},
+    {.name = NULL},
+};
+
+/* ---- Log ------------------------------------------------------------------ */
+
+static void write_log(pawl_log_level level, const char *text, void *context)
+{
+    char now[PAWL_TIME_TEXT_SIZE + 1];
+    (void)context;
+    pawl_time_format(pawl_clock_now(NULL), now);
+    fprintf(stderr, "%s %s %s\n", now, log_levels[level], text);
+}
+
+static void set_log(const char *level)
+{
+    int i = (int)pawl__choice_of(log_levels, pawl_text_of(level));
+    pawl_log_set(write_log, i < PAWL_LOG_DEBUG ? (pawl_log_level)i : PAWL_LOG_DEBUG, NULL);
+    pawl_store_trace_set(i > PAWL_LOG_DEBUG ? pawl_store_trace_log : NULL, NULL);
+}
+
+/* ---- Health, metrics, traces ------------------------------------------------ */
+
+/* PORT, ADDRESS:PORT or [ADDRESS]:PORT. */
+static pawl_code read_http(const char *text, pawl_arena *arena, pawl_observe_options *observe,
+                           pawl_error *error)
+{
+    pawl_text address;
+    int       port;
+    if (!pawl__address_split(text, &address, &port))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--http: expected PORT or ADDRESS:PORT with a port up to 65535, got "
+                              "'%s'",
+                              text);
+    bool has_address = strchr(text, ':') != NULL;
+    address          = pawl_arena_text(arena, address);
+    if (address.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    observe->address = has_address ? address.data : NULL;
+    observe->port    = port != 0 ? port : PAWL_OBSERVE_PORT_ANY;
+    return PAWL_OK;
+}
+
+static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
+                              const pawl_observe_options **observe, pawl_error *error)
+{
+    static const pawl_observe_options defaults = PAWL_OBSERVE_OPTIONS_INIT;
+    pawl_observe_options             *made     = pawl_arena_copy(arena, &defaults, sizeof defaults);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    made->otlp = fields->otlp;
+    *observe   = made;
+    return fields->http != NULL ? read_http(fields->http, arena, made, error) : PAWL_OK;
+}
+
+/* ---- Endpoints ------------------------------------------------------------ */
+
+/* The run, for the signal handler; NULL before all endpoints are created and after they stopped. */
+static _Atomic(pawl_run *) running;
+static atomic_int          signal_count;
+static atomic_bool         has_started; /* a signal stops the run gracefully */
+
+/* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
+ * not wait for handlers. */
+static void on_signal(int number)
+{
+    static const char line[] =
+        "pawl: stopped at once by a second signal; what was committed stays\n";
+    (void)number;
+    if (atomic_fetch_add(&signal_count, 1) > 0) {
+        ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+        (void)written;
+        _exit(pawl_code_exit(PAWL_EINTERRUPTED));
+    }
+    if (!atomic_load(&has_started))
+        _exit(0);
+    pawl__notify("STOPPING=1");
+    pawl_run *run = atomic_load(&running);
+    if (run != NULL)
+        pawl_run_stop(run);
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_options *options,
+                           pawl_error *error)
+{
+    return pawl__settings_fill(context, endpoint, options, error);
+}
+
+static void on_changed(void *context, pawl_run *run, pawl_run_state state)
+{
+    (void)context;
+    atomic_store(&running, state != PAWL_RUN_STOPPED ? run : NULL);
+    atomic_store(&has_started, true);
+    if (state == PAWL_RUN_STARTED)
+        pawl__notify("READY=1");
+}
+
+/* A store does not know the application's file, so its advice ends in "--app APP". */
+static void name_application(const char *application, pawl_error *error)
+{
+    static const char open_end[] = " --app APP";
+    size_t            size       = strlen(error->text);
+    size_t            cut        = sizeof open_end - 1;
+    if (size >= cut && strcmp(error->text + size - cut, open_end) == 0)
+        snprintf(error->text + size - cut, sizeof error->text - size + cut, " --app %s",
+                 application);
+}
+
+static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
+                               pawl__settings *settings, const pawl_endpoint_options *options,
+                               pawl_error *error)
+{
+    const pawl_run_options run = {.options_size  = sizeof run,
+                                  .endpoint      = options,
+                                  .only          = fields->endpoint,
+                                  .configure     = configure,
+                                  .changed       = on_changed,
+                                  .context       = settings,
+                                  .keeps_signals = true};
+    pawl__notify_open();
+    handle_signals();
+    pawl_code code = pawl_application_run(application, &run, error);
+    if (code == PAWL_ESCHEMA)
+        name_application(fields->application, error);
+    return code;
+}
+
+/* ---- The verb ------------------------------------------------------------- */
+
+#define SETTING(key, kind, member, heading)                                                        \
+    {                                                                                              \
+        key, PAWL__COLUMN_##kind, offsetof(pawl__setting, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column setting_columns[] = {
+    SETTING("endpoint", TEXT, endpoint, "endpoint"),
+    SETTING("option", TEXT, option, "option"),
+    SETTING("value", TEXT, value, "value"),
+    SETTING("from", TEXT, from, "from"),
+    SETTING("count", JSON, count, NULL),
+    SETTING("microseconds", JSON, microseconds, NULL),
+    SETTING("file", TEXT, file, NULL),
+    SETTING("line", NUMBER, line, NULL),
+    {.key = NULL},
+};
+const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns, NULL},
+                                               {.what = NULL}};
+
+static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
+                              const pawl__settings *settings, pawl_arena *arena, pawl_error *error)
+{
+    pawl__setting_list list = {.items = NULL};
+    pawl_code          code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
+        if (fields->endpoint == NULL ||
+            strcmp(application->endpoints[i]->name, fields->endpoint) == 0)
+            code = pawl__settings_list(settings, application->endpoints[i], &list, error);
+    if (code == PAWL_OK)
+        code = pawl__settings_list_health(settings, &list, error);
+    pawl__view view = {.columns  = setting_columns,
+                       .noun     = "option",
+                       .row_size = sizeof *list.items,
+                       .is_json  = fields->is_json,
+                       .arena    = arena,
+                       .out      = stdout};
+    return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count, error) : code;
+}
+
+/* Checks the words of the command line, before the application is loaded. */
+static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoint_options *options,
+                             pawl__settings **settings, pawl_error *error)
+{
+    if (fields->is_json && !fields->is_shown)
+        return pawl_error_set(error, PAWL_EINVAL, "--json goes with --show-options");
+    set_log(fields->log);
+    pawl_code code = fields->is_shown ? PAWL_OK : pawl__store_url(&fields->at, error);
+    if (code == PAWL_OK)
+        code =
+            pawl__settings_create(&fields->words, pawl__run_verb_options, arena, settings, error);
+    if (code == PAWL_OK)
+        code = read_observe(fields, arena, &options->observe, error);
+    options->store         = fields->at.store;
+    options->mode          = fields->is_created ? PAWL_OPEN_CREATE : PAWL_OPEN_CHECK;
+    options->system_prefix = fields->at.prefix;
+    options->saga_prefix   = fields->saga_prefix;
+    return code;
+}
+
+static pawl_code run_application(const verb_fields *fields, const pawl_application *application,
+                                 pawl__settings *settings, const pawl_endpoint_options *options,
+                                 pawl_arena *arena, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (fields->endpoint != NULL)
+        code = pawl__application_check_endpoint(application, fields->endpoint, error);
+    if (code == PAWL_OK && fields->words.words[PAWL__WORD_TRANSPORT] != NULL &&
+        fields->endpoint == NULL && application->endpoints[1] != NULL &&
+        strchr(fields->words.words[PAWL__WORD_TRANSPORT], '#') != NULL)
+        code =
+            pawl_error_set(error, PAWL_EINVAL,
+                           "--transport names a queue, which one endpoint reads: give --endpoint, "
+                           "or give it under [ENDPOINT] of a --config");
+    if (code == PAWL_OK)
+        code = pawl__settings_read(settings, application, error);
+    if (code == PAWL_OK && fields->is_shown)
+        return show_options(fields, application, settings, arena, error);
+    pawl_endpoint_options with    = *options;
+    pawl_observe_options  observe = *options->observe;
+    pawl__limits          limits  = {.health = {0}};
+    with.observe                  = &observe;
+    if (code == PAWL_OK)
+        code = pawl__settings_health(settings, &limits, error);
+    observe.health = limits.health;
+    return code == PAWL_OK ? run_endpoints(fields, application, settings, &with, error) : code;
+}
+
+int pawl__run_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields           fields    = {.application = NULL};
+    pawl__loaded          loaded    = {NULL, NULL};
+    pawl__settings       *settings  = NULL;
+    pawl_error            error     = PAWL_ERROR_INIT;
+    pawl_endpoint_options options   = PAWL_ENDPOINT_OPTIONS_INIT;
+    int                   exit_code = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena *arena = pawl_arena_create(0);
+    code              = arena != NULL ? check_words(&fields, arena, &options, &settings, &error)
+                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
+        !pawl__supervise(&fields.at, &exit_code)) {
+        pawl_arena_destroy(arena);
+        return exit_code;
+    }
+    if (code == PAWL_OK)
+        code = pawl__application_load(fields.application, &loaded, &error);
+    if (code == PAWL_OK)
+        code = run_application(&fields, loaded.application, settings, &options, arena, &error);
+    if (code == PAWL_ETIMEOUT) /* a handler that still runs needs the application loaded */
+        _exit(pawl__fail_store(code, &error, fields.at.store));
+    pawl__application_unload(&loaded);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, fields.at.store);
+}

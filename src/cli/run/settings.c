@@ -1,0 +1,593 @@
+/* settings.c - see settings.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/run/settings.h"
+
+#include "cli/cli.h"
+#include "cli/run/number.h"
+#include "cli/run/recovery.h"
+#include "cli/run/route.h"
+#include "runtime/recovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNSAID (-1)
+
+static const char *const word_names[PAWL__WORDS_COUNT] = {[PAWL__WORD_AUDIT]     = "audit",
+                                                          [PAWL__WORD_ORDERED]   = "ordered",
+                                                          [PAWL__WORD_TRANSPORT] = "transport"};
+
+static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
+
+/* One part of the file: a heading and the lines below it. */
+typedef struct part {
+    const char *endpoint; /* NULL: the lines above the first heading, for all */
+    size_t      line;     /* line of its heading */
+    int64_t     numbers[pawl__number_count];
+    size_t      lines[pawl__number_count]; /* 0: the key is not there */
+    pawl_route  routes[PAWL__TEXTS_MAX];
+    size_t      route_lines[PAWL__TEXTS_MAX];
+    size_t      route_count;
+    const char *words[PAWL__WORDS_COUNT]; /* NULL: the key is not there */
+    size_t      word_lines[PAWL__WORDS_COUNT];
+
+    pawl__recovery_rows recovery;
+} part;
+
+struct pawl__settings {
+    const pawl__settings_words *words;
+    const pawl__option         *options;
+    const pawl_application     *application;
+    const char                 *file;
+    pawl_arena                 *arena;
+    part                       *command; /* the routes and rows of the command line */
+    part                      **parts;   /* of the file; the first part is for all endpoints */
+    size_t                      part_count;
+    pawl__limits                limits; /* of the file */
+};
+
+static pawl_code no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static const pawl__option *option_of(const pawl__settings *settings, const char *name)
+{
+    const pawl__option *option = settings->options;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    return option;
+}
+
+/* ---- Routes ----------------------------------------------------------------------- */
+
+static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl_route route;
+    if (to->route_count == PAWL__TEXTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "given more than %d times", PAWL__TEXTS_MAX);
+    pawl_code code = pawl__route_read(text, arena, &route, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < to->route_count; i++)
+        if (strcmp(to->routes[i].name, route.name) == 0)
+            return pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", route.name);
+    to->routes[to->route_count]        = route;
+    to->route_lines[to->route_count++] = line;
+    return PAWL_OK;
+}
+
+/* ---- The file ---------------------------------------------------------------------- */
+
+static part *add_part(pawl__settings *settings, const char *endpoint, size_t line)
+{
+    part *made = pawl_arena_take(settings->arena, sizeof *made);
+    if (made != NULL) {
+        made->endpoint                          = endpoint;
+        made->line                              = line;
+        settings->parts[settings->part_count++] = made;
+    }
+    return made;
+}
+
+static char *trim(char *text)
+{
+    char *end = text + strlen(text);
+    while (end > text && strchr(" \t", end[-1]) != NULL)
+        *--end = '\0';
+    return text + strspn(text, " \t");
+}
+
+/* [ENDPOINT] */
+static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, pawl_error *error)
+{
+    size_t size = strlen(text);
+    char   word[PAWL__WORD_SIZE];
+    if (text[size - 1] != ']')
+        return pawl_error_set(error, PAWL_EINVAL, "expected [ENDPOINT], got '%s'",
+                              pawl__shown(text, word));
+    text[size - 1]   = '\0';
+    const char *name = trim(text + 1);
+    if (pawl__application_check_endpoint(settings->application, name, error) != PAWL_OK)
+        return PAWL_EINVAL;
+    for (size_t i = 1; i < settings->part_count; i++)
+        if (strcmp(settings->parts[i]->endpoint, name) == 0)
+            return pawl_error_set(error, PAWL_EINVAL, "[%s] is given twice, first on line %zu",
+                                  name, settings->parts[i]->line);
+    return add_part(settings, name, line) != NULL ? PAWL_OK : no_memory(error);
+}
+
+static pawl_code refuse_key(const char *key, pawl_error *error)
+{
+    const char *names[pawl__number_count + PAWL__WORDS_COUNT + 4] = {NULL};
+    char        suggestion[600], word[PAWL__WORD_SIZE];
+    for (size_t i = 0; i < pawl__number_count; i++)
+        names[i] = number_rows[i].name;
+    names[pawl__number_count]     = "route";
+    names[pawl__number_count + 1] = "recovery";
+    names[pawl__number_count + 2] = "health";
+    for (size_t i = 0; i < PAWL__WORDS_COUNT; i++)
+        names[pawl__number_count + 3 + i] = word_names[i];
+    pawl__suggest(key, "", names, suggestion, sizeof suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
+                          suggestion);
+}
+
+static pawl_code take_number(const pawl__settings *settings, const char *key, const char *value,
+                             size_t line, pawl_error *error)
+{
+    part  *to = settings->parts[settings->part_count - 1];
+    size_t i  = 0;
+    while (i < pawl__number_count && strcmp(number_rows[i].name, key) != 0)
+        i++;
+    if (i == pawl__number_count)
+        return refuse_key(key, error);
+    if (to->lines[i] != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is given twice, first on line %zu", key,
+                              to->lines[i]);
+    to->lines[i]   = line;
+    pawl_code code = pawl__option_number(option_of(settings, key), value, &to->numbers[i], error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
+}
+
+static pawl_code take_health(pawl__settings *settings, const char *value, size_t line,
+                             pawl_error *error)
+{
+    if (settings->part_count > 1) /* a process has one health */
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "health is for all endpoints: give it above the first [ENDPOINT]");
+    return pawl__limit_read(value, line, &settings->limits, error);
+}
+
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,
+                                pawl_error *error)
+{
+    *limits = settings->limits;
+    return pawl__limits_read(&settings->words->health, limits, error);
+}
+
+/* A queue of a broker is read by a single endpoint. */
+static pawl_code take_word(const pawl__settings *settings, part *to, size_t word, const char *value,
+                           size_t line, pawl_error *error)
+{
+    if (to->words[word] != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "it is given twice, first on line %zu",
+                              to->word_lines[word]);
+    if (word == PAWL__WORD_TRANSPORT && settings->part_count == 1 &&
+        settings->application->endpoints[1] != NULL && strchr(value, '#') != NULL)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "it names a queue, which one endpoint reads: give it under [ENDPOINT]");
+    to->words[word]      = value;
+    to->word_lines[word] = line;
+    return PAWL_OK;
+}
+
+/* PAWL__WORDS_COUNT: it is none of them. */
+static size_t word_of(const char *key)
+{
+    size_t i = 0;
+    while (i < PAWL__WORDS_COUNT && strcmp(key, word_names[i]) != 0)
+        i++;
+    return i;
+}
+
+/* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
+ * them. */
+static pawl_code take_key(pawl__settings *settings, char *text, size_t line, pawl_error *error)
+{
+    char  word[PAWL__WORD_SIZE];
+    char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "expected KEY = VALUE or [ENDPOINT], got '%s'",
+                              pawl__shown(text, word));
+    *equals           = '\0';
+    const char *key   = trim(text);
+    const char *value = trim(equals + 1);
+    part       *to    = settings->parts[settings->part_count - 1];
+    pawl_code   code  = PAWL_OK;
+    if (strcmp(key, "health") == 0)
+        return take_health(settings, value, line, error);
+    if (strcmp(key, "route") == 0)
+        code = add_route(to, value, line, settings->arena, error);
+    else if (strcmp(key, "recovery") == 0)
+        code = pawl__recovery_add(&to->recovery, value, line, settings->arena, error);
+    else if (word_of(key) < PAWL__WORDS_COUNT)
+        code = take_word(settings, to, word_of(key), value, line, error);
+    else
+        return take_number(settings, key, value, line, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "%s", key);
+}
+
+static pawl_code take_line(pawl__settings *settings, pawl_text line, size_t number,
+                           pawl_error *error)
+{
+    size_t at   = 0;
+    char  *copy = pawl_arena_take(settings->arena, line.size + 1);
+    if (copy == NULL)
+        return no_memory(error);
+    memcpy(copy, line.data, line.size);
+    if (strlen(copy) != line.size)
+        return pawl_error_set(error, PAWL_EINVAL, "it has a NUL byte");
+    if (!pawl_text_is_valid(line, &at))
+        return pawl_error_set(error, PAWL_EINVAL, "byte %zu is no UTF-8", at);
+    char *text = trim(copy);
+    if (text[0] == '\0' || text[0] == '#')
+        return PAWL_OK;
+    return text[0] == '[' ? begin_part(settings, text, number, error)
+                          : take_key(settings, text, number, error);
+}
+
+static pawl_code read_lines(pawl__settings *settings, pawl__input *input, pawl_error *error)
+{
+    for (;;) {
+        pawl_text line;
+        pawl_code code = pawl__input_line(input, &line, error);
+        if (code != PAWL_OK || line.data == NULL)
+            return code;
+        code = take_line(settings, line, input->line, error);
+        if (code != PAWL_OK)
+            return pawl_error_wrap(error, code, "%s:%zu", settings->file, input->line);
+    }
+}
+
+static pawl_code read_file(pawl__settings *settings, pawl_error *error)
+{
+    pawl__input input;
+    if (settings->file == NULL)
+        return PAWL_OK;
+    pawl_code code = pawl__input_open(&input, settings->file, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_lines(settings, &input, error);
+    pawl__input_close(&input);
+    return code;
+}
+
+/* ---- All of it ----------------------------------------------------------------------- */
+
+static pawl_code read_words(pawl__settings *settings, pawl_error *error)
+{
+    const pawl__texts *routes = &settings->words->routes;
+    const pawl__texts *rows   = &settings->words->recovery;
+    pawl_code          code   = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < routes->count; i++)
+        code = add_route(settings->command, routes->items[i], 0, settings->arena, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "--route");
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        code = pawl__recovery_add(&settings->command->recovery, rows->items[i], 0, settings->arena,
+                                  error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "--recovery");
+    pawl__limits tried = {.health = {0}};
+    return pawl__limits_read(&settings->words->health, &tried, error);
+}
+
+pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
+                                pawl_arena *arena, pawl__settings **settings, pawl_error *error)
+{
+    pawl__settings *made = pawl_arena_take(arena, sizeof *made);
+    part           *own  = pawl_arena_take(arena, sizeof *own);
+    *settings            = made;
+    if (made == NULL || own == NULL)
+        return no_memory(error);
+    *made = (pawl__settings){
+        .words = words, .options = options, .file = words->file, .arena = arena, .command = own};
+    return read_words(made, error);
+}
+
+pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
+                              pawl_error *error)
+{
+    size_t count          = 0;
+    settings->application = application;
+    while (application->endpoints[count] != NULL)
+        count++;
+    settings->parts = pawl_arena_take(settings->arena, (count + 1) * sizeof(part *));
+    if (settings->parts == NULL || add_part(settings, NULL, 0) == NULL)
+        return no_memory(error);
+    return read_file(settings, error);
+}
+
+/* The part of an endpoint; NULL when the file has none. */
+static const part *part_of(const pawl__settings *settings, const char *endpoint)
+{
+    for (size_t i = 1; i < settings->part_count; i++)
+        if (strcmp(settings->parts[i]->endpoint, endpoint) == 0)
+            return settings->parts[i];
+    return NULL;
+}
+
+typedef struct said {
+    int64_t value; /* UNSAID: neither by command line nor file */
+    size_t  line;  /* of the file; 0: on the command line */
+} said;
+
+static said number_of(const pawl__settings *settings, const char *endpoint, size_t i)
+{
+    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
+    if (settings->words->numbers[i] != UNSAID)
+        return (said){.value = settings->words->numbers[i]};
+    for (size_t j = 0; j < 2; j++)
+        if (parts[j] != NULL && parts[j]->lines[i] != 0)
+            return (said){.value = parts[j]->numbers[i], .line = parts[j]->lines[i]};
+    return (said){.value = UNSAID};
+}
+
+/* NULL: neither command line nor file has it. */
+static const char *said_word(const pawl__settings *settings, const char *endpoint, size_t word,
+                             size_t *line)
+{
+    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
+    *line               = 0;
+    if (settings->words->words[word] != NULL)
+        return settings->words->words[word];
+    for (size_t j = 0; j < 2; j++)
+        if (parts[j] != NULL && parts[j]->words[word] != NULL) {
+            *line = parts[j]->word_lines[word];
+            return parts[j]->words[word];
+        }
+    return NULL;
+}
+
+/* Routes of the command line, then the endpoint's of the file, then the file's for all; of one name
+ * the first counts. `lines` may be NULL. */
+static size_t routes_of(const pawl__settings *settings, const char *endpoint, pawl_route *routes,
+                        size_t *lines)
+{
+    const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
+    size_t      count   = 0;
+    for (size_t j = 0; j < 3; j++)
+        for (size_t i = 0; parts[j] != NULL && i < parts[j]->route_count; i++) {
+            size_t same = 0;
+            while (same < count && strcmp(routes[same].name, parts[j]->routes[i].name) != 0)
+                same++;
+            if (same < count)
+                continue;
+            if (lines != NULL)
+                lines[count] = parts[j]->route_lines[i];
+            routes[count++] = parts[j]->routes[i];
+        }
+    return count;
+}
+
+/* Rows of the command line, then the endpoint's of the file, then the file's for all. NULL: no
+ * memory, or no room. */
+static pawl__recovery_rows *recovery_of(const pawl__settings *settings, const char *endpoint,
+                                        pawl_error *error)
+{
+    const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
+    pawl__recovery_rows *made = pawl_arena_take(settings->arena, sizeof *made);
+    if (made == NULL)
+        no_memory(error);
+    for (size_t j = 0; made != NULL && j < 3; j++)
+        for (size_t i = 0; parts[j] != NULL && i < parts[j]->recovery.count; i++)
+            if (!pawl__recovery_join(made, &parts[j]->recovery.items[i],
+                                     parts[j]->recovery.lines[i])) {
+                pawl_error_set(error, PAWL_ELIMIT, "endpoint %s: more than %d rows of recovery",
+                               endpoint, PAWL_RECOVERY_ROWS_MAX);
+                return NULL;
+            }
+    return made;
+}
+
+/* The rows with their end. */
+static pawl_code fill_recovery(const pawl__settings *settings, const char *endpoint,
+                               pawl_endpoint_options *options, pawl_error *error)
+{
+    const pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
+    if (rows == NULL)
+        return error->code;
+    pawl_recovery *list = pawl_arena_take(settings->arena, (rows->count + 1) * sizeof *list);
+    if (list == NULL)
+        return no_memory(error);
+    memcpy(list, rows->items, rows->count * sizeof *list);
+    options->recovery = list;
+    return PAWL_OK;
+}
+
+pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
+                              pawl_endpoint_options *options, pawl_error *error)
+{
+    for (size_t i = 0; i < pawl__number_count; i++) {
+        said number = number_of(settings, endpoint, i);
+        if (number.value != UNSAID)
+            pawl__number_put(options, &number_rows[i], number.value);
+    }
+    pawl_route *routes =
+        pawl_arena_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
+    if (routes == NULL)
+        return no_memory(error);
+    routes_of(settings, endpoint, routes, NULL);
+    options->routes    = routes;
+    options->transport = said_word(settings, endpoint, PAWL__WORD_TRANSPORT, &(size_t){0});
+    options->ordered   = said_word(settings, endpoint, PAWL__WORD_ORDERED, &(size_t){0});
+    options->audit     = said_word(settings, endpoint, PAWL__WORD_AUDIT, &(size_t){0});
+    return fill_recovery(settings, endpoint, options, error);
+}
+
+/* ---- Showing -------------------------------------------------------------------------- */
+
+/* The endpoint's own table; shorter in a program that was built for an earlier pawl. */
+static pawl_endpoint_options table_of(const pawl__settings     *settings,
+                                      const pawl_endpoint_spec *endpoint)
+{
+    pawl_endpoint_options table = {.options_size = 0};
+    if (settings->application->endpoint_size <= offsetof(pawl_endpoint_spec, options) ||
+        endpoint->options == NULL)
+        return table;
+    size_t size = endpoint->options->options_size;
+    memcpy(&table, endpoint->options, size < sizeof table ? size : sizeof table);
+    return table;
+}
+
+static pawl_code list_number(const pawl__settings *settings, const char *endpoint,
+                             const pawl_endpoint_options *table, size_t i, pawl__setting_list *list,
+                             pawl_error *error)
+{
+    const pawl__number_row *row    = &number_rows[i];
+    const pawl__option     *option = option_of(settings, row->name);
+    said                    number = number_of(settings, endpoint, i);
+    int64_t                 own    = pawl__number_get(table, row);
+    char                    text[40];
+    const char             *from = "command line";
+    if (number.value == UNSAID) {
+        from         = own != 0 ? "application" : "built in";
+        number.value = own != 0 ? own : row->value_default;
+        number.value = number.value < 0 ? 0 : number.value;
+    }
+    pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};
+    pawl_text     json = pawl_arena_printf(settings->arena, "%lld", (long long)number.value);
+    if (json.data == NULL)
+        return no_memory(error);
+    *(row->kind == PAWL__NUMBER_DURATION ? &made.microseconds : &made.count) = json;
+    return pawl__setting_add(list, made, pawl__option_text(option, number.value, text, sizeof text),
+                             number.line, from, error);
+}
+
+static pawl_code list_route(const char *endpoint, const pawl_route *route, size_t line,
+                            const char *from, pawl__setting_list *list, pawl_error *error)
+{
+    char                text[PAWL__ROUTE_TEXT_SIZE];
+    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
+                                .option   = PAWL_TEXT_INIT("route")};
+    return pawl__setting_add(list, made, pawl__route_words(route, text), line, from, error);
+}
+
+/* Adds the routes of the application's table whose names neither command line nor file has. */
+static pawl_code list_own_routes(const char *endpoint, const pawl_endpoint_options *table,
+                                 const pawl_route *routes, size_t count, pawl__setting_list *list,
+                                 pawl_error *error)
+{
+    const char *next   = (const char *)table->routes;
+    size_t      stride = table->route_size;
+    pawl_code   code   = PAWL_OK;
+    for (; next != NULL && stride != 0 && code == PAWL_OK; next += stride) {
+        pawl_route route = {.name = NULL};
+        memcpy(&route, next, stride < sizeof route ? stride : sizeof route);
+        if (route.name == NULL)
+            return PAWL_OK;
+        size_t same = 0;
+        while (same < count && strcmp(routes[same].name, route.name) != 0)
+            same++;
+        if (same == count)
+            code = list_route(endpoint, &route, 0, "application", list, error);
+    }
+    return code;
+}
+
+static pawl_code list_word(const pawl__settings *settings, const char *endpoint, size_t word,
+                           const char *own, pawl__setting_list *list, pawl_error *error)
+{
+    char                text[PAWL_URL_SIZE_MAX + 1];
+    size_t              line      = 0;
+    const char         *word_said = said_word(settings, endpoint, word, &line);
+    const char         *from      = word_said != NULL ? "command line" : "application";
+    const pawl__setting made      = {.endpoint = pawl_text_of(endpoint),
+                                     .option   = pawl_text_of(word_names[word])};
+    if (word_said == NULL && own == NULL)
+        return PAWL_OK;
+    if (word_said == NULL)
+        word_said = own;
+    if (word_said[0] != '#') /* a queue of this store hides nothing */
+        word_said = pawl__masked(word_said, text, sizeof text);
+    return pawl__setting_add(list, made, word_said, line, from, error);
+}
+
+static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
+                           const pawl__recovery_rows *rows, size_t first, const char *from,
+                           pawl__setting_list *list, pawl_error *error)
+{
+    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
+                                .option   = PAWL_TEXT_INIT("recovery")};
+    pawl_code           code = PAWL_OK;
+    for (size_t i = first; i < rows->count && code == PAWL_OK; i++) {
+        const char *text = pawl__recovery_text(&rows->items[i], settings->arena);
+        code = text != NULL ? pawl__setting_add(list, made, text, rows->lines[i], from, error)
+                            : no_memory(error);
+    }
+    return code;
+}
+
+/* Adds the rows that hold, in the order in which they are looked at. */
+static pawl_code list_recovery(const pawl__settings *settings, const char *endpoint,
+                               const pawl_endpoint_options *table, pawl__setting_list *list,
+                               pawl_error *error)
+{
+    pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
+    if (rows == NULL)
+        return error->code;
+    size_t      given  = rows->count;
+    const char *next   = (const char *)table->recovery;
+    size_t      stride = table->recovery_size;
+    pawl_code   code   = list_rows(settings, endpoint, rows, 0, "command line", list, error);
+    for (; next != NULL && stride != 0; next += stride) {
+        pawl_recovery row = {.type = NULL};
+        memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
+        if (pawl__recovery_is_end(&row) || !pawl__recovery_join(rows, &row, 0))
+            break;
+    }
+    return code == PAWL_OK ? list_rows(settings, endpoint, rows, given, "application", list, error)
+                           : code;
+}
+
+pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              pawl__setting_list *list, pawl_error *error)
+{
+    pawl_endpoint_options table = table_of(settings, endpoint);
+    size_t                lines[PAWL__TEXTS_MAX * 3];
+    pawl_code             code = PAWL_OK;
+    pawl_route *routes = pawl_arena_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
+    list->arena        = settings->arena;
+    list->file         = settings->file;
+    if (routes == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
+        code = list_number(settings, endpoint->name, &table, i, list, error);
+    if (code == PAWL_OK)
+        code = list_word(settings, endpoint->name, PAWL__WORD_AUDIT, table.audit, list, error);
+    if (code == PAWL_OK)
+        code = list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list, error);
+    if (code == PAWL_OK)
+        code = list_word(settings, endpoint->name, PAWL__WORD_TRANSPORT, NULL, list, error);
+    size_t count = routes_of(settings, endpoint->name, routes, lines);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = list_route(endpoint->name, &routes[i], lines[i], "command line", list, error);
+    if (code == PAWL_OK)
+        code = list_own_routes(endpoint->name, &table, routes, count, list, error);
+    return code == PAWL_OK ? list_recovery(settings, endpoint->name, &table, list, error) : code;
+}
+
+pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
+                                     pawl_error *error)
+{
+    pawl__limits limits;
+    pawl_code    code = pawl__settings_health(settings, &limits, error);
+    list->arena       = settings->arena;
+    list->file        = settings->file;
+    return code == PAWL_OK ? pawl__limits_list(&limits, list, error) : code;
+}

@@ -1,0 +1,114 @@
+/* settings.h - options, routes and rows of recovery that `pawl run` gives its endpoints: from the command line, from
+ * a file, from the endpoint's own table, or built in; the first that has one counts.
+ *
+ *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
+ *
+ * The file has a line KEY = VALUE for each option, without "--", `route` as often as there are
+ * routes, and `recovery` as often as there are rows of it; `health` as often as there are limits,
+ * above the first heading. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
+ * endpoint. Empty lines, and lines that begin with "#", say nothing.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/system/command_options.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_SETTINGS_H
+#define PAWL_CLI_SETTINGS_H
+
+#include "cli/run/limits.h"
+#include "pawl/pawl.h"
+#include "runtime/option_rows.h"
+
+/* Options that are one word, in the file as on the command line. */
+enum { PAWL__WORD_AUDIT, PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };
+
+/* The options of the command line, as their fields. */
+typedef struct pawl__settings_words {
+    int64_t     numbers[pawl__number_count]; /* -1: not given */
+    pawl__texts routes, recovery;
+    pawl__texts health;                   /* limits, see limits.h */
+    const char *file;                     /* --config; NULL: none */
+    const char *words[PAWL__WORDS_COUNT]; /* NULL: not given */
+} pawl__settings_words;
+
+/* Rows of a verb's options, for fields with a member `words`. */
+#define PAWL__SETTINGS_OPTION(field, kind, value_default, low, high, name, help)                   \
+    PAWL__SETTINGS_OPTION_##kind(                                                                  \
+        name, help, offsetof(verb_fields, words.numbers) + sizeof(int64_t) * pawl__number_##field, \
+        value_default, low, high),
+#define PAWL__SETTINGS_OPTION_COUNT(name_, help_, offset_, default_, low_, high_)                  \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
+        .min = (low_) < 0 ? 0 : (low_), .max = high_, .has_default = true, .is_layered = true,     \
+        .value_default = (default_) < 0 ? 0 : (default_), .has_none = (low_) < 0                   \
+    }
+#define PAWL__SETTINGS_OPTION_LIMIT(name_, help_, offset_, default_, low_, high_)                  \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
+        .min = 1, .max = high_, .has_default = true, .is_layered = true,                           \
+        .value_default = (default_) < 0 ? 0 : (default_), .has_none = true                         \
+    }
+/* Durations are at least 1 ms, the smallest unit that can be written, or none. */
+#define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)               \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME",          \
+        .help = help_, .min = (low_) < 0 ? 0 : PAWL_MILLISECONDS(1), .max = high_,                 \
+        .has_default = true, .is_layered = true, .value_default = default_, .has_none = (low_) < 0 \
+    }
+#define PAWL__SETTINGS_OPTION_MILLISECONDS(name_, help_, offset_, default_, low_, high_)     \
+    PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, PAWL_MILLISECONDS(default_), low_, \
+                                   PAWL_MILLISECONDS(high_))
+
+typedef struct pawl__settings pawl__settings;
+
+/* Reads the routes and the rows of recovery of the command line; everything lives in the arena. `options` is the
+ * verb's list, for the limits. PAWL_EINVAL. */
+pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
+                                pawl_arena *arena, pawl__settings **settings, pawl_error *error);
+/* Reads the file. PAWL_EINVAL names it, the line, the key and the value. */
+pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
+                              pawl_error *error);
+/* Sets the numbers, the routes, the words and the rows of recovery of the options; a number that neither command line nor file has
+ * is left to the endpoint's own table. */
+pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
+                              pawl_endpoint_options *options, pawl_error *error);
+/* Sets the limits of health, which all endpoints of the process share, that command line or file
+ * have. PAWL_EINVAL. */
+pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,
+                                pawl_error *error);
+/* An option, a route or a row of recovery of an endpoint, as `pawl run --show-options` shows it. */
+typedef struct pawl__setting {
+    pawl_text endpoint, option;
+    pawl_text value;        /* as it would be given; a route without its password */
+    pawl_text count;        /* of an option with a number, as JSON; else empty */
+    pawl_text microseconds; /* of an option with a duration, as JSON; else empty */
+    pawl_text from;         /* "command line", "FILE:LINE", "application" or "built in" */
+    pawl_text file;         /* empty: not from the file */
+    int64_t   line;
+} pawl__setting;
+
+typedef struct pawl__setting_list {
+    pawl__setting *items;
+    size_t         count, capacity;
+    pawl_arena    *arena; /* of the settings */
+    const char    *file;
+} pawl__setting_list;
+
+/* settings_list.c: adds `made`, whose value and origin are copied; a line of 0 is not of the file.
+ * PAWL_ENOMEM. */
+pawl_code pawl__setting_add(pawl__setting_list *list, pawl__setting made, const char *value,
+                            size_t line, const char *from, pawl_error *error);
+/* Likewise: adds each limit of health. PAWL_ENOMEM. */
+pawl_code pawl__limits_list(const pawl__limits *limits, pawl__setting_list *list,
+                            pawl_error *error);
+
+/* Adds each option, route and row of recovery of the endpoint to the list. PAWL_ENOMEM. */
+pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              pawl__setting_list *list, pawl_error *error);
+/* Adds the limits of health, which are of no endpoint. PAWL_EINVAL as pawl__settings_health;
+ * PAWL_ENOMEM. */
+pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
+                                     pawl_error *error);
+
+#endif

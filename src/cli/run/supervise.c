@@ -1,0 +1,337 @@
+/* supervise.c - see supervise.h.
+ *
+ *     start -> wait -> exit code of the command ------------------------> end
+ *       ^        |---> a signal was passed on --------> note a death ---> end
+ *       |        v
+ *       |      died (a signal, or an exit code that the command does not have)
+ *       |        v
+ *       +----- note -> pause: 0.2 s, twice as long each time it dies in its first second, up to 30 s
+ *
+ * The parent has no store open, no thread, and nothing of the application, so that neither can take it
+ * along: a child of its own writes the note. The parent waits two seconds for it, and then goes on beside it. Signals
+ * come while the parent waits, at no other time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/run/supervise.h"
+
+#include "cli/run/notify.h"
+#include "pawl/operations.h"
+#include "pawl/store_calls.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <unistd.h>
+
+#define PAUSE_FIRST PAWL_MILLISECONDS(200)
+#define PAUSE_MAX PAWL_SECONDS(30)
+#define LIFE_SHORT PAWL_SECONDS(1) /* a child that dies sooner is started again later and later */
+#define NOTE_WAIT PAWL_SECONDS(2)
+#define NOTE_MAX PAWL_SECONDS(20) /* a store that is away for longer gets to know no signal */
+#define NOTE_PAUSE_MS 50          /* between two tries */
+#define SIGNALLED 128             /* the shell's exit code of a death by signal 0 */
+
+/* Passed on to the child. The last is no more than a reason to look. */
+static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+#define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
+#define PASSED_COUNT (SIGNAL_COUNT - 1)
+
+static volatile sig_atomic_t came[SIGNAL_COUNT];
+
+typedef struct guard {
+    const pawl__store_fields *at;
+    struct sigaction          actions[SIGNAL_COUNT]; /* as they were */
+    sigset_t                  mask;                  /* as it was: that of waiting, too */
+    int                       relay; /* the words of the child for systemd; -1: there is no child */
+    bool                      is_stopping;
+    pawl_random               random;
+    pawl_uuid                 process; /* of the child: its death is noted under this id */
+} guard;
+
+/* ---- Signals ---------------------------------------------------------------- */
+
+static void on_signal(int number)
+{
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        if (signals[i] == number)
+            came[i]++;
+}
+
+/* Blocked but while waiting. A signal that was ignored stays so, as nohup wants it. */
+static void take_signals(guard *it)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t         blocked;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        sigaddset(&blocked, signals[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &it->mask);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        sigaction(signals[i], NULL, &it->actions[i]);
+        if (it->actions[i].sa_handler != SIG_IGN || signals[i] == SIGCHLD)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void give_signals_back(const guard *it)
+{
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(signals[i], &it->actions[i], NULL);
+    sigprocmask(SIG_SETMASK, &it->mask, NULL);
+}
+
+static void pass_on(guard *it, pid_t child)
+{
+    for (size_t i = 0; i < PASSED_COUNT; i++) {
+        for (; came[i] > 0; came[i]--) {
+            it->is_stopping = true;
+            if (child > 0)
+                kill(child, signals[i]);
+        }
+    }
+}
+
+/* ---- Waiting ---------------------------------------------------------------- */
+
+static int64_t steady_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void tell_manager(const guard *it)
+{
+    char    told[200];
+    ssize_t size;
+    while (it->relay >= 0 && (size = recv(it->relay, told, sizeof told - 1, MSG_DONTWAIT)) > 0) {
+        told[size] = '\0';
+        pawl__notify(told);
+    }
+}
+
+/* Returns for a signal, for a word of the child's, or after `longest` microseconds; negative: none. */
+static void wait_a_while(const guard *it, int64_t longest)
+{
+    struct timespec span = {.tv_sec  = (time_t)(longest / 1000000),
+                            .tv_nsec = (long)(longest % 1000000) * 1000};
+    fd_set          read;
+    FD_ZERO(&read);
+    if (it->relay >= 0)
+        FD_SET(it->relay, &read);
+    (void)pselect(it->relay + 1, &read, NULL, NULL, longest >= 0 ? &span : NULL, &it->mask);
+}
+
+static void await_end(guard *it, pid_t child, int *status)
+{
+    while (waitpid(child, status, WNOHANG) == 0) {
+        wait_a_while(it, -1);
+        pass_on(it, child);
+        tell_manager(it);
+    }
+    tell_manager(it);
+    close(it->relay);
+    it->relay = -1;
+}
+
+/* ---- The note --------------------------------------------------------------- */
+
+static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_crash *death,
+                          pawl_error *error)
+{
+    int64_t            count   = 0;
+    pawl_store        *store   = NULL;
+    pawl_store_options options = pawl__store_options(at, PAWL_OPEN_CHECK);
+    pawl_code          code    = pawl_store_open(at->store, &options, &store, error);
+    if (code == PAWL_OK)
+        code = pawl_store_worker_note_crash(store, death, pawl_clock_now(NULL), &count, error);
+    pawl_store_close(store);
+    return code;
+}
+
+/* The store may have gone away together with the process: then it is tried again. */
+static void write_note(const pawl__store_fields *at, const pawl_worker_crash *death, int64_t end)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = try_note(at, death, &error);
+    while (pawl_code_retry(code) == PAWL_RETRY_LATER && steady_now() < end) {
+        poll(NULL, 0, NOTE_PAUSE_MS);
+        code = try_note(at, death, &error);
+    }
+    if (code != PAWL_OK)
+        pawl_log(code == PAWL_EUNSUPPORTED ? PAWL_LOG_DEBUG : PAWL_LOG_WARNING,
+                 "no history gets to know how process %lld ended: %s", (long long)death->pid,
+                 error.text);
+}
+
+/* The writer that is not done in time goes on beside the next child: whoever takes a message over still waits for
+ * its note then. */
+static void note(guard *it, const pawl_worker_crash *death)
+{
+    int64_t begin  = steady_now();
+    pid_t   writer = fork();
+    if (writer == 0) {
+        give_signals_back(it);
+        signal(SIGINT, SIG_IGN); /* of the terminal: the parent ends soon enough */
+        write_note(it->at, death, begin + NOTE_MAX);
+        _exit(0);
+    }
+    while (writer > 0 && waitpid(writer, NULL, WNOHANG) == 0) {
+        int64_t left = begin + NOTE_WAIT - steady_now();
+        if (left <= 0)
+            break;
+        wait_a_while(it, left);
+    }
+}
+
+/* Writers of earlier notes that are done by now; no other child is alive. */
+static void bury_writers(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+}
+
+/* ---- One child after the other ------------------------------------------------ */
+
+/* In a group of its own: what a terminal sends to all of a group comes from the parent alone. A parent
+ * that is killed takes the child along. */
+static void become_child(const guard *it, pid_t parent, int told)
+{
+    setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+    if (getppid() != parent)
+        _exit(pawl_code_exit(PAWL_EINTERRUPTED));
+    pawl__notify_through(told);
+    pawl_worker_set_supervised(it->process);
+    give_signals_back(it);
+}
+
+/* 0: this is the child. Negative: there is none. */
+static pid_t start(guard *it)
+{
+    int   ends[2];
+    pid_t parent = getpid();
+    it->process  = pawl_uuid_v7(&it->random, pawl_clock_now(NULL));
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        become_child(it, parent, ends[1]);
+        return 0;
+    }
+    int reason = errno;
+    close(ends[1]);
+    it->relay = ends[0];
+    if (child < 0) {
+        close(ends[0]);
+        it->relay = -1;
+        errno     = reason;
+    }
+    return child;
+}
+
+/* Such an exit code has said its reason, and would do so again. */
+static bool is_of_command(int exit_code)
+{
+#define IS_OF(symbol, number, retry, code, text) || exit_code == (code)
+    return false PAWL_CODES(IS_OF);
+#undef IS_OF
+}
+
+static void say_death(const pawl_worker_crash *death, int64_t pause)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_text   text  = {0};
+    if (arena != NULL)
+        text = pawl_worker_crash_text(death, arena);
+    if (pause >= 0)
+        pawl_log(PAWL_LOG_WARNING, "process %lld %.*s; it is started again in %lld.%lld s",
+                 (long long)death->pid, PAWL_TEXT_ARGS(text), (long long)(pause / 1000000),
+                 (long long)(pause / 100000 % 10));
+    else
+        pawl_log(PAWL_LOG_WARNING, "process %lld %.*s, told to stop", (long long)death->pid,
+                 PAWL_TEXT_ARGS(text));
+    pawl_arena_destroy(arena);
+}
+
+static void rest(guard *it, int64_t pause)
+{
+    int64_t end = steady_now() + pause;
+    for (int64_t left = pause; left > 0 && !it->is_stopping; left = end - steady_now()) {
+        wait_a_while(it, left);
+        pass_on(it, 0);
+    }
+}
+
+/* Whether another child is to be started; `pause` is that before it. A stop that is asked for between two
+ * children is one in order. */
+static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t *pause)
+{
+    bool              is_killed = WIFSIGNALED(*status);
+    pawl_worker_crash death     = {.pid       = child,
+                                   .process   = it->process,
+                                   .signal    = is_killed ? WTERMSIG(*status) : 0,
+                                   .exit_code = is_killed ? 0 : WEXITSTATUS(*status),
+                                   .by        = PAWL_TEXT_INIT("pawl run --restart")};
+    if (!is_killed && is_of_command(death.exit_code))
+        return false;
+    *pause = lived >= LIFE_SHORT || *pause == 0 ? PAUSE_FIRST
+             : *pause > PAUSE_MAX / 2           ? PAUSE_MAX
+                                                : *pause * 2;
+    say_death(&death, it->is_stopping ? -1 : *pause);
+    note(it, &death);
+    bury_writers();
+    if (it->is_stopping)
+        return false;
+    pass_on(it, 0);
+    rest(it, *pause);
+    if (it->is_stopping)
+        *status = 0;
+    return !it->is_stopping;
+}
+
+bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
+{
+    guard    it     = {.at = at, .relay = -1};
+    uint64_t seed   = 0;
+    int64_t  pause  = 0;
+    int      status = 0;
+    pid_t    child  = -1;
+    pawl__notify_open();
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = (uint64_t)getpid() ^ (uint64_t)pawl_clock_now(NULL);
+    pawl_random_seed(&it.random, seed);
+    take_signals(&it);
+    for (bool is_next = true; is_next;) {
+        int64_t begin = steady_now();
+        fflush(stdout);
+        child = start(&it);
+        if (child == 0)
+            return true;
+        if (child < 0)
+            break;
+        await_end(&it, child, &status);
+        is_next = has_next(&it, child, &status, steady_now() - begin, &pause);
+    }
+    if (child < 0)
+        pawl_log(PAWL_LOG_ERROR, "no process for the endpoints: %s", strerror(errno));
+    give_signals_back(&it);
+    *exit_code = child < 0             ? pawl_code_exit(PAWL_ENOMEM)
+                 : WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status)
+                                       : WEXITSTATUS(status);
+    return false;
+}

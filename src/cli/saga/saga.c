@@ -1,0 +1,131 @@
+/* saga.c - `pawl saga delete|history|list|show|verify-upgrade`: its words.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/base/actions.h"
+#include "cli/saga/saga_history.h"
+#include "cli/saga/verify_upgrade.h"
+
+#include <string.h>
+
+#define RATE_DEFAULT 10000
+#define RATE_MAX 10000000
+
+typedef pawl__saga_fields verb_fields;
+
+enum { ACTION_DELETE, ACTION_HISTORY, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
+static const char *const       action_names[] = {"delete", "history",        "list",
+                                                 "show",   "verify-upgrade", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"TYPE/VALUE", "end a saga that nothing ends: its row and its timeouts go"},
+    {"TYPE/VALUE|MESSAGE-ID",
+     "what each of its messages did, of an endpoint that runs with --history"},
+    {"", "the sagas that are there"},
+    {"TYPE/VALUE", "the state of one, and its timeouts"},
+    {"", "can a new program go on with all that is stored?"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xes", NULL};
+
+#define FOR_DELETE (1U << ACTION_DELETE)
+#define FOR_HISTORY (1U << ACTION_HISTORY)
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_VERIFY (1U << ACTION_VERIFY)
+
+const pawl__argument pawl__saga_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(verb_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "TYPE/VALUE",
+     .offset      = offsetof(verb_fields, shown),
+     .is_optional = true,
+     .help =
+         "the saga by its correlation value, with --app; TYPE/ID, as list has it; of history also a message's id"},
+    {.name = NULL},
+};
+
+#define SAGA_OPTION(name_, kind_, member, value_, actions_, help_)                            \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
+    }
+const pawl__option pawl__saga_verb_options[] = {
+    SAGA_OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
+    SAGA_OPTION(
+        "app", TEXT, application, "APP.so", 0,
+        "the program that has the sagas, all but history need it; verify-upgrade: the one that is to "
+        "go on"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name    = "format",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(verb_fields, format),
+     .value   = "FORMAT",
+     .choices = format_names,
+     .help = "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
+             "processes)",
+     .default_words = "text, with --json json",
+     .actions       = FOR_HISTORY},
+    SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
+                "the program that runs: what both tables tell; needs no store"),
+    SAGA_OPTION(
+        "intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
+        "a member whose first value or OPT_ is another one, which stored rows without it are to have"),
+    SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name          = "rate",
+     .kind          = PAWL__OPTION_COUNT,
+     .offset        = offsetof(verb_fields, rate),
+     .value         = "ROWS",
+     .help          = "rows in a second, at most",
+     .min           = 1,
+     .max           = RATE_MAX,
+     .has_default   = true,
+     .value_default = RATE_DEFAULT,
+     .actions       = FOR_VERIFY},
+    SAGA_OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
+    SAGA_OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
+                "a member that is stored, and is not to be read any more"),
+    SAGA_OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
+                "written while it goes on, removed at the end; when it is there: go on from there"),
+    SAGA_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    PAWL__OPTION_STORE(verb_fields, at),
+    SAGA_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
+    SAGA_OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
+    {.name = NULL},
+};
+
+static pawl_code check_fields(verb_fields *fields, pawl_error *error)
+{
+    size_t    action = pawl__choice_of(action_names, pawl_text_of(fields->action));
+    pawl_code code   = pawl__reason_check(fields->reason, error);
+    if (code != PAWL_OK)
+        return code;
+    if (action == ACTION_HISTORY)
+        return pawl__saga_history_check(fields, error);
+    if (fields->shown != NULL && action != ACTION_SHOW && action != ACTION_DELETE)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl saga %s takes options, not '%s'; did you mean show %s?",
+                              fields->action, fields->shown, fields->shown);
+    return action == ACTION_VERIFY ? pawl__verify_check(fields, error)
+                                   : pawl__saga_look_check(fields, error);
+}
+
+int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.action = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    if (strcmp(fields.action, action_names[ACTION_HISTORY]) == 0)
+        return pawl__saga_history(&fields);
+    return strcmp(fields.action, action_names[ACTION_VERIFY]) == 0 ? pawl__verify(&fields)
+                                                                   : pawl__saga_look(&fields);
+}

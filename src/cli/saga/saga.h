@@ -1,0 +1,50 @@
+/* saga.h - `pawl saga`: what its files share.
+ *
+ * Tests: tests/system/command_saga*.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_SAGA_H
+#define PAWL_CLI_SAGA_H
+
+#include "cli/saga/saga_find.h"
+
+typedef struct pawl__saga_fields {
+    const char        *action;
+    const char        *shown; /* delete and show: TYPE/VALUE */
+    pawl__store_fields at;
+    const char        *application;
+    const char        *saga_prefix;
+    bool               is_json;
+    const char        *format; /* history; NULL: text */
+    /* list and show */
+    const char *type;
+    const char *after;
+    int64_t     limit;
+    bool        is_revealed;
+    /* delete */
+    const char *reason;
+    bool        is_agreed;
+    /* verify-upgrade */
+    const char *from;
+    const char *resume;
+    pawl__texts removed;  /* TYPE.MEMBER: known to be gone */
+    pawl__texts intended; /* TYPE.MEMBER: known to have another default */
+    int64_t     rate;     /* rows in a second */
+} pawl__saga_fields;
+
+/* saga_list.c: list and show. They need an application, which has the tables of its sagas. */
+pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error);
+/* Returns the exit code. */
+int pawl__saga_look(pawl__saga_fields *fields);
+
+/* saga_delete.c: deletes the saga that TYPE/VALUE names, with its timeouts. */
+pawl_code pawl__saga_delete(const pawl__saga_fields *fields, const pawl__saga_tables *tables,
+                            pawl_store *store, pawl_arena *arena, pawl_error *error);
+
+/* saga_history.c: history, which needs no application. */
+pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *error);
+/* Returns the exit code. */
+int pawl__saga_history(pawl__saga_fields *fields);
+
+#endif

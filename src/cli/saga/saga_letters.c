@@ -1,0 +1,200 @@
+/* saga_letters.c - which dead letters are a saga's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/saga/saga_letters.h"
+
+#include "engine/headers.h"
+#include "workflow/model.h"
+
+#include <string.h>
+
+#define PATH_SIZE 300
+
+static pawl_code no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the dead letters of a saga");
+}
+
+/* ---- The saga ------------------------------------------------------------------ */
+
+static pawl_text text_of(const pawl_value *value, pawl_arena *arena)
+{
+    char text[PAWL_VALUE_TEXT_SIZE];
+    if (value->type == PAWL_VALUE_NONE)
+        return PAWL_TEXT("");
+    if (value->type == PAWL_VALUE_TEXT)
+        return value->as.text;
+    return pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
+}
+
+pawl_code pawl__saga_letters_of(const pawl__saga_book *book, const pawl_saga_table *table,
+                                const pawl_saga_row *row, pawl_arena *arena, pawl__saga_letters *of,
+                                pawl_error *error)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, id);
+    *of = (pawl__saga_letters){.model = pawl__saga_model_of(book, table->type),
+                               .type  = table->type,
+                               .id    = pawl_arena_text(arena, pawl_text_of(id)),
+                               .value = text_of(&row->main, arena),
+                               .other = text_of(&row->transitional, arena)};
+    pawl_code code =
+        pawl__headers_value(row->metadata, PAWL_TEXT("OriginalMessageId"), arena, &of->began);
+    return code == PAWL_OK && of->id.data != NULL && of->value.data != NULL &&
+                   of->other.data != NULL
+               ? PAWL_OK
+               : no_memory(error);
+}
+
+pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *store, const char *word,
+                                   pawl_arena *arena, pawl__saga_letters *of, pawl_error *error)
+{
+    const pawl_saga_table *table = NULL;
+    pawl_text              type, value;
+    pawl_saga_row          row;
+    *of = (pawl__saga_letters){.model = NULL};
+    if (!pawl__saga_split(pawl_text_of(word), &type, &value))
+        return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
+                              word);
+    *of = (pawl__saga_letters){
+        .model = pawl__saga_model_of(book, type), .type = type, .id = value, .value = value};
+    if (of->model == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga: the program has no saga '%.*s'",
+                              PAWL_TEXT_ARGS(type));
+    pawl_code code = pawl__saga_find(store, &book->tables, type, value, arena, &table, &row, error);
+    return code == PAWL_OK && table != NULL
+               ? pawl__saga_letters_of(book, table, &row, arena, of, error)
+               : code;
+}
+
+/* ---- The body ------------------------------------------------------------------- */
+
+/* The value at the path of members of the record, each by its name in JSON; NULL: there is none. */
+static yyjson_val *value_at(const pawl_record *record, const char *path, yyjson_val *value)
+{
+    char prefix[PATH_SIZE];
+    for (const char *dot = path; value != NULL; dot++) {
+        dot         = strchr(dot, '.') != NULL ? strchr(dot, '.') : path + strlen(path);
+        size_t size = (size_t)(dot - path);
+        if (size >= sizeof prefix)
+            return NULL;
+        memcpy(prefix, path, size);
+        prefix[size]            = '\0';
+        const pawl_field *field = pawl_record_field(record, prefix);
+        value = field != NULL ? yyjson_obj_get(value, pawl_field_json(field)) : NULL;
+        if (*dot == '\0')
+            return value;
+    }
+    return NULL;
+}
+
+/* As a correlation value is written; data NULL: out of memory, or the value is none. */
+static pawl_text scalar_text(yyjson_val *value, pawl_arena *arena)
+{
+    if (yyjson_is_str(value))
+        return pawl_arena_text(
+            arena, (pawl_text){.data = yyjson_get_str(value), .size = yyjson_get_len(value)});
+    if (yyjson_is_uint(value))
+        return pawl_arena_printf(arena, "%llu", (unsigned long long)yyjson_get_uint(value));
+    if (yyjson_is_int(value))
+        return pawl_arena_printf(arena, "%lld", (long long)yyjson_get_sint(value));
+    return (pawl_text){.data = NULL};
+}
+
+/* The binding of the saga for the letter's type, or for a type that it is derived from. */
+static const pawl__binding *binding_of(const pawl__saga_letters *of, pawl_text type)
+{
+    const pawl__type_model *found = pawl__model_type(of->model, type);
+    for (size_t i = 0; found != NULL && i < found->count; i++)
+        if (found->bindings[i]->saga != NULL &&
+            pawl_text_equal(found->bindings[i]->saga->table.type, of->type))
+            return found->bindings[i];
+    return NULL;
+}
+
+static pawl_code find_binding(const pawl__saga_letters *of, const pawl_message *message,
+                              pawl_arena *arena, const pawl__binding **binding, pawl_error *error)
+{
+    pawl_text names = {.size = 0};
+    *binding        = binding_of(of, message->type);
+    if (*binding != NULL || pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE),
+                                                arena, &names) != PAWL_OK)
+        return *binding != NULL ? PAWL_OK : no_memory(error);
+    while (*binding == NULL && names.size > 0) {
+        const char *comma = memchr(names.data, ',', names.size);
+        size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
+        *binding          = binding_of(of, (pawl_text){.data = names.data, .size = size});
+        size += comma != NULL;
+        names.data += size;
+        names.size -= size;
+    }
+    return PAWL_OK;
+}
+
+static bool is_value(const pawl__saga_letters *of, pawl_text text)
+{
+    return text.size != 0 && (pawl_text_equal(text, of->value) || pawl_text_equal(text, of->other));
+}
+
+/* By the property that finds the saga, and by the one that is to replace it. */
+static void compare_key(const pawl__saga_letters *of, const pawl__binding *binding,
+                        const pawl_message *message, pawl_arena *arena,
+                        pawl__letter_relation *relation, pawl_text *by)
+{
+    const char *keys[] = {binding->key, binding->transitional_key};
+    size_t      read   = 0;
+    yyjson_doc *doc    = yyjson_read(message->body.data, message->body.size, YYJSON_READ_NOFLAG);
+    for (size_t i = 0; i < 2 && *relation == PAWL__LETTER_FOREIGN; i++) {
+        if (keys[i] == NULL)
+            continue;
+        pawl_text text =
+            scalar_text(value_at(binding->message, keys[i], yyjson_doc_get_root(doc)), arena);
+        read += text.data != NULL;
+        if (is_value(of, text)) {
+            *relation = PAWL__LETTER_OWN;
+            *by       = pawl_arena_printf(arena, "its key %s", keys[i]);
+        }
+    }
+    yyjson_doc_free(doc);
+    if (*relation == PAWL__LETTER_FOREIGN && read == 0)
+        *relation = PAWL__LETTER_UNREADABLE;
+}
+
+/* ---- A letter --------------------------------------------------------------------- */
+
+static bool is_conversation(const pawl__saga_letters *of, const pawl_message *message)
+{
+    return pawl_text_equal(message->id, of->began) ||
+           pawl_text_equal(message->correlation_id, of->began) ||
+           pawl_text_equal(message->causation_id, of->began);
+}
+
+pawl_code pawl__saga_letter_is(const pawl__saga_letters *of, const pawl_dead_row *letter,
+                               pawl_arena *arena, pawl__letter_relation *relation, pawl_text *by,
+                               pawl_error *error)
+{
+    const pawl__binding *binding = NULL;
+    pawl_text            id      = {.size = 0};
+    *relation                    = PAWL__LETTER_FOREIGN;
+    *by                          = PAWL_TEXT("");
+    if (pawl__headers_value(letter->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA_ID), arena, &id) !=
+        PAWL_OK)
+        return no_memory(error);
+    if (id.size != 0 && pawl_text_equal(id, of->id)) {
+        *relation = PAWL__LETTER_OWN;
+        *by       = PAWL_TEXT("its header " PAWL_HEADER_SAGA_ID);
+        return PAWL_OK;
+    }
+    if (id.size != 0)
+        return PAWL_OK; /* a timeout of another saga */
+    pawl_code code = find_binding(of, &letter->message, arena, &binding, error);
+    if (code == PAWL_OK && binding != NULL)
+        compare_key(of, binding, &letter->message, arena, relation, by);
+    if (code == PAWL_OK && *relation != PAWL__LETTER_OWN && of->began.size != 0 &&
+        is_conversation(of, &letter->message)) {
+        *relation = PAWL__LETTER_OWN;
+        *by       = PAWL_TEXT("its correlation id");
+    }
+    return code == PAWL_OK && by->data == NULL ? no_memory(error) : code;
+}

@@ -1,0 +1,476 @@
+/* saga_list.c - `pawl saga list|show`: the sagas of an application, by their tables.
+ *
+ * A page is a walk over a table, which has both versions, and a load of the same sagas, which
+ * has the rest. A saga that ended in between is left out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/base/actions.h"
+#include "cli/saga/saga_history.h"
+
+#include <string.h>
+
+#define TIMEOUTS_MAX 100 /* printed by show */
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef struct shown_saga {
+    pawl_text name; /* TYPE/VALUE, or TYPE/ID */
+    pawl_text type, table, value, transitional;
+    pawl_uuid id;
+    int64_t   version;
+    pawl_text type_version, persistence_version;
+    pawl_time begun;
+    int64_t   state_size;
+    pawl_text state, metadata, originator, original_message_id;
+} shown_saga;
+
+#define SAGA(key, kind, member, heading, level)                                                    \
+    {                                                                                              \
+        key, PAWL__COLUMN_##kind, offsetof(shown_saga, member), heading, PAWL__LEVEL_##level, NULL \
+    }
+static const pawl__column columns[] = {
+    SAGA("saga", TEXT, name, "saga", LIST),
+    SAGA("type", TEXT, type, NULL, LIST),
+    SAGA("table", TEXT, table, NULL, LIST),
+    SAGA("value", TEXT, value, NULL, LIST),
+    SAGA("transitional", TEXT, transitional, NULL, LIST),
+    SAGA("id", ID, id, "id", LIST),
+    SAGA("version", COUNT, version, "version", LIST),
+    SAGA("type_version", TEXT, type_version, "state of", LIST),
+    SAGA("persistence_version", TEXT, persistence_version, "written by", LIST),
+    SAGA("begun", TIME, begun, "begun", LIST),
+    SAGA("state_size", COUNT, state_size, NULL, LIST),
+    SAGA("originator", TEXT, originator, NULL, SHOW),
+    SAGA("original_message_id", TEXT, original_message_id, NULL, SHOW),
+    SAGA("metadata", JSON, metadata, NULL, SHOW),
+    SAGA("state", JSON, state, NULL, SHOW),
+    {.key = NULL},
+};
+
+#define TIMEOUT(key, kind, member, heading)                                                      \
+    {                                                                                            \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_timeout_row, member), heading, PAWL__LEVEL_LIST, \
+            NULL                                                                                 \
+    }
+static const pawl__column timeout_columns[] = {
+    TIMEOUT("timeout", TEXT, name, "timeout"),
+    TIMEOUT("due", TIME, due, "due"),
+    TIMEOUT("attempts", COUNT_32, attempts, "attempts"),
+    TIMEOUT("id", ID, id.uuid, "id"),
+    {.key = NULL},
+};
+
+const pawl__report pawl__saga_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"timeouts, of show", timeout_columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"delete", NULL, "deleted id version timeouts outbox"},
+    {"history", pawl__history_columns, NULL},
+    {"out, of history", NULL, "sends events timeouts cancelled completed"},
+    {"one of sends", NULL, "id type to"},
+    {"one of timeouts", NULL, "name due"},
+    {"verify-upgrade", NULL, "rows findings warnings more"},
+    {"one of findings", NULL, "reason kind type version member count examples"},
+    {"one of examples", NULL, "id text"},
+    {.what = NULL},
+};
+
+/* ---- Tables ---------------------------------------------------------------- */
+
+typedef struct look {
+    const pawl__saga_fields      *fields;
+    const pawl_application       *application;
+    const pawl_saga_table *const *tables;
+    size_t                        table_count;
+    pawl_store                   *store;
+    size_t                        at;    /* table under way */
+    pawl_scan_row                 after; /* in it */
+    bool                          is_behind;
+} look;
+
+static pawl_code no_type(const look *it, pawl_text type, pawl_error *error)
+{
+    char        hint[300], shown[PAWL__WORD_SIZE];
+    const char *names[PAWL__TEXTS_MAX + 1] = {NULL};
+    size_t      count                      = 0;
+    for (size_t i = 0; i < it->table_count && count < PAWL__TEXTS_MAX; i++) {
+        const pawl_saga *saga = pawl__saga_of(it->application, it->tables[i]->type);
+        if (saga != NULL)
+            names[count++] = saga->name;
+    }
+    snprintf(shown, sizeof shown, "%.*s", PAWL_TEXT_ARGS(type));
+    pawl__suggest(shown, "", names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "%s has no saga '%s'%s", it->fields->application,
+                          shown, hint);
+}
+
+static bool has_type(const look *it, pawl_text type)
+{
+    for (size_t i = 0; i < it->table_count; i++)
+        if (pawl_text_equal(it->tables[i]->type, type))
+            return true;
+    return false;
+}
+
+/* ---- Rows ------------------------------------------------------------------ */
+
+static pawl_text value_text(const pawl_value *value, pawl_arena *arena)
+{
+    char text[PAWL_VALUE_TEXT_SIZE];
+    if (value->type == PAWL_VALUE_NONE)
+        return PAWL_TEXT("");
+    if (value->type == PAWL_VALUE_TEXT)
+        return value->as.text;
+    return pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
+}
+
+/* Ids that pawl gives have the time in their first 48 bits, in milliseconds; 0 for others. */
+static pawl_time time_of(pawl_uuid id)
+{
+    int64_t time = 0;
+    for (size_t i = 0; i < 6; i++)
+        time = time << 8 | id.bytes[i];
+    return id.bytes[6] >> 4 == 7 ? time * 1000 : 0;
+}
+
+static pawl_text metadata_member(pawl_text json, const char *name, pawl_arena *arena)
+{
+    yyjson_doc *doc   = yyjson_read(json.data, json.size, YYJSON_READ_NOFLAG);
+    yyjson_val *value = yyjson_obj_get(yyjson_doc_get_root(doc), name);
+    pawl_text   text  = pawl_arena_text(
+           arena, (pawl_text){.data = yyjson_is_str(value) ? yyjson_get_str(value) : "",
+                              .size = yyjson_is_str(value) ? yyjson_get_len(value) : 0});
+    yyjson_doc_free(doc);
+    return text;
+}
+
+/* A state that no reader knows as JSON is masked as a whole. */
+static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text data,
+                            pawl_arena *arena)
+{
+    pawl_text masked = PAWL_TEXT("\"" PAWL_MASKED "\"");
+    if (it->fields->is_revealed)
+        return data;
+    pawl_code code =
+        saga != NULL ? pawl_record_mask(saga->state(), data, arena, &masked, NULL) : PAWL_EDECODE;
+    return code == PAWL_ENOMEM ? (pawl_text){.data = NULL} : masked;
+}
+
+static bool fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
+                 pawl_arena *arena, shown_saga *saga)
+{
+    const pawl_saga_table *table = it->tables[it->at];
+    const pawl_saga       *spec  = pawl__saga_of(it->application, table->type);
+    char                   id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(walked->id, id);
+    *saga = (shown_saga){.type                = table->type,
+                         .table               = table->name,
+                         .value               = value_text(&row->main, arena),
+                         .transitional        = value_text(&row->transitional, arena),
+                         .id                  = walked->id,
+                         .version             = row->version,
+                         .type_version        = walked->type_version,
+                         .persistence_version = walked->persistence_version,
+                         .begun               = time_of(walked->id),
+                         .state_size          = (int64_t)row->data.size,
+                         .metadata            = row->metadata};
+    if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
+        saga->value = PAWL_TEXT(PAWL_MASKED);
+    saga->state               = state_text(it, spec, row->data, arena);
+    saga->originator          = metadata_member(row->metadata, "Originator", arena);
+    saga->original_message_id = metadata_member(row->metadata, "OriginalMessageId", arena);
+    saga->name                = pawl_arena_printf(
+                       arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
+                       PAWL_TEXT_ARGS(saga->value.size == 0 || pawl__saga_is_secret(spec) ? pawl_text_of(id)
+                                                                                          : saga->value));
+    return saga->state.data != NULL && saga->originator.data != NULL &&
+           saga->original_message_id.data != NULL && saga->name.data != NULL;
+}
+
+/* Loads the sagas of a walk's page and adds those that are still there. */
+static pawl_code add_page(const look *it, const pawl_scan_rows *walked, pawl_arena *arena,
+                          shown_saga *sagas, size_t *count, pawl_error *error)
+{
+    pawl_value    *ids   = pawl_arena_take(arena, (walked->count + 1) * sizeof *ids);
+    pawl_saga_row *rows  = pawl_arena_take(arena, (walked->count + 1) * sizeof *rows);
+    bool           is_ok = ids != NULL && rows != NULL;
+    pawl_code      code  = PAWL_OK;
+    for (size_t i = 0; is_ok && i < walked->count; i++)
+        ids[i] = pawl_value_uuid(walked->items[i].id);
+    if (is_ok && walked->count > 0)
+        code = pawl_store_saga_load(it->store, it->tables[it->at], PAWL_SAGA_BY_ID, ids,
+                                    walked->count, PAWL_SAGA_UNLOCKED, arena, rows, error);
+    for (size_t i = 0; is_ok && code == PAWL_OK && i < walked->count; i++)
+        if (rows[i].presence == PAWL_SAGA_THERE)
+            is_ok = fill(it, &walked->items[i], &rows[i], arena, &sagas[(*count)++]);
+    return is_ok ? code : pawl_error_set(error, PAWL_ENOMEM, "out of memory for a page of sagas");
+}
+
+/* Reads a page of the table under way. A table that is not there has no sagas. */
+static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_scan_rows *rows,
+                            pawl_error *error)
+{
+    const pawl_scan walk = {.kind      = PAWL_SCAN_SAGAS,
+                            .table     = it->tables[it->at],
+                            .after     = it->is_behind ? &it->after : NULL,
+                            .count_max = count_max};
+    pawl_code       code = pawl_store_scan(it->store, &walk, arena, rows, error);
+    if (code == PAWL_ESCHEMA) {
+        rows->count = 0;
+        code        = PAWL_OK;
+    }
+    if (rows->count > 0)
+        it->after = (pawl_scan_row){.id = rows->items[rows->count - 1].id};
+    it->is_behind = it->is_behind || rows->count > 0;
+    return code;
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+/* The walk of one table after another; --after counts in each table of the type. */
+static void enter_table(look *it)
+{
+    it->is_behind = it->fields->after != NULL;
+    it->after     = (pawl_scan_row){.number = 0};
+    if (it->is_behind)
+        (void)pawl_uuid_parse(pawl_text_of(it->fields->after), &it->after.id, NULL);
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    look       *it    = context;
+    pawl_text   type  = pawl_text_of(it->fields->type);
+    shown_saga *sagas = pawl_arena_take(arena, (count_max + 1) * sizeof *sagas);
+    pawl_code code = sagas != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    while (code == PAWL_OK && *count < count_max && it->at < it->table_count) {
+        pawl_scan_rows walked = {.count = 0};
+        size_t         left   = count_max - *count;
+        bool           is_it  = type.size == 0 || pawl_text_equal(type, it->tables[it->at]->type);
+        if (is_it)
+            code = walk_table(it, left, arena, &walked, error);
+        if (code == PAWL_OK)
+            code = add_page(it, &walked, arena, sagas, count, error);
+        if (code == PAWL_OK && walked.count < left) {
+            it->at++;
+            enter_table(it);
+        }
+    }
+    *rows = sagas;
+    return code;
+}
+
+static pawl__view view_of(const pawl__saga_fields *fields, pawl_arena *arena)
+{
+    return pawl__view_of(columns, "saga", sizeof(shown_saga), fields->is_json, arena);
+}
+
+static pawl_code list(look *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl__view view = view_of(it->fields, arena);
+    pawl_text  type = pawl_text_of(it->fields->type);
+    if (type.size > 0 && !has_type(it, type))
+        return no_type(it, type, error);
+    enter_table(it);
+    return pawl__rows_list(&view, it->fields->limit, next_page, it, error);
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+/* The id right before: a walk behind it begins with the id. */
+static pawl_uuid before(pawl_uuid id)
+{
+    for (size_t i = sizeof id.bytes; i-- > 0;)
+        if (id.bytes[i]-- != 0)
+            break;
+    return id;
+}
+
+static pawl_code print_object(const pawl__view *view, const pawl__view *inner,
+                              const shown_saga *saga, const pawl_timeout_rows *timeouts,
+                              pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_val *root  = yyjson_mut_doc_get_root(doc);
+    pawl_code       code  = pawl__row_json(view, doc, root, saga, error);
+    yyjson_mut_val *array = yyjson_mut_obj_add_arr(doc, root, "timeouts");
+    if (code == PAWL_OK && array == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the timeouts");
+    for (size_t i = 0; code == PAWL_OK && i < timeouts->count; i++)
+        code = pawl__row_json(inner, doc, yyjson_mut_arr_add_obj(doc, array), &timeouts->items[i],
+                              error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code print_shown(const look *it, const shown_saga *saga,
+                             const pawl_timeout_rows *timeouts, pawl_arena *arena,
+                             pawl_error *error)
+{
+    pawl__view view  = view_of(it->fields, arena);
+    pawl__view inner = view;
+    view.level       = PAWL__LEVEL_SHOW;
+    inner.columns    = timeout_columns;
+    inner.row_size   = sizeof(pawl_timeout_row);
+    if (view.is_json)
+        return print_object(&view, &inner, saga, timeouts, error);
+    pawl_code code = pawl__row_page(&view, saga, error);
+    if (code != PAWL_OK || timeouts->count == 0)
+        return code;
+    fputc('\n', view.out);
+    return pawl__rows_print(&inner, timeouts->items, timeouts->count, error);
+}
+
+static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
+                          pawl_error *error)
+{
+    pawl_scan_rows    walked   = {.count = 0};
+    pawl_timeout_rows timeouts = {.count = 0};
+    shown_saga        saga;
+    size_t            count = 0;
+    it->is_behind           = true;
+    it->after               = (pawl_scan_row){.id = before(row->id.uuid)};
+    pawl_code code          = walk_table(it, 1, arena, &walked, error);
+    if (code == PAWL_OK && walked.count > 0 &&
+        pawl_uuid_compare(walked.items[0].id, row->id.uuid) == 0)
+        code = add_page(it, &walked, arena, &saga, &count, error);
+    *is_there = count > 0;
+    if (code == PAWL_OK && *is_there)
+        code = pawl_store_timeout_list(it->store, row->id, TIMEOUTS_MAX, arena, &timeouts, error);
+    return code == PAWL_OK && *is_there ? print_shown(it, &saga, &timeouts, arena, error) : code;
+}
+
+/* A saga that was deleted is told of by its id. */
+static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl__view        view = view_of(it->fields, arena);
+    pawl_saga_id      id;
+    pawl_event_rows   events  = {.count = 0};
+    pawl__action_rows actions = {.count = 0};
+    pawl_code         code    = PAWL_OK;
+    if (pawl_uuid_parse(value, &id.uuid, NULL) == PAWL_OK)
+        code = pawl_store_saga_actions(it->store, type, id, arena, &events, error);
+    if (code == PAWL_OK)
+        code = pawl__actions_read(&events, "pawl.saga_", arena, &actions, error);
+    if (code == PAWL_OK && actions.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown);
+    if (code != PAWL_OK)
+        return code;
+    if (!view.is_json) {
+        printf("saga %s is not there any more\n", it->fields->shown);
+        return pawl__actions_print(&view, &actions, error);
+    }
+    yyjson_mut_doc *doc = pawl__json_create();
+    code                = doc != NULL ? pawl__actions_json(&view, doc, &actions, error) : code;
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view.out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
+{
+    bool          is_there = false;
+    pawl_code     code     = PAWL_OK;
+    pawl_text     type, value;
+    pawl_saga_row row;
+    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
+    if (!has_type(it, type))
+        return no_type(it, type, error);
+    for (it->at = 0; code == PAWL_OK && !is_there && it->at < it->table_count; it->at++) {
+        if (!pawl_text_equal(it->tables[it->at]->type, type))
+            continue;
+        code = pawl__saga_find_in(it->store, it->tables[it->at], value, arena, &row, error);
+        if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
+            code = show_row(it, &row, arena, &is_there, error);
+    }
+    return code == PAWL_OK && !is_there ? show_gone(it, type, value, arena, error) : code;
+}
+
+static pawl_code delete_one(const look *it, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__saga_tables tables = {it->tables, it->table_count};
+    pawl_text               type, value;
+    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
+    return has_type(it, type) ? pawl__saga_delete(it->fields, &tables, it->store, arena, error)
+                              : no_type(it, type, error);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *error)
+{
+    pawl_uuid id;
+    pawl_code code = pawl__filter_check("--type", fields->type, error);
+    if (code != PAWL_OK || fields->after == NULL)
+        return code;
+    if (fields->type == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--after: sagas are listed by type and id: give --type TYPE");
+    return pawl_uuid_parse(pawl_text_of(fields->after), &id, NULL) == PAWL_OK
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_EINVAL, "--after: '%.60s' is no id of a saga",
+                                fields->after);
+}
+
+pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error)
+{
+    bool is_list = strcmp(fields->action, "list") == 0;
+    if (fields->application == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl saga %s needs --app APP.so, which has the tables of its sagas",
+                              fields->action);
+    if (is_list)
+        return check_filters(fields, error);
+    if (fields->shown == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl saga %s needs TYPE/VALUE", fields->action);
+    pawl_text type, value;
+    if (!pawl__saga_split(pawl_text_of(fields->shown), &type, &value))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
+                              "or its id",
+                              fields->shown);
+    return pawl__text_check("TYPE/VALUE", fields->shown, error);
+}
+
+typedef struct look_context {
+    const pawl__saga_fields *fields;
+    const pawl_application  *application;
+    const pawl_upgrade      *upgrade;
+} look_context;
+
+static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const look_context *at = context;
+    look                it = {.fields = at->fields, .application = at->application, .store = store};
+    it.tables              = pawl_upgrade_tables(at->upgrade, &it.table_count);
+    if (strcmp(at->fields->action, "list") == 0)
+        return list(&it, arena, error);
+    if (strcmp(at->fields->action, "show") == 0)
+        return show(&it, arena, error);
+    return delete_one(&it, arena, error);
+}
+
+int pawl__saga_look(pawl__saga_fields *fields)
+{
+    pawl_error    error   = PAWL_ERROR_INIT;
+    pawl__loaded  loaded  = {.application = NULL};
+    pawl_upgrade *upgrade = NULL;
+    pawl_code     code    = pawl__application_load(fields->application, &loaded, &error);
+    pawl__interrupt_says(NULL);
+    if (code == PAWL_OK)
+        code = pawl_upgrade_create(loaded.application, fields->saga_prefix, &upgrade, &error);
+    const look_context at = {fields, loaded.application, upgrade};
+    int                exit_code =
+        code == PAWL_OK ? pawl__store_look(&fields->at, look_at, &at) : pawl__fail(code, &error);
+    pawl_upgrade_destroy(upgrade);
+    pawl__application_unload(&loaded);
+    return exit_code;
+}

@@ -1,0 +1,218 @@
+/* verify_upgrade_report.c - the things that were found, counted together where they are alike.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/saga/verify_upgrade.h"
+
+#include "base/calm.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Adding --------------------------------------------------------------- */
+
+/* Is TYPE.MEMBER one of the list? */
+static bool is_among(const pawl__texts *list, const pawl_upgrade_found *found)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        pawl_text word = pawl_text_of(list->items[i]);
+        if (word.size == found->type.size + 1 + found->member.size &&
+            memcmp(word.data, found->type.data, found->type.size) == 0 &&
+            word.data[found->type.size] == '.' &&
+            memcmp(word.data + found->type.size + 1, found->member.data, found->member.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static pawl__verify_group *find(const pawl__verify_report *report, const pawl_upgrade_found *found)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        pawl__verify_group *group = &report->groups[i];
+        if (group->reason == found->reason && group->version == found->version &&
+            pawl_text_equal(group->kind, pawl_text_of(found->kind)) &&
+            pawl_text_equal(group->type, found->type) &&
+            pawl_text_equal(group->member, found->member))
+            return group;
+    }
+    return NULL;
+}
+
+static bool keep(pawl__verify_report *report, pawl_text *text)
+{
+    *text = pawl_arena_text(report->arena, *text);
+    report->is_short |= text->data == NULL;
+    return text->data != NULL;
+}
+
+pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
+                                           const pawl__verify_group *group)
+{
+    pawl__verify_group *grown = pawl_arena_grow(report->arena, report->groups, report->count,
+                                                &report->capacity, sizeof *grown);
+    if (grown == NULL) {
+        report->is_short = true;
+        return NULL;
+    }
+    report->groups           = grown;
+    pawl__verify_group *made = &grown[report->count];
+    *made                    = *group;
+    if (!keep(report, &made->kind) || !keep(report, &made->type) || !keep(report, &made->member))
+        return NULL;
+    report->count++;
+    return made;
+}
+
+static void add_example(pawl__verify_report *report, pawl__verify_group *group,
+                        const pawl_upgrade_found *found)
+{
+    pawl__verify_example example = {found->id, found->text};
+    if (group->example_count < PAWL__VERIFY_EXAMPLES && keep(report, &example.id) &&
+        keep(report, &example.text))
+        group->examples[group->example_count++] = example;
+}
+
+void pawl__verify_add(const pawl_upgrade_found *found, void *context)
+{
+    pawl__verify_report *report = context;
+    bool                 is_member =
+        found->reason == PAWL_UPGRADE_UNREAD_MEMBER || found->reason == PAWL_UPGRADE_UNKNOWN_MEMBER;
+    if ((is_member && is_among(report->removed, found)) ||
+        (found->reason == PAWL_UPGRADE_MISREAD && is_among(report->intended, found)))
+        return;
+    pawl__verify_group *group = find(report, found);
+    if (group == NULL && report->count == PAWL__VERIFY_GROUPS) {
+        report->more += pawl_upgrade_is_finding(found->reason);
+        return;
+    }
+    if (group == NULL)
+        group =
+            pawl__verify_group_add(report, &(pawl__verify_group){.reason = found->reason,
+                                                                 .kind = pawl_text_of(found->kind),
+                                                                 .type = found->type,
+                                                                 .member  = found->member,
+                                                                 .version = found->version});
+    if (group == NULL)
+        return;
+    group->count++;
+    add_example(report, group, found);
+}
+
+size_t pawl__verify_findings(const pawl__verify_report *report)
+{
+    size_t count = report->more > 0;
+    for (size_t i = 0; i < report->count; i++)
+        count += pawl_upgrade_is_finding(report->groups[i].reason);
+    return count;
+}
+
+/* ---- For people ------------------------------------------------------------ */
+
+static void print_line(const char *text, FILE *out)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "%s", text);
+    pawl__calm_line(line, strlen(line));
+    fprintf(out, "%s\n", line);
+}
+
+/* Without those examples that the comparison of two programs gave: these have no row. */
+static int64_t rows_of(const pawl__verify_group *group)
+{
+    int64_t count = group->count;
+    for (size_t i = 0; i < group->example_count; i++)
+        count -= group->examples[i].id.size == 0;
+    return count;
+}
+
+static void print_group(const pawl__verify_group *group, FILE *out)
+{
+    char    line[900], version[30] = "", rows[40] = "";
+    int64_t count = rows_of(group), more = group->count - (int64_t)group->example_count;
+    if (group->version != 0)
+        snprintf(version, sizeof version, " of version %d", (int)group->version);
+    if (count > 0)
+        snprintf(rows, sizeof rows, "; %" PRId64 " row%s", count, count == 1 ? "" : "s");
+    snprintf(line, sizeof line, "%s: %.*s %.*s%s%s%.*s: %s%s",
+             pawl_upgrade_reason_name(group->reason), PAWL_TEXT_ARGS(group->kind),
+             PAWL_TEXT_ARGS(group->type), version, group->member.size > 0 ? ", " : "",
+             PAWL_TEXT_ARGS(group->member), pawl_upgrade_reason_text(group->reason), rows);
+    print_line(line, out);
+    for (size_t i = 0; i < group->example_count; i++) {
+        const pawl__verify_example *example = &group->examples[i];
+        snprintf(line, sizeof line, "    %.*s%s%.*s", PAWL_TEXT_ARGS(example->id),
+                 example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
+        print_line(line, out);
+    }
+    if (count > 0 && more > 0)
+        fprintf(out, "    and %" PRId64 " more row%s\n", more, more == 1 ? "" : "s");
+}
+
+static void print_groups(const pawl__verify_report *report, bool are_findings, FILE *out)
+{
+    for (size_t i = 0; i < report->count; i++)
+        if (pawl_upgrade_is_finding(report->groups[i].reason) == are_findings)
+            print_group(&report->groups[i], out);
+}
+
+static void print_page(const pawl__verify_report *report, FILE *out)
+{
+    size_t findings = pawl__verify_findings(report);
+    size_t warnings = report->count + (report->more > 0) - findings;
+    print_groups(report, true, out);
+    if (report->more > 0)
+        fprintf(out, "and %" PRId64 " times other things\n", report->more);
+    if (warnings > 0)
+        fprintf(out, "%swarnings:\n", findings > 0 ? "\n" : "");
+    print_groups(report, false, out);
+    fprintf(out, "%" PRId64 " rows: %zu findings, %zu warnings\n", report->rows, findings,
+            warnings);
+}
+
+/* ---- For programs ---------------------------------------------------------- */
+
+static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, pawl_text text)
+{
+    yyjson_mut_obj_add_strncpy(doc, object, key, text.data != NULL ? text.data : "", text.size);
+}
+
+static void add_group(const pawl__verify_group *group, yyjson_mut_doc *doc, yyjson_mut_val *object)
+{
+    yyjson_mut_obj_add_str(doc, object, "reason", pawl_upgrade_reason_name(group->reason));
+    add_text(doc, object, "kind", group->kind);
+    add_text(doc, object, "type", group->type);
+    yyjson_mut_obj_add_sint(doc, object, "version", group->version);
+    add_text(doc, object, "member", group->member);
+    yyjson_mut_obj_add_sint(doc, object, "count", group->count);
+    yyjson_mut_val *examples = yyjson_mut_obj_add_arr(doc, object, "examples");
+    for (size_t i = 0; i < group->example_count; i++) {
+        yyjson_mut_val *example = yyjson_mut_arr_add_obj(doc, examples);
+        add_text(doc, example, "id", group->examples[i].id);
+        add_text(doc, example, "text", group->examples[i].text);
+    }
+}
+
+void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyjson_mut_doc *doc,
+                       yyjson_mut_val *array)
+{
+    for (size_t i = 0; i < report->count; i++)
+        if (pawl_upgrade_is_finding(report->groups[i].reason) == are_findings)
+            add_group(&report->groups[i], doc, yyjson_mut_arr_add_obj(doc, array));
+}
+
+pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json, pawl_error *error)
+{
+    if (!is_json) {
+        print_page(report, stdout);
+        return PAWL_OK;
+    }
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, stdout, error);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_obj_add_sint(doc, root, "rows", report->rows);
+    pawl__verify_json(report, true, doc, yyjson_mut_obj_add_arr(doc, root, "findings"));
+    yyjson_mut_obj_add_sint(doc, root, "more", report->more);
+    pawl__verify_json(report, false, doc, yyjson_mut_obj_add_arr(doc, root, "warnings"));
+    return pawl__json_print(doc, stdout, error);
+}

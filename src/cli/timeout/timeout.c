@@ -1,0 +1,222 @@
+/* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
+ * move, reap and run-now, timeout_set.c set, timeout_print.c the columns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/timeout/timeout.h"
+
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum {
+    ACTION_CANCEL,
+    ACTION_LIST,
+    ACTION_MOVE,
+    ACTION_REAP,
+    ACTION_RUN_NOW,
+    ACTION_SET,
+    ACTION_SHOW
+};
+static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
+                                                 "run-now", "set",  "show", NULL};
+static const pawl__choice_line action_lines[] = {
+    {"ID ...", "remove them: they never happen"},
+    {"", "what is to happen, by time"},
+    {"ID ...", "later, with --by; at another time, with --to"},
+    {"ID ...", "clear leases that ran out, of workers that crashed"},
+    {"ID ...", "make them due now"},
+    {"",
+     "one for the saga of --saga, with --name and --by or --to: it wakes one that nothing wakes"},
+    {"ID", "one of them, whose it is, and what happens next"},
+};
+PAWL__LINES_FIT(action_names, action_lines);
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_MOVE (1U << ACTION_MOVE)
+#define FOR_SET (1U << ACTION_SET)
+#define FOR_BULK (1U << ACTION_CANCEL | FOR_MOVE | 1U << ACTION_REAP | 1U << ACTION_RUN_NOW)
+#define FOR_MANY (FOR_LIST | FOR_BULK)
+
+const pawl__argument pawl__timeout_verb_arguments[] = {
+    {.name    = "ACTION",
+     .offset  = offsetof(pawl__timeout_fields, action),
+     .choices = action_names,
+     .lines   = action_lines},
+    {.name        = "ID",
+     .offset      = offsetof(pawl__timeout_fields, ids),
+     .is_optional = true,
+     .is_list     = true,
+     .help        = "as list has it"},
+    {.name = NULL},
+};
+
+#define TIMEOUT_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                                \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                                 \
+        .offset = offsetof(pawl__timeout_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                         \
+    }
+const pawl__option pawl__timeout_verb_options[] = {
+    TIMEOUT_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
+    TIMEOUT_OPTION("app", TEXT, application, "APP.so", 0,
+                   "the program that has the sagas: they are named by their values"),
+    TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
+                   "later by that: 15m 2h 2d; set: from now on"),
+    PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
+    TIMEOUT_OPTION(
+        "destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
+        "that are handled from this queue, or sent to this route; set needs it without --app"),
+    TIMEOUT_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    TIMEOUT_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
+    TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
+    PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
+    TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
+    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
+                   "of this saga; by its value with --app"),
+    PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix),
+    TIMEOUT_OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
+    TIMEOUT_OPTION("since", TEXT, since, "TIME", FOR_MANY,
+                   "due at this time or after: 2026-11-22T08:00:00Z"),
+    PAWL__OPTION_STORE(pawl__timeout_fields, at),
+    TIMEOUT_OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
+    TIMEOUT_OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
+    TIMEOUT_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    {.name = NULL},
+};
+
+const pawl__report pawl__timeout_verb_reports[] = {
+    {"list, show", pawl__timeout_columns, NULL},    {"cancel, move", NULL, "cancelled moved left"},
+    {"reap, run-now", NULL, "reaped run_now left"}, {"set", NULL, "set id due was_due"},
+    {"with --dry-run", NULL, "matching"},           {.what = NULL},
+};
+
+/* ---- List ------------------------------------------------------------------ */
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__timeout_fields *fields = context;
+    pawl__view                  view   = pawl__timeout_view(fields, arena);
+    pawl__shown_timeout        *shown  = NULL;
+    pawl__timeout_query         query;
+    pawl_timeout_rows           rows  = {.count = 0};
+    pawl_code                   code  = pawl__timeout_query_read(fields, &query, error);
+    size_t                      limit = fields->limit != 0 ? (size_t)fields->limit
+                                        : fields->is_json  ? 0
+                                                           : PAWL__LINES_DEFAULT;
+    query.count_max                   = limit != 0 ? limit + 1 : 0;
+    if (code == PAWL_OK)
+        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t count = limit != 0 && rows.count > limit ? limit : rows.count;
+    code         = pawl__timeout_shown(fields, store, rows.items, count, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = pawl__rows_print(&view, shown, count, error);
+    if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
+        fprintf(stderr, "these are %zu; there are more: --limit N shows N\n", count);
+    return code;
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_time now,
+                           pawl_arena *arena, pawl_error *error)
+{
+    const pawl_timeout_row *row   = &shown->row;
+    pawl_queue_infos        infos = {.count = 0};
+    int64_t                 count = 0;
+    char                    age[PAWL__SPAN_SIZE];
+    pawl_code               code = pawl_store_queue_infos(store, now, arena, &infos, error);
+    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
+        if (pawl_text_equal(infos.items[i].queue, row->destination))
+            count = infos.items[i].workers;
+    if (code != PAWL_OK)
+        return code;
+    if (!pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires > now)
+        shown->next = pawl_arena_printf(arena, "it is in flight at a worker; its lease ends %s",
+                                        pawl__age_text(row->lease_expires, now, age));
+    else
+        shown->next = pawl_arena_printf(
+            arena, "%s %s%s%.*s%s", row->due > now ? "fires" : "is due since",
+            pawl__age_text(row->due, now, age), ": for ", PAWL_TEXT_ARGS(row->destination),
+            count > 0 ? "" : "; no worker that reads it is alive");
+    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__timeout_fields *fields = context;
+    pawl__view                  view   = pawl__timeout_view(fields, arena);
+    pawl__shown_timeout        *shown  = NULL;
+    pawl_timeout_rows           rows   = {.count = 0};
+    pawl__timeout_query         query;
+    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
+    if (code == PAWL_OK)
+        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    view.level = PAWL__LEVEL_SHOW;
+    code       = pawl__timeout_shown(fields, store, rows.items, 1, arena, &shown, error);
+    if (code == PAWL_OK)
+        code = find_next(store, shown, view.now, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    return fields->is_json ? pawl__rows_print(&view, shown, 1, error)
+                           : pawl__row_page(&view, shown, error);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *error)
+{
+    pawl__timeout_query query;
+    size_t              count   = fields->ids.count;
+    bool                is_list = strcmp(fields->action, "list") == 0;
+    bool                is_show = strcmp(fields->action, "show") == 0;
+    bool                is_set  = strcmp(fields->action, "set") == 0;
+    pawl_code           code    = PAWL_OK;
+    if (is_list && count > 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl timeout list takes options, not '%s'; did you mean show %s?",
+                              fields->ids.items[0], fields->ids.items[0]);
+    if (is_show && count != 1)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl timeout show needs one ID, got %zu", count);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl_uuid id;
+        code = pawl_uuid_parse(pawl_text_of(fields->ids.items[i]), &id, error);
+        if (code != PAWL_OK)
+            code = pawl_error_wrap(error, code, "ID");
+    }
+    if (code == PAWL_OK && !is_list && !is_show)
+        code = is_set ? pawl__timeout_set_check(fields, error)
+                      : pawl__timeout_settle_check(fields, error);
+    return code == PAWL_OK ? pawl__timeout_query_read(fields, &query, error) : code;
+}
+
+int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_CANCEL]  = pawl__timeout_settle,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_MOVE]    = pawl__timeout_settle,
+                                    [ACTION_REAP]    = pawl__timeout_settle,
+                                    [ACTION_RUN_NOW] = pawl__timeout_settle,
+                                    [ACTION_SET]     = pawl__timeout_set,
+                                    [ACTION_SHOW]    = show};
+    pawl__timeout_fields fields  = {.action = NULL};
+    pawl_error           error   = PAWL_ERROR_INIT;
+    size_t               i       = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
+        code = check_words(&fields, &error);
+    if (code == PAWL_OK)
+        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
+    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+        i++;
+    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
+                                    : pawl__fail(code, &error);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
+}

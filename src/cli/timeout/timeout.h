@@ -1,0 +1,72 @@
+/* timeout.h - fields and functions that the parts of `pawl timeout` share: timeout.c shows timeouts,
+ * timeout_find.c selects them, timeout_settle.c cancels, moves, reaps and releases them,
+ * timeout_set.c sets one, timeout_print.c prints them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_TIMEOUT_H
+#define PAWL_CLI_TIMEOUT_H
+
+#include "cli/saga/saga_find.h"
+
+typedef struct pawl__timeout_fields {
+    pawl__store_fields at;
+    const char        *action;
+    pawl__texts        ids;
+    const char        *destination, *name, *saga, *saga_type;
+    const char        *since, *until, *to; /* times, as they were given */
+    const char        *reason;
+    const char        *application, *saga_prefix;
+    pawl__saga_book    book; /* of the application */
+    int64_t            by, limit;
+    bool               is_all, is_agreed, is_dry, is_json;
+} pawl__timeout_fields;
+
+/* The selection of the words. */
+typedef struct pawl__timeout_query {
+    pawl_text    destination, name, saga_type; /* empty: any */
+    pawl_saga_id saga_id;                      /* zero: any; --saga is read with the store */
+    pawl_time    due_min, due_max;
+    pawl_time    to;        /* move --to, or 0 */
+    size_t       count_max; /* 0: all */
+} pawl__timeout_query;
+
+/* PAWL_EINVAL names the option. */
+pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__timeout_query *query,
+                                   pawl_error *error);
+/* The timeouts that match now, by due time, up to the query's count; with ids the named ones, in their order. PAWL_ENOTFOUND
+ * names one that is not there. */
+pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
+                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
+                               pawl_error *error);
+
+/* The timeout of an id, by indexes. */
+pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
+                             pawl_timeout_row *row, bool *is_there, pawl_error *error);
+
+typedef struct pawl__shown_timeout {
+    pawl_timeout_row row; /* first: list and show have columns of it in common */
+    pawl_text        next;
+    pawl_text        saga; /* TYPE/VALUE */
+} pawl__shown_timeout;
+
+extern const pawl__column pawl__timeout_columns[];
+pawl__view                pawl__timeout_view(const pawl__timeout_fields *fields, pawl_arena *arena);
+/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
+ * in the place of the saga's type. */
+pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
+                              const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                              pawl__shown_timeout **shown, pawl_error *error);
+/* Prints whose timeouts these are, and who leases them until when. */
+pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_store *store,
+                                     const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                                     pawl_error *error);
+
+/* cancel, move, reap and release; their words are checked before the store is opened. */
+pawl_code     pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__look_fn pawl__timeout_settle;
+/* set; likewise. */
+pawl_code     pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__look_fn pawl__timeout_set;
+
+#endif

@@ -1,0 +1,354 @@
+/* topology_read.c - the tables of an application, read by the sizes that it was built with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/topology/topology.h"
+
+#include "workflow/model.h"
+
+#include <string.h>
+
+const char *const pawl__part_kinds[] = {"saga",       "process",    "entity",  "handler",
+                                        "aggregator", "projection", "schedule"};
+_Static_assert(sizeof pawl__part_kinds / sizeof pawl__part_kinds[0] == pawl__part_kind_count,
+               "a word for each kind");
+
+typedef struct reader {
+    const pawl_application       *application;
+    pawl_arena                   *arena;
+    bool                          is_short; /* of memory: what was read is not whole */
+    const pawl_saga_table *const *tables;
+    pawl__topology_endpoint      *endpoint;
+} reader;
+
+/* ---- Rows ---------------------------------------------------------------- */
+
+/* Row `index` of a table whose rows have `stride` bytes; zero beyond an older, smaller one. */
+static void read_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size)
+{
+    memset(row, 0, size);
+    memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
+}
+
+static size_t list_count(const void *list)
+{
+    size_t count = 0;
+    for (const void *const *item = list; item != NULL && *item != NULL; item++)
+        count++;
+    return count;
+}
+
+/* NULL for none; an array of one is never NULL but without memory. */
+static void *take(reader *r, size_t count, size_t size)
+{
+    void *made = pawl_arena_take(r->arena, (count + 1) * size);
+    r->is_short |= made == NULL;
+    return made;
+}
+
+static const char *name_of(const reader *r, const pawl_handler *handler)
+{
+    pawl_handler whole;
+    if (handler == NULL)
+        return NULL;
+    read_row(handler, 0, r->application->handler_size, &whole, sizeof whole);
+    return whole.name;
+}
+
+static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row *row)
+{
+    pawl_effect effect = {.kind = PAWL_EFFECT_END};
+    size_t      count  = 0;
+    row->is_declared   = does != NULL;
+    if (does == NULL)
+        return;
+    uint32_t stride = r->application->effect_size; /* there is .does: the program has the size */
+    do
+        read_row(does, count, stride, &effect, sizeof effect);
+    while (effect.kind != PAWL_EFFECT_END && ++count != 0);
+    row->effects = take(r, count, sizeof row->effects[0]);
+    for (size_t i = 0; row->effects != NULL && i < count; i++)
+        read_row(does, i, stride, &row->effects[i], sizeof row->effects[i]);
+    row->effect_count = row->effects != NULL ? count : 0;
+}
+
+static void read_handler(reader *r, const pawl_handler *handler, const pawl_effect *does,
+                         pawl__topology_row *row)
+{
+    *row         = (pawl__topology_row){.function = name_of(r, handler)};
+    row->message = handler->message != NULL ? handler->message() : NULL;
+    read_effects(r, does, row);
+}
+
+static void read_on(reader *r, const pawl_on *on, pawl__topology_row *row)
+{
+    read_handler(r, on->handle, on->does, row);
+    row->timeout          = on->timeout;
+    row->key              = on->key;
+    row->transitional_key = on->transitional_key;
+    row->missing          = name_of(r, on->missing);
+    row->starts           = on->starts;
+}
+
+static size_t row_count(const reader *r, const pawl_on *rows)
+{
+    size_t  count = 0;
+    pawl_on row;
+    for (; rows != NULL; count++) {
+        read_row(rows, count, r->application->on_size, &row, sizeof row);
+        if (row.handle == NULL)
+            break;
+    }
+    return count;
+}
+
+static void read_rows(reader *r, const pawl_on *rows, size_t begin, size_t count,
+                      pawl__topology_part *part)
+{
+    part->rows = take(r, count, sizeof part->rows[0]);
+    for (size_t i = 0; part->rows != NULL && i < count; i++) {
+        pawl_on row;
+        read_row(rows, begin + i, r->application->on_size, &row, sizeof row);
+        read_on(r, &row, &part->rows[part->row_count++]);
+    }
+}
+
+/* ---- Parts --------------------------------------------------------------- */
+
+static pawl__topology_part *next_part(reader *r, pawl__part_kind kind, const char *name)
+{
+    pawl__topology_part *part = &r->endpoint->parts[r->endpoint->part_count++];
+    *part                     = (pawl__topology_part){.kind = kind, .name = name};
+    return part;
+}
+
+static void read_saga(reader *r, const pawl_saga *given, const pawl_saga_table *table)
+{
+    pawl_saga saga;
+    read_row(given, 0, r->application->saga_size, &saga, sizeof saga);
+    pawl__topology_part *part = next_part(r, PAWL__PART_SAGA, saga.name);
+    part->table               = table;
+    read_rows(r, saga.on, 0, row_count(r, saga.on), part);
+}
+
+static void read_process(reader *r, const pawl_process *given, pawl__part_kind kind)
+{
+    pawl_process process;
+    read_row(given, 0, r->application->process_size, &process, sizeof process);
+    pawl__topology_part *part  = next_part(r, kind, process.name);
+    size_t               count = list_count(process.apply);
+    read_rows(r, process.on, 0, row_count(r, process.on), part);
+    part->events = take(r, count, sizeof part->events[0]);
+    for (size_t i = 0; part->events != NULL && i < count; i++)
+        part->events[part->event_count++] = process.apply[i]->event();
+}
+
+static void read_plain(reader *r, const pawl_on *rows, size_t index)
+{
+    pawl__topology_part *part = next_part(r, PAWL__PART_HANDLER, NULL);
+    read_rows(r, rows, index, 1, part);
+    if (part->row_count == 1)
+        part->name = part->rows[0].function != NULL ? part->rows[0].function
+                                                    : pawl_record_type(part->rows[0].message);
+}
+
+static void read_aggregator(reader *r, const pawl_aggregator *given)
+{
+    pawl_aggregator whole;
+    read_row(given, 0, r->application->aggregator_size, &whole, sizeof whole);
+    pawl__topology_part *part = next_part(r, PAWL__PART_AGGREGATOR, whole.name);
+    part->key                 = whole.key;
+    part->max                 = whole.max;
+    part->period              = whole.period;
+    part->size = whole.size == 0 && whole.period == 0 ? PAWL__AGGREGATOR_SIZE_DEFAULT : whole.size;
+    part->rows = take(r, 1, sizeof part->rows[0]);
+    if (part->rows != NULL)
+        read_handler(r, whole.handle, whole.does, &part->rows[part->row_count++]);
+}
+
+static void read_projection(reader *r, const pawl_projection *given)
+{
+    pawl_projection whole;
+    read_row(given, 0, r->application->projection_size, &whole, sizeof whole);
+    pawl__topology_part *part  = next_part(r, PAWL__PART_PROJECTION, whole.name);
+    size_t               count = row_count(r, whole.on);
+    part->rows                 = take(r, count, sizeof part->rows[0]);
+    for (size_t i = 0; part->rows != NULL && i < count; i++) {
+        pawl_on row;
+        read_row(whole.on, i, r->application->on_size, &row, sizeof row);
+        read_handler(r, row.handle, whole.does, &part->rows[part->row_count++]);
+    }
+}
+
+/* ---- Schedules ----------------------------------------------------------- */
+
+/* A program that is older than schedules has neither the list nor the size of its rows. */
+static const pawl_schedule *schedule_at(const reader *r, const pawl_endpoint_spec *spec,
+                                        size_t index, pawl_schedule *row)
+{
+    const pawl_application *application = r->application;
+    size_t needed = offsetof(pawl_application, schedule_size) + sizeof application->schedule_size;
+    if (spec->schedules == NULL || application->application_size < needed ||
+        application->schedule_size == 0)
+        return NULL;
+    read_row(spec->schedules, index, application->schedule_size, row, sizeof *row);
+    return row->name != NULL ? row : NULL;
+}
+
+static size_t schedule_count(const reader *r, const pawl_endpoint_spec *spec)
+{
+    pawl_schedule row;
+    size_t        count = 0;
+    while (schedule_at(r, spec, count, &row) != NULL)
+        count++;
+    return count;
+}
+
+static void read_schedules(reader *r, const pawl_endpoint_spec *spec)
+{
+    pawl_schedule row;
+    for (size_t i = 0; schedule_at(r, spec, i, &row) != NULL; i++) {
+        pawl__topology_part *part = next_part(r, PAWL__PART_SCHEDULE, row.name);
+        part->sent                = row.message != NULL ? row.message() : NULL;
+        part->cron                = row.cron;
+        part->zone                = row.zone;
+        part->every               = row.every;
+    }
+}
+
+static void read_parts(reader *r, const pawl_endpoint_spec *spec)
+{
+    size_t handlers = row_count(r, spec->handlers);
+    size_t count    = handlers + list_count(spec->sagas) + list_count(spec->processes) +
+                   list_count(spec->entities) + list_count(spec->aggregators) +
+                   list_count(spec->projections) + schedule_count(r, spec);
+    r->endpoint->parts = take(r, count, sizeof r->endpoint->parts[0]);
+    if (r->endpoint->parts == NULL)
+        return;
+    for (size_t i = 0; i < list_count(spec->sagas); i++)
+        read_saga(r, spec->sagas[i], r->tables[i]);
+    for (size_t i = 0; i < list_count(spec->processes); i++)
+        read_process(r, spec->processes[i], PAWL__PART_PROCESS);
+    for (size_t i = 0; i < list_count(spec->entities); i++)
+        read_process(r, spec->entities[i], PAWL__PART_ENTITY);
+    for (size_t i = 0; i < handlers; i++)
+        read_plain(r, spec->handlers, i);
+    for (size_t i = 0; i < list_count(spec->aggregators); i++)
+        read_aggregator(r, spec->aggregators[i]);
+    for (size_t i = 0; i < list_count(spec->projections); i++)
+        read_projection(r, spec->projections[i]);
+    read_schedules(r, spec);
+}
+
+/* ---- Routes -------------------------------------------------------------- */
+
+/* Options older than route_size have routes that end with system_prefix. */
+static void read_routes(reader *r, const pawl_endpoint_options *given)
+{
+    pawl_endpoint_options options = {.options_size = 0};
+    pawl_route            route   = {.name = NULL};
+    size_t                count   = 0;
+    memcpy(&options, given,
+           given->options_size < sizeof options ? given->options_size : sizeof options);
+    uint32_t stride = options.route_size != 0 ? (uint32_t)options.route_size
+                                              : (uint32_t)offsetof(pawl_route, outbound);
+    if (options.routes == NULL)
+        return;
+    do
+        read_row(options.routes, count, stride, &route, sizeof route);
+    while (route.name != NULL && ++count != 0);
+    r->endpoint->routes = take(r, count, sizeof route);
+    for (size_t i = 0; r->endpoint->routes != NULL && i < count; i++)
+        read_row(options.routes, i, stride, &r->endpoint->routes[r->endpoint->route_count++],
+                 sizeof route);
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static pawl_code read_endpoint(reader *r, const pawl_endpoint_spec *given, pawl_error *error)
+{
+    pawl_endpoint_spec spec;
+    size_t             count;
+    read_row(given, 0, r->application->endpoint_size, &spec, sizeof spec);
+    pawl_code code =
+        pawl_endpoint_tables(r->application, spec.name, NULL, r->arena, &r->tables, &count, error);
+    if (code != PAWL_OK)
+        return code;
+    *r->endpoint = (pawl__topology_endpoint){.name  = spec.name,
+                                             .queue = spec.queue != NULL ? spec.queue : spec.name};
+    read_parts(r, &spec);
+    if (spec.options != NULL)
+        read_routes(r, spec.options);
+    return PAWL_OK;
+}
+
+pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *arena,
+                              pawl__topology *topology, pawl_error *error)
+{
+    reader    r    = {.application = application, .arena = arena};
+    pawl_code code = PAWL_OK;
+    *topology      = (pawl__topology){.name = application->name != NULL ? application->name : ""};
+    topology->endpoints =
+        take(&r, list_count(application->endpoints), sizeof topology->endpoints[0]);
+    for (size_t i = 0; code == PAWL_OK && !r.is_short && application->endpoints[i] != NULL; i++) {
+        r.endpoint = &topology->endpoints[topology->endpoint_count++];
+        code       = read_endpoint(&r, application->endpoints[i], error);
+    }
+    if (code == PAWL_OK && r.is_short)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the application's tables");
+    return code;
+}
+
+/* ---- Where a destination leads ------------------------------------------- */
+
+pawl__receiver pawl__topology_receiver(const pawl__topology          *topology,
+                                       const pawl__topology_endpoint *from, const char *destination)
+{
+    pawl__receiver receiver = {.queue = destination};
+    for (size_t i = 0; receiver.route == NULL && i < from->route_count; i++)
+        if (strcmp(from->routes[i].name, destination) == 0)
+            receiver.route = &from->routes[i];
+    if (receiver.route != NULL && receiver.route->queue != NULL)
+        receiver.queue = receiver.route->queue;
+    if (receiver.route != NULL && (receiver.route->url != NULL || receiver.route->outbound != NULL))
+        receiver.queue = NULL;
+    for (size_t i = 0; receiver.queue != NULL && i < topology->endpoint_count; i++)
+        if (strcmp(topology->endpoints[i].queue, receiver.queue) == 0)
+            receiver.endpoint = topology->endpoints[i].name;
+    return receiver;
+}
+
+const char *pawl__route_text(const pawl_route *route, char *text, size_t size)
+{
+    char        url[PAWL_URL_SIZE_MAX + 1];
+    const char *queue = route->queue != NULL ? route->queue : route->name;
+    if (route->outbound != NULL)
+        snprintf(text, size, "an outbound transport of the application");
+    else if (route->url != NULL)
+        snprintf(text, size, "%s, queue %s", pawl__masked(route->url, url, sizeof url), queue);
+    else
+        snprintf(text, size, "%squeue %s", route->is_outbox ? "through the outbox, " : "", queue);
+    return text;
+}
+
+pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
+                               pawl_arena *arena, pawl_error *error)
+{
+    for (size_t e = 0; e < topology->endpoint_count; e++) {
+        pawl__topology_endpoint *endpoint = &topology->endpoints[e];
+        size_t                   own      = endpoint->route_count;
+        pawl_route              *made = pawl_arena_take(arena, (own + count + 1) * sizeof *made);
+        if (made == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for routes");
+        for (size_t i = 0; i < own; i++)
+            made[i] = endpoint->routes[i];
+        for (size_t i = 0; i < count; i++) {
+            size_t at = 0;
+            while (at < own && strcmp(made[at].name, routes[i].name) != 0)
+                at++;
+            made[at < own ? at : endpoint->route_count++] = routes[i];
+        }
+        endpoint->routes = made;
+    }
+    return PAWL_OK;
+}
