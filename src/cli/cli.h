@@ -1,8 +1,19 @@
-/* cli.h - functions that the verbs of the command share.
+/* cli.h - the command: its verbs, and functions that they share.
  *
- * A verb is one row of the table in main.c and one file. Its function parses its words, does the
- * work and returns the exit code; a failure ends in pawl__fail, which prints the one clear line
+ * A verb is one row of the table in main.c. Its file is called like it and stands in the folder of its noun. Its function
+ * parses its words, does the work and returns the exit code; a failure ends in pawl__fail, which prints the one clear line
  * that is the last on standard error: "pawl: TEXT".
+ *
+ *     main.c, help.c, completion.c    the table of verbs, and what is made of it
+ *     base/        options, tables of output, stores, an application, child processes
+ *     bulk/        an action on all that matches: its pace, and the verb `bulk`, which goes on with it later
+ *     queue/ dead/ outbox/ timeout/ saga/ schedule/ aggregator/ projection/ events/
+ *                  what there is of a noun, and what an operator can do with it
+ *     message/     `send` and `find`
+ *     answers/     `doctor`, `stats` (and its --watch) and `why`: is something wrong, where, and what to do
+ *     run/         `run` with its settings and its supervisor, and `worker`
+ *     schema/ topology/ tools/    tables of a store; tables of an application; bench, conformance, version
+ *     console/     the operator's page, which runs the verbs
  *
  * Tests: tests/system/command_*.sh
  *
@@ -45,7 +56,7 @@ const pawl__verb *pawl__verb_find(const char *name);
 /* PAWL_EINVAL: "there is no verb 'sned'; did you mean send?" */
 pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 
-/* Declares function, arguments and options of each verb. */
+/* Declares function, arguments and options of each verb, and its reports: only verbs that print JSON have some. */
 #define PAWL__VERB_NAMES(X) \
     X(aggregator)           \
     X(bench)                \
@@ -75,32 +86,10 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 #define PAWL__VERB_DECLARE(name)                                 \
     extern const pawl__argument pawl__##name##_verb_arguments[]; \
     extern const pawl__option   pawl__##name##_verb_options[];   \
+    extern const pawl__report   pawl__##name##_verb_reports[];   \
     pawl__verb_fn               pawl__##name##_verb;
 PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
-
-/* Reports of the verbs that print JSON. */
-extern const pawl__report pawl__bench_verb_reports[];
-extern const pawl__report pawl__bulk_verb_reports[];
-extern const pawl__report pawl__conformance_verb_reports[];
-extern const pawl__report pawl__aggregator_verb_reports[];
-extern const pawl__report pawl__dead_verb_reports[];
-extern const pawl__report pawl__doctor_verb_reports[];
-extern const pawl__report pawl__events_verb_reports[];
-extern const pawl__report pawl__find_verb_reports[];
-extern const pawl__report pawl__outbox_verb_reports[];
-extern const pawl__report pawl__projection_verb_reports[];
-extern const pawl__report pawl__queue_verb_reports[];
-extern const pawl__report pawl__run_verb_reports[];
-extern const pawl__report pawl__saga_verb_reports[];
-extern const pawl__report pawl__schedule_verb_reports[];
-extern const pawl__report pawl__send_verb_reports[];
-extern const pawl__report pawl__stats_verb_reports[];
-extern const pawl__report pawl__timeout_verb_reports[];
-extern const pawl__report pawl__topology_verb_reports[];
-extern const pawl__report pawl__version_verb_reports[];
-extern const pawl__report pawl__why_verb_reports[];
-extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */
 void pawl__help_print(const pawl__verb *verb, FILE *out);
