@@ -104,40 +104,27 @@ typedef struct pawl__store_fields {
     int64_t     deadline;
 } pawl__store_fields;
 
-#define PAWL__OPTION_DEADLINE(fields, member)                                               \
-    {                                                                                       \
-        .name = "deadline", .kind = PAWL__OPTION_DURATION,                                  \
-        .offset = offsetof(fields, member.deadline), .value = "DURATION",                   \
-        .min = PAWL_MILLISECONDS(1), .max = PAWL_DAYS(1), .has_default = true,              \
-        .value_default = PAWL_SECONDS(30), .help = "longest wait for one call of the store" \
-    }
 #define PAWL__PREFIX_DEFAULT "pawl_"
-#define PAWL__OPTION_PREFIX(fields, member)                                                     \
-    {                                                                                           \
-        .name = "prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.prefix), \
-        .value = "NAME", .text_default = PAWL__PREFIX_DEFAULT,                                  \
-        .help = "what the names of the shared tables begin with"                                \
-    }
+#define PAWL__OPTION_DEADLINE(fields, member)                                                  \
+    PAWL__OPTION(fields, "deadline", DURATION, member.deadline, "DURATION", 0,                 \
+                 "longest wait for one call of the store", PAWL_MILLISECONDS(1), PAWL_DAYS(1), \
+                 .has_default = true, .value_default = PAWL_SECONDS(30))
+#define PAWL__OPTION_PREFIX(fields, member)                        \
+    PAWL__OPTION(fields, "prefix", TEXT, member.prefix, "NAME", 0, \
+                 "what the names of the shared tables begin with", \
+                 .text_default = PAWL__PREFIX_DEFAULT)
+#define PAWL__OPTION_STORE(fields, member)                      \
+    PAWL__OPTION(fields, "store", TEXT, member.store, "URL", 0, \
+                 "memory:, sqlite:PATH ...; else the variable PAWL_STORE")
 /* Of sagas, of the endpoint that --app has or runs. */
-#define PAWL__OPTION_SAGA_PREFIX(fields, member)                                              \
-    {                                                                                         \
-        .name = "saga-prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member), \
-        .value = "NAME", .default_words = "the endpoint's name and _",                        \
-        .help = "what the names of saga tables begin with"                                    \
-    }
+#define PAWL__OPTION_SAGA_PREFIX(fields, member, actions)              \
+    PAWL__OPTION(fields, "saga-prefix", TEXT, member, "NAME", actions, \
+                 "what the names of saga tables begin with",           \
+                 .default_words = "the endpoint's name and _")
 /* `nouns`: what is listed. The field is 0 when it is not given, as pawl__rows_list takes it. */
-#define PAWL__OPTION_LIMIT(fields, member, actions_, nouns)                              \
-    {                                                                                    \
-        .name = "limit", .kind = PAWL__OPTION_COUNT, .offset = offsetof(fields, member), \
-        .value = "N", .min = 1, .max = INT64_MAX, .actions = actions_,                   \
-        .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all",          \
-        .help          = "at most N " nouns                                              \
-    }
-#define PAWL__OPTION_STORE(fields, member)                                                    \
-    {                                                                                         \
-        .name = "store", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.store), \
-        .value = "URL", .help = "memory:, sqlite:PATH ...; else the variable PAWL_STORE"      \
-    }
+#define PAWL__OPTION_LIMIT(fields, member, actions, nouns)                                       \
+    PAWL__OPTION(fields, "limit", COUNT, member, "N", actions, "at most N " nouns, 1, INT64_MAX, \
+                 .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all")
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);

@@ -25,11 +25,10 @@ const pawl__argument pawl__help_verb_arguments[] = {
      .help        = "one of those that pawl help VERB lists: its options alone"},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__help_verb_options[] = {
-    {.name   = "man",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_man),
-     .help   = "as the source of a manual page: pawl(1), or pawl-VERB(1)"},
+    OPTION("man", FLAG, is_man, NULL, 0,
+           "as the source of a manual page: pawl(1), or pawl-VERB(1)"),
     {.name = NULL},
 };
 

@@ -48,23 +48,19 @@ const pawl__argument pawl__aggregator_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define AGGREGATOR_OPTION(name_, kind_, member, value_, actions_, help_)                      \
-    {                                                                                         \
-        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
-        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
-    }
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__aggregator_verb_options[] = {
-    AGGREGATOR_OPTION("aggregator", TEXT, aggregator, "NAME", FOR_LIST, "of this aggregator"),
-    AGGREGATOR_OPTION("app", TEXT, application, "APP.so", FOR_LOOKS,
-                      "the program that has the aggregators: their sizes and periods as well"),
-    AGGREGATOR_OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
+    OPTION("aggregator", TEXT, aggregator, "NAME", FOR_LIST, "of this aggregator"),
+    OPTION("app", TEXT, application, "APP.so", FOR_LOOKS,
+           "the program that has the aggregators: their sizes and periods as well"),
+    OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    AGGREGATOR_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "partitions"),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    AGGREGATOR_OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
+    OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
     PAWL__OPTION_STORE(verb_fields, at),
-    AGGREGATOR_OPTION("yes", FLAG, is_agreed, NULL, FOR_REMOVE, "without asking"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_REMOVE, "without asking"),
     {.name = NULL},
 };
 
@@ -82,25 +78,21 @@ typedef struct shown_partition {
     pawl_text          next;
 } shown_partition;
 
-#define PARTITION(key, kind, member, heading, level)                                               \
-    {                                                                                              \
-        key, PAWL__COLUMN_##kind, offsetof(shown_partition, member), heading, PAWL__LEVEL_##level, \
-            NULL                                                                                   \
-    }
+#define PARTITION(key, kind, member, ...) \
+    PAWL__COLUMN(shown_partition, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
-    PARTITION("partition", TEXT, row.partition, "partition", LIST),
-    PARTITION("aggregator", TEXT, row.aggregator, NULL, LIST),
-    {"state", PAWL__COLUMN_NAME, offsetof(shown_partition, state), "state", PAWL__LEVEL_LIST,
-     state_names},
-    PARTITION("rows", COUNT, row.count, "rows", LIST),
-    PARTITION("size", NUMBER, size, NULL, LIST),
-    PARTITION("max", NUMBER, max, NULL, LIST),
-    PARTITION("period", NUMBER, period, NULL, LIST),
-    PARTITION("oldest", TIME, row.oldest, "oldest", LIST),
-    PARTITION("due", TIME, due, "due", LIST),
-    PARTITION("attempts", COUNT, attempts, "failures", LIST),
-    PARTITION("error", TEXT, row.error, "error", LIST),
-    PARTITION("next", TEXT, next, NULL, SHOW),
+    PARTITION("partition", TEXT, row.partition, "partition"),
+    PARTITION("aggregator", TEXT, row.aggregator, NULL),
+    PARTITION("state", NAME, state, "state", .names = state_names),
+    PARTITION("rows", COUNT, row.count, "rows"),
+    PARTITION("size", NUMBER, size, NULL),
+    PARTITION("max", NUMBER, max, NULL),
+    PARTITION("period", NUMBER, period, NULL),
+    PARTITION("oldest", TIME, row.oldest, "oldest"),
+    PARTITION("due", TIME, due, "due"),
+    PARTITION("attempts", COUNT, attempts, "failures"),
+    PARTITION("error", TEXT, row.error, "error"),
+    PARTITION("next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 const pawl__report pawl__aggregator_verb_reports[] = {

@@ -25,41 +25,27 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__doctor_verb_arguments[] = {{.name = NULL}};
-const pawl__option   pawl__doctor_verb_options[]   = {
-        {.name   = "app",
-         .kind   = PAWL__OPTION_TEXT,
-         .offset = offsetof(verb_fields, application),
-         .value  = "APP.so",
-         .help   = "the program that has the sagas: those that nothing wakes are named"},
-        PAWL__OPTION_DEADLINE(verb_fields, at),
-        {.name   = "json",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_json),
-         .help   = "one JSON object on a line each"},
-        PAWL__OPTION_PREFIX(verb_fields, at),
-        PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
-        PAWL__OPTION_STORE(verb_fields, at),
-        {.name   = "thorough",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_thorough),
-         .help   = "checks that read all of the data, too: that of an SQLite file"},
-        {.name          = "transactions",
-         .kind          = PAWL__OPTION_DURATION,
-         .offset        = offsetof(verb_fields, transactions),
-         .value         = "DURATION",
-         .max           = PAWL_SECONDS(86400),
-         .has_default   = true,
-         .value_default = PAWL_SECONDS(60),
-         .help          = "transactions that are open for as long are named"},
-        {.name = NULL},
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
+const pawl__option pawl__doctor_verb_options[] = {
+    OPTION("app", TEXT, application, "APP.so", 0,
+           "the program that has the sagas: those that nothing wakes are named"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
+    PAWL__OPTION_STORE(verb_fields, at),
+    OPTION("thorough", FLAG, is_thorough, NULL, 0,
+           "checks that read all of the data, too: that of an SQLite file"),
+    OPTION("transactions", DURATION, transactions, "DURATION", 0,
+           "transactions that are open for as long are named", .max = PAWL_SECONDS(86400),
+           .has_default = true, .value_default = PAWL_SECONDS(60)),
+    {.name = NULL},
 };
 
 static const char *const level_names[] = {"ok", "warn", "fail"};
 
-#define FINDING(key, kind, member, names)                                                      \
-    {                                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_finding, member), key, PAWL__LEVEL_LIST, names \
-    }
+#define FINDING(key, kind, member, names_) \
+    PAWL__COLUMN(pawl_finding, key, kind, member, key, .names = names_)
 static const pawl__column columns[] = {
     FINDING("check", TEXT, name, NULL),
     FINDING("level", NAME, level, level_names),

@@ -26,38 +26,21 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
-const pawl__option   pawl__stats_verb_options[]   = {
-        {.name   = "count",
-         .kind   = PAWL__OPTION_COUNT,
-         .offset = offsetof(verb_fields, count),
-         .value  = "N",
-         .help   = "with --watch: end after so many queries",
-         .with   = "watch",
-         .min    = 1,
-         .max    = INT64_MAX},
-        PAWL__OPTION_DEADLINE(verb_fields, at),
-        {.name          = "every",
-         .kind          = PAWL__OPTION_DURATION,
-         .offset        = offsetof(verb_fields, period),
-         .value         = "DURATION",
-         .help          = "with --watch: time between two queries",
-         .with          = "watch",
-         .min           = PAWL_MILLISECONDS(100),
-         .max           = PAWL_HOURS(1),
-         .has_default   = true,
-         .value_default = PERIOD_DEFAULT},
-        PAWL__OPTION_HEALTH(verb_fields, health),
-        {.name   = "json",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_json),
-         .help   = "print one JSON object"},
-        PAWL__OPTION_PREFIX(verb_fields, at),
-        PAWL__OPTION_STORE(verb_fields, at),
-        {.name   = "watch",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_watch),
-         .help   = "query again and again: a picture on a terminal, q ends it; else lines"},
-        {.name = NULL},
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
+const pawl__option pawl__stats_verb_options[] = {
+    OPTION("count", COUNT, count, "N", 0, "with --watch: end after so many queries", 1, INT64_MAX,
+           .with = "watch"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    OPTION("every", DURATION, period, "DURATION", 0, "with --watch: time between two queries",
+           PAWL_MILLISECONDS(100), PAWL_HOURS(1), .with = "watch", .has_default = true,
+           .value_default = PERIOD_DEFAULT),
+    PAWL__OPTION_HEALTH(verb_fields, health),
+    OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    PAWL__OPTION_STORE(verb_fields, at),
+    OPTION("watch", FLAG, is_watch, NULL, 0,
+           "query again and again: a picture on a terminal, q ends it; else lines"),
+    {.name = NULL},
 };
 
 const pawl__report pawl__stats_verb_reports[] = {

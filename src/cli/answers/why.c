@@ -30,27 +30,19 @@ const pawl__argument pawl__why_verb_arguments[] = {
          "of a partition"},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__why_verb_options[] = {
-    {.name   = "app",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, application),
-     .value  = "APP.so",
-     .help   = "the program that has the sagas: they are found, too, also by their values"},
+    OPTION("app", TEXT, application, "APP.so", 0,
+           "the program that has the sagas: they are found, too, also by their values"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name   = "json",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_json),
-     .help   = "one JSON object on a line each"},
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
 };
 
-#define ANSWER(key, kind, member, heading)                                                        \
-    {                                                                                             \
-        key, PAWL__COLUMN_##kind, offsetof(pawl__answer, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define ANSWER(key, kind, member, ...) PAWL__COLUMN(pawl__answer, key, kind, member, __VA_ARGS__)
 #define ANSWER_COLUMNS                                                                    \
     ANSWER("place", TEXT, place_text, NULL), ANSWER("name", TEXT, name, NULL),            \
         ANSWER("waits_for", TEXT, waits_for, NULL), ANSWER("since", TIME, since, NULL),   \

@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-#define ACTION(key, kind, member, heading)                                                       \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(pawl__action_row, member), heading, PAWL__LEVEL_LIST, \
-            NULL                                                                                 \
-    }
+#define ACTION(key, kind, member, ...) \
+    PAWL__COLUMN(pawl__action_row, key, kind, member, __VA_ARGS__)
 const pawl__column pawl__action_columns[] = {
     ACTION("action", TEXT, action, "action"),
     ACTION("at", TIME, at, "at"),

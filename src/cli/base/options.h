@@ -4,8 +4,8 @@
  * the help all come from that list. The values land in a struct of the verb.
  *
  *     static const pawl__option options[] = {
- *         {"json", PAWL__OPTION_FLAG, offsetof(fields, is_json), .help = "one JSON object"},
- *         {"store", PAWL__OPTION_TEXT, offsetof(fields, store), "URL", "where the data is"},
+ *         PAWL__OPTION(fields, "json", FLAG, is_json, NULL, 0, "one JSON object"),
+ *         PAWL__OPTION(fields, "store", TEXT, store, "URL", 0, "where the data is"),
  *         {.name = NULL}};
  *
  * Threads: none; called from main.
@@ -41,9 +41,11 @@ typedef struct pawl__option {
     pawl__option_kind kind;
     size_t            offset;
     const char       *value; /* a word for the value, in the help */
-    const char       *help;
-    int64_t           min, max; /* COUNT; DURATION with a max */
-    bool has_none; /* the value 0 has the word "none"; below `min` only the word is taken */
+    /* Choices of the verb's first argument that use the option, a bit each in their order; 0: all. */
+    unsigned    actions;
+    const char *help;
+    int64_t     min, max; /* COUNT; DURATION with a max */
+    bool        has_none; /* the value 0 has the word "none"; below `min` only the word is taken */
     /* The default of a COUNT, a DURATION or a YES_NO, and that of a TEXT: parsing puts it into the
      * field, and the help shows it, with the limits. */
     bool        has_default;
@@ -58,10 +60,14 @@ typedef struct pawl__option {
     const char *const *choices;
     bool               is_set;  /* several of them, with commas between */
     bool               is_open; /* other words are valid as well: the choices are for completion */
-    /* Choices of the verb's first argument that use the option, a bit each in their order; 0:
-     * all. */
-    unsigned actions;
 } pawl__option;
+
+/* A row: behind the member stand a word for the value, the actions and the help, then limits or others by name. */
+#define PAWL__OPTION(fields, name_, kind_, member, ...)                                  \
+    {                                                                                    \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(fields, member), \
+        __VA_ARGS__                                                                      \
+    }
 
 /* A constant as text, for words of the help. */
 #define PAWL__QUOTED(constant) PAWL__QUOTED_AS_IT_IS(constant)

@@ -61,6 +61,12 @@ typedef struct pawl__column {
     const char *const *names;
 } pawl__column;
 
+/* Of a row of that type: behind the member stand the heading, and the level or .names where there are. */
+#define PAWL__COLUMN(row, key_, kind_, member, ...)                                             \
+    {                                                                                           \
+        .key = key_, .kind = PAWL__COLUMN_##kind_, .offset = offsetof(row, member), __VA_ARGS__ \
+    }
+
 #define PAWL__COLUMNS_MAX 32
 
 /* The view of rows of one kind. Zero but for the fields that are set. */

@@ -38,38 +38,29 @@ const pawl__argument pawl__bulk_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define BULK_OPTION(name_, kind_, member, value_, actions_, help_)                           \
-    {                                                                                        \
-        .name = name_, .kind = PAWL__OPTION_##kind_,                                         \
-        .offset = offsetof(pawl__bulk_fields, member), .value = value_, .actions = actions_, \
-        .help = help_                                                                        \
-    }
+#define OPTION(name, kind, member, ...) \
+    PAWL__OPTION(pawl__bulk_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__bulk_verb_options[] = {
-    BULK_OPTION("app", TEXT, app, "APP.so", 1U << ACTION_RUN | 1U << ACTION_START,
-                "the program whose tables say which dead letters are those of --saga"),
+    OPTION("app", TEXT, app, "APP.so", 1U << ACTION_RUN | 1U << ACTION_START,
+           "the program whose tables say which dead letters are those of --saga"),
     PAWL__OPTION_DEADLINE(pawl__bulk_fields, at),
-    BULK_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__bulk_fields, limit, 1U << ACTION_LIST, "actions"),
-    BULK_OPTION("open", FLAG, is_open, NULL, 1U << ACTION_LIST,
-                "those that are neither finished nor stopped"),
+    OPTION("open", FLAG, is_open, NULL, 1U << ACTION_LIST,
+           "those that are neither finished nor stopped"),
     PAWL__OPTION_PREFIX(pawl__bulk_fields, at),
-    BULK_OPTION("reason", TEXT, reason, "TEXT", 1U << ACTION_START | 1U << ACTION_STOP,
-                "why, for the record"),
+    OPTION("reason", TEXT, reason, "TEXT", 1U << ACTION_START | 1U << ACTION_STOP,
+           "why, for the record"),
     PAWL__OPTION_STORE(pawl__bulk_fields, at),
     {.name = NULL},
 };
 
 /* ---- Rows ------------------------------------------------------------------------ */
 
-#define BULK(key, kind, member, heading)                                                       \
-    {                                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(pawl__bulk_row, member), heading, PAWL__LEVEL_LIST, \
-            NULL                                                                               \
-    }
+#define BULK(key, kind, member, ...) PAWL__COLUMN(pawl__bulk_row, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
     BULK("id", TEXT, id, "id"),
-    {"state", PAWL__COLUMN_NAME, offsetof(pawl__bulk_row, state), "state", PAWL__LEVEL_LIST,
-     pawl__bulk_state_names},
+    BULK("state", NAME, state, "state", .names = pawl__bulk_state_names),
     BULK("done", COUNT, done, "done"),
     BULK("total", COUNT, total, "of"),
     BULK("command", TEXT, command, "command"),

@@ -20,29 +20,20 @@ typedef struct verb_fields {
 
 const pawl__argument pawl__console_verb_arguments[] = {{.name = NULL}};
 
-#define CONSOLE_OPTION(name_, kind_, member, value_, help_)                                   \
-    {                                                                                         \
-        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
-        .value = value_, .help = help_                                                        \
-    }
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__console_verb_options[] = {
-    CONSOLE_OPTION("app", TEXT, app, "APP.so", "the program that has the sagas"),
-    {.name         = "listen",
-     .kind         = PAWL__OPTION_TEXT,
-     .offset       = offsetof(verb_fields, listen),
-     .value        = "ADDRESS:PORT",
-     .text_default = LISTEN_DEFAULT,
-     .help =
-         "a numeric address; port 0: a free one. Another than a loopback address needs --users"},
+    OPTION("app", TEXT, app, "APP.so", 0, "the program that has the sagas"),
+    OPTION("listen", TEXT, listen, "ADDRESS:PORT", 0,
+           "a numeric address; port 0: a free one. Another than a loopback address needs --users",
+           .text_default = LISTEN_DEFAULT),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     PAWL__OPTION_STORE(verb_fields, at),
-    CONSOLE_OPTION("user-header", TEXT, user_header, "NAME",
-                   "the header in which a proxy on this machine names the user"),
-    CONSOLE_OPTION(
-        "users", TEXT, users, "FILE",
-        "who may use it: lines NAME:HASH or NAME:HASH:write, hashes as mkpasswd makes them"),
-    CONSOLE_OPTION("write", FLAG, may_write, NULL, "let its users change what is in the store"),
+    OPTION("user-header", TEXT, user_header, "NAME", 0,
+           "the header in which a proxy on this machine names the user"),
+    OPTION("users", TEXT, users, "FILE", 0,
+           "who may use it: lines NAME:HASH or NAME:HASH:write, hashes as mkpasswd makes them"),
+    OPTION("write", FLAG, may_write, NULL, 0, "let its users change what is in the store"),
     {.name = NULL},
 };
 

@@ -42,57 +42,42 @@ const pawl__argument pawl__dead_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define DEAD_OPTION(name_, kind_, member, value_, actions_, help_)                \
-    {                                                                             \
-        .name = name_, .kind = PAWL__OPTION_##kind_,                              \
-        .offset = offsetof(pawl__dead_fields, member), .value = value_, .min = 1, \
-        .max = INT64_MAX, .actions = actions_, .help = help_                      \
-    }
+#define OPTION(name, kind, member, ...) \
+    PAWL__OPTION(pawl__dead_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__dead_verb_options[] = {
-    DEAD_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every dead letter that the options match"),
-    DEAD_OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
-                "the program that is to handle it: the body is checked by its record; with --saga: "
-                "whose tables say which dead letters are a saga's"),
-    DEAD_OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
-                "the file that holds the new body; - is standard input"),
-    DEAD_OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
+    OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every dead letter that the options match"),
+    OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
+           "the program that is to handle it: the body is checked by its record; with --saga: "
+           "whose tables say which dead letters are a saga's"),
+    OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
+           "the file that holds the new body; - is standard input"),
+    OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
     PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
-    DEAD_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    DEAD_OPTION("endpoint", TEXT, endpoint, "NAME", 0,
-                "of this endpoint; show: also one that was retried, edited or discarded"),
-    DEAD_OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
-    DEAD_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    OPTION("endpoint", TEXT, endpoint, "NAME", 0,
+           "of this endpoint; show: also one that was retried, edited or discarded"),
+    OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
-    DEAD_OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d"),
-    DEAD_OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that"),
+    OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d", 1,
+           INT64_MAX),
+    OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that", 1,
+           INT64_MAX),
     PAWL__OPTION_PREFIX(pawl__dead_fields, at),
-    {.name    = "rate",
-     .kind    = PAWL__OPTION_COUNT,
-     .offset  = offsetof(pawl__dead_fields, rate),
-     .value   = "N",
-     .help    = "with --all: dead letters in a second, at most",
-     .min     = 1,
-     .max     = 1000000,
-     .actions = FOR_BULK},
-    DEAD_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
-    DEAD_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
-    DEAD_OPTION(
-        "saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
-        "of this saga, with --app: by the property that finds it, by its correlation id, or "
-        "as one of its timeouts; each dead letter is read"),
-    {.name          = "saga-prefix",
-     .kind          = PAWL__OPTION_TEXT,
-     .offset        = offsetof(pawl__dead_fields, saga_prefix),
-     .value         = "NAME",
-     .default_words = "the endpoint's name and _",
-     .help          = "what the names of saga tables begin with",
-     .actions       = FOR_MANY},
-    DEAD_OPTION("since", TEXT, since, "TIME", FOR_MANY,
-                "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
+    OPTION("rate", COUNT, rate, "N", FOR_BULK, "with --all: dead letters in a second, at most", 1,
+           1000000),
+    OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
+    OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+           "of this saga, with --app: by the property that finds it, by its correlation id, or "
+           "as one of its timeouts; each dead letter is read"),
+    PAWL__OPTION_SAGA_PREFIX(pawl__dead_fields, saga_prefix, FOR_MANY),
+    OPTION("since", TEXT, since, "TIME", FOR_MANY,
+           "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__dead_fields, at),
-    DEAD_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
-    DEAD_OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
-    DEAD_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
 
@@ -103,10 +88,7 @@ typedef struct shown_letter {
     pawl_text     next;
 } shown_letter;
 
-#define LETTER(key, kind, member, heading)                                                         \
-    {                                                                                              \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_dead_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define LETTER(key, kind, member, ...) PAWL__COLUMN(pawl_dead_row, key, kind, member, __VA_ARGS__)
 static const pawl__column letter_columns[] = {
     LETTER("message_id", TEXT, message.id, "message id"),
     LETTER("endpoint", TEXT, endpoint, "endpoint"),
@@ -120,11 +102,9 @@ static const pawl__column letter_columns[] = {
     LETTER("correlation_id", TEXT, message.correlation_id, NULL),
     LETTER("causation_id", TEXT, message.causation_id, NULL),
     LETTER("body_size", SIZE, message.body, NULL),
-    {"headers", PAWL__COLUMN_JSON, offsetof(pawl_dead_row, message.headers), NULL, PAWL__LEVEL_SHOW,
-     NULL},
-    {"next", PAWL__COLUMN_TEXT, offsetof(shown_letter, next), NULL, PAWL__LEVEL_SHOW, NULL},
-    {"body", PAWL__COLUMN_TEXT, offsetof(pawl_dead_row, message.body), NULL, PAWL__LEVEL_REVEAL,
-     NULL},
+    LETTER("headers", JSON, message.headers, NULL, PAWL__LEVEL_SHOW),
+    PAWL__COLUMN(shown_letter, "next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
+    LETTER("body", TEXT, message.body, NULL, PAWL__LEVEL_REVEAL),
     {.key = NULL},
 };
 
@@ -135,10 +115,7 @@ typedef struct run_row {
     pawl_text code, error;
 } run_row;
 
-#define RUN(key, kind, member, heading)                                                      \
-    {                                                                                        \
-        key, PAWL__COLUMN_##kind, offsetof(run_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define RUN(key, kind, member, ...) PAWL__COLUMN(run_row, key, kind, member, __VA_ARGS__)
 static const pawl__column run_columns[] = {
     RUN("attempt", COUNT, attempt, "attempt"),
     RUN("at", TEXT, at, "at"),

@@ -43,59 +43,46 @@ const pawl__argument pawl__events_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define EVENTS_OPTION(name_, kind_, member, value_, actions_, help_)                          \
-    {                                                                                         \
-        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
-        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
-    }
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__events_verb_options[] = {
-    {.name    = "after",
-     .kind    = PAWL__OPTION_COUNT,
-     .offset  = offsetof(verb_fields, after),
-     .value   = "N",
-     .help    = "behind this seq, version (--stream) or global position (--by-position)",
-     .max     = INT64_MAX,
-     .actions = FOR_LIST},
-    EVENTS_OPTION("backward", FLAG, is_backward, NULL, FOR_LIST,
-                  "newest first; --after N: those before N"),
-    EVENTS_OPTION(
-        "by-position", FLAG, is_by_position, NULL, FOR_LIST,
-        "in the order projections read; events without a global position yet are left out"),
-    EVENTS_OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
+    OPTION("after", COUNT, after, "N", FOR_LIST,
+           "behind this seq, version (--stream) or global position (--by-position)",
+           .max = INT64_MAX),
+    OPTION("backward", FLAG, is_backward, NULL, FOR_LIST,
+           "newest first; --after N: those before N"),
+    OPTION("by-position", FLAG, is_by_position, NULL, FOR_LIST,
+           "in the order projections read; events without a global position yet are left out"),
+    OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
-    EVENTS_OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
-    EVENTS_OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
-                  "what operators did, who and why, newest first; with --after and --limit only"),
+    OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
+    OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
+           "what operators did, who and why, newest first; with --after and --limit only"),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    EVENTS_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
+    OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
     PAWL__OPTION_STORE(verb_fields, at),
-    EVENTS_OPTION("stream", TEXT, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
-    EVENTS_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "of this type"),
+    OPTION("stream", TEXT, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
+    OPTION("type", TEXT, type, "TYPE", FOR_LIST, "of this type"),
     {.name = NULL},
 };
 
-#define EVENT(key, kind, member, heading, level)                                                  \
-    {                                                                                             \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_event_row, member), heading, PAWL__LEVEL_##level, \
-            NULL                                                                                  \
-    }
+#define EVENT(key, kind, member, ...) PAWL__COLUMN(pawl_event_row, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
-    EVENT("seq", COUNT, seq, "seq", LIST),
-    EVENT("position", NUMBER, position, "global position", LIST),
-    EVENT("stream", TEXT, stream, "stream", LIST),
-    EVENT("version", COUNT, version, "version", LIST),
-    EVENT("type", TEXT, event.type, "type", LIST),
-    EVENT("type_version", COUNT_32, event.type_version, NULL, LIST),
-    EVENT("at", TIME, event.at, "at", LIST),
-    EVENT("message_id", TEXT, event.message_id, "message id", LIST),
-    EVENT("correlation_id", TEXT, event.correlation_id, NULL, LIST),
-    EVENT("causation_id", TEXT, event.causation_id, NULL, LIST),
-    EVENT("dispatch_id", ID, event.dispatch_id, NULL, LIST),
-    EVENT("body_size", SIZE, event.body, NULL, LIST),
-    EVENT("headers", JSON, event.headers, NULL, SHOW),
-    EVENT("body", TEXT, event.body, NULL, REVEAL),
+    EVENT("seq", COUNT, seq, "seq"),
+    EVENT("position", NUMBER, position, "global position"),
+    EVENT("stream", TEXT, stream, "stream"),
+    EVENT("version", COUNT, version, "version"),
+    EVENT("type", TEXT, event.type, "type"),
+    EVENT("type_version", COUNT_32, event.type_version, NULL),
+    EVENT("at", TIME, event.at, "at"),
+    EVENT("message_id", TEXT, event.message_id, "message id"),
+    EVENT("correlation_id", TEXT, event.correlation_id, NULL),
+    EVENT("causation_id", TEXT, event.causation_id, NULL),
+    EVENT("dispatch_id", ID, event.dispatch_id, NULL),
+    EVENT("body_size", SIZE, event.body, NULL),
+    EVENT("headers", JSON, event.headers, NULL, PAWL__LEVEL_SHOW),
+    EVENT("body", TEXT, event.body, NULL, PAWL__LEVEL_REVEAL),
     {.key = NULL},
 };
 
@@ -106,10 +93,7 @@ typedef struct operator_row {
     pawl__action_row done;
 } operator_row;
 
-#define OPERATOR(key, kind, member)                                                           \
-    {                                                                                         \
-        key, PAWL__COLUMN_##kind, offsetof(operator_row, member), key, PAWL__LEVEL_LIST, NULL \
-    }
+#define OPERATOR(key, kind, member) PAWL__COLUMN(operator_row, key, kind, member, key)
 static const pawl__column operator_columns[] = {
     OPERATOR("seq", COUNT, seq),           OPERATOR("at", TIME, done.at),
     OPERATOR("action", TEXT, done.action), OPERATOR("stream", TEXT, stream),

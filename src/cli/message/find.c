@@ -46,54 +46,29 @@ const pawl__argument pawl__find_verb_arguments[] = {
 static const char *const place_choices[] = {"aggregator", "dead",  "history",
                                             "outbox",     "queue", NULL};
 
-#define FIND_OPTION(name_, kind_, member, value_, help_)                                      \
-    {                                                                                         \
-        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
-        .value = value_, .help = help_                                                        \
-    }
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__find_verb_options[] = {
-    FIND_OPTION("after", TEXT, after, "CURSOR", "go on behind it, as a search that stopped said"),
-    {.name          = "deadline",
-     .kind          = PAWL__OPTION_DURATION,
-     .offset        = offsetof(verb_fields, deadline),
-     .value         = "DURATION",
-     .min           = 0,
-     .max           = PAWL_DAYS(1),
-     .has_default   = true,
-     .value_default = DEADLINE_DEFAULT,
-     .help          = "the search stops then, after a page at least, and says how it goes on"},
-    {.name          = "in",
-     .kind          = PAWL__OPTION_TEXT,
-     .offset        = offsetof(verb_fields, places),
-     .value         = "PLACE,...",
-     .choices       = place_choices,
-     .is_set        = true,
-     .default_words = "all",
-     .help          = "dead, queue, outbox, aggregator, history: they are read in this order"},
-    FIND_OPTION("json", FLAG, is_json, NULL,
-                "one JSON object on a line each, the last about the search"),
-    {.name          = "limit",
-     .kind          = PAWL__OPTION_COUNT,
-     .offset        = offsetof(verb_fields, limit),
-     .value         = "N",
-     .min           = 1,
-     .max           = INT64_MAX,
-     .has_default   = true,
-     .value_default = LIMIT_DEFAULT,
-     .help          = "stop after N messages"},
+    OPTION("after", TEXT, after, "CURSOR", 0, "go on behind it, as a search that stopped said"),
+    OPTION("deadline", DURATION, deadline, "DURATION", 0,
+           "the search stops then, after a page at least, and says how it goes on", 0, PAWL_DAYS(1),
+           .has_default = true, .value_default = DEADLINE_DEFAULT),
+    OPTION("in", TEXT, places, "PLACE,...", 0,
+           "dead, queue, outbox, aggregator, history: they are read in this order",
+           .choices = place_choices, .is_set = true, .default_words = "all"),
+    OPTION("json", FLAG, is_json, NULL, 0,
+           "one JSON object on a line each, the last about the search"),
+    OPTION("limit", COUNT, limit, "N", 0, "stop after N messages", 1, INT64_MAX,
+           .has_default = true, .value_default = LIMIT_DEFAULT),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    FIND_OPTION("queue", TEXT, queue, "NAME",
-                "of this queue, endpoint, destination or aggregator alone"),
-    FIND_OPTION("since", TEXT, since, "TIME",
-                "placed, dead-lettered, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
+    OPTION("queue", TEXT, queue, "NAME", 0,
+           "of this queue, endpoint, destination or aggregator alone"),
+    OPTION("since", TEXT, since, "TIME", 0,
+           "placed, dead-lettered, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
 };
 
-#define FOUND(key, kind, member, heading)                                                        \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(pawl__found, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define FOUND(key, kind, member, ...) PAWL__COLUMN(pawl__found, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
     FOUND("place", TEXT, place, "in"),
     FOUND("message_id", TEXT, message.id, "message id"),

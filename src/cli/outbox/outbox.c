@@ -46,58 +46,36 @@ static const char *const state_names[] = {
     [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
 };
 
-#define OUTBOX_OPTION(name_, kind_, member, value_, actions_, help_)                \
-    {                                                                               \
-        .name = name_, .kind = PAWL__OPTION_##kind_,                                \
-        .offset = offsetof(pawl__outbox_fields, member), .value = value_, .min = 1, \
-        .max = INT64_MAX, .actions = actions_, .help = help_                        \
-    }
+#define OPTION(name, kind, member, ...) \
+    PAWL__OPTION(pawl__outbox_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__outbox_verb_options[] = {
-    {.name    = "after",
-     .kind    = PAWL__OPTION_COUNT,
-     .offset  = offsetof(pawl__outbox_fields, after),
-     .value   = "ID",
-     .help    = "rows with a larger number; 0: from the first one",
-     .max     = INT64_MAX,
-     .actions = FOR_LIST},
-    OUTBOX_OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
-    OUTBOX_OPTION("app", TEXT, application, "APP.so", 0,
-                  "the program that has the sagas: they are named by their values"),
-    {.name    = "attempts",
-     .kind    = PAWL__OPTION_COUNT,
-     .offset  = offsetof(pawl__outbox_fields, attempts),
-     .value   = "N",
-     .min     = 1,
-     .max     = INT32_MAX,
-     .actions = FOR_MANY,
-     .help    = "tried N times or more"},
-    OUTBOX_OPTION("causation-id", TEXT, causation_id, "ID", FOR_MANY,
-                  "what was sent while this message was handled"),
+    OPTION("after", COUNT, after, "ID", FOR_LIST,
+           "rows with a larger number; 0: from the first one", .max = INT64_MAX),
+    OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
+    OPTION("app", TEXT, application, "APP.so", 0,
+           "the program that has the sagas: they are named by their values"),
+    OPTION("attempts", COUNT, attempts, "N", FOR_MANY, "tried N times or more", 1, INT32_MAX),
+    OPTION("causation-id", TEXT, causation_id, "ID", FOR_MANY,
+           "what was sent while this message was handled"),
     PAWL__OPTION_DEADLINE(pawl__outbox_fields, at),
-    OUTBOX_OPTION("destination", TEXT, destination, "NAME", FOR_MANY, "for this destination"),
-    OUTBOX_OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
-    OUTBOX_OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
-    OUTBOX_OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number"),
-    OUTBOX_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("destination", TEXT, destination, "NAME", FOR_MANY, "for this destination"),
+    OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
+    OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
+    OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number", 1, INT64_MAX),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
     PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
-    OUTBOX_OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
-    OUTBOX_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
-    OUTBOX_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
-                  "from this saga; by its value with --app"),
-    PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, saga_prefix),
-    OUTBOX_OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
-    {.name    = "state",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(pawl__outbox_fields, states),
-     .value   = "STATE,...",
-     .choices = state_names,
-     .is_set  = true,
-     .actions = FOR_MANY,
-     .help    = "pending, blocked, dispatched, dead, discarded"},
+    OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
+    OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+           "from this saga; by its value with --app"),
+    PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, saga_prefix, 0),
+    OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
+    OPTION("state", TEXT, states, "STATE,...", FOR_MANY,
+           "pending, blocked, dispatched, dead, discarded", .choices = state_names, .is_set = true),
     PAWL__OPTION_STORE(pawl__outbox_fields, at),
-    OUTBOX_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
-    OUTBOX_OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
+    OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
     {.name = NULL},
 };
 
@@ -119,21 +97,16 @@ typedef struct shown_row {
     pawl_text       saga; /* TYPE/VALUE of the source */
 } shown_row;
 
-#define ROW(key, kind, member, heading)                                                         \
-    {                                                                                           \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_outbox_row, member), heading, PAWL__LEVEL_LIST, \
-            NULL                                                                                \
-    }
+#define ROW(key, kind, member, ...) PAWL__COLUMN(pawl_outbox_row, key, kind, member, __VA_ARGS__)
 static const pawl__column row_columns[] = {
     ROW("id", COUNT, id, "id"),
-    {"state", PAWL__COLUMN_NAME, offsetof(pawl_outbox_row, state), "state", PAWL__LEVEL_LIST,
-     state_names},
+    ROW("state", NAME, state, "state", .names = state_names),
     ROW("attempts", COUNT_32, attempts, "attempts"),
     ROW("attempts_before", COUNT_32, attempts_before, NULL),
     ROW("dispatch_id", ID, dispatch_id, NULL),
     ROW("endpoint", TEXT, endpoint, "endpoint"),
     ROW("source", TEXT, source, "ordering key"),
-    {"saga", PAWL__COLUMN_TEXT, offsetof(shown_row, saga), NULL, PAWL__LEVEL_LIST, NULL},
+    PAWL__COLUMN(shown_row, "saga", TEXT, saga, NULL),
     ROW("version", COUNT, version, NULL),
     ROW("index", COUNT_32, index, NULL),
     ROW("destination", TEXT, destination, "destination"),
@@ -146,25 +119,20 @@ static const pawl__column row_columns[] = {
     ROW("next_attempt", TIME, next_attempt, NULL),
     ROW("dispatched", TIME, dispatched, NULL),
     ROW("body_size", SIZE, message.body, NULL),
-    {"headers", PAWL__COLUMN_JSON, offsetof(pawl_outbox_row, message.headers), NULL,
-     PAWL__LEVEL_SHOW, NULL},
-    {"next", PAWL__COLUMN_TEXT, offsetof(shown_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
-    {"body", PAWL__COLUMN_TEXT, offsetof(pawl_outbox_row, message.body), NULL, PAWL__LEVEL_REVEAL,
-     NULL},
+    ROW("headers", JSON, message.headers, NULL, PAWL__LEVEL_SHOW),
+    PAWL__COLUMN(shown_row, "next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
+    ROW("body", TEXT, message.body, NULL, PAWL__LEVEL_REVEAL),
     {.key = NULL},
 };
 
-#define ATTEMPT(key, kind, member, heading, names)                                               \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_attempt_row, member), heading, PAWL__LEVEL_LIST, \
-            names                                                                                \
-    }
+#define ATTEMPT(key, kind, member, ...) \
+    PAWL__COLUMN(pawl_attempt_row, key, kind, member, __VA_ARGS__)
 static const pawl__column attempt_columns[] = {
-    ATTEMPT("attempt", COUNT_32, attempt, "attempt", NULL),
-    ATTEMPT("outcome", NAME, outcome, "outcome", outcome_names),
-    ATTEMPT("at", TIME, at, "at", NULL),
-    ATTEMPT("duration_us", DURATION, duration, "duration", NULL),
-    ATTEMPT("error", TEXT, error, "error", NULL),
+    ATTEMPT("attempt", COUNT_32, attempt, "attempt"),
+    ATTEMPT("outcome", NAME, outcome, "outcome", .names = outcome_names),
+    ATTEMPT("at", TIME, at, "at"),
+    ATTEMPT("duration_us", DURATION, duration, "duration"),
+    ATTEMPT("error", TEXT, error, "error"),
     {.key = NULL},
 };
 

@@ -43,37 +43,19 @@ const pawl__argument pawl__projection_verb_arguments[] = {
      .help        = "as list has it"},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__projection_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name          = "from",
-     .kind          = PAWL__OPTION_TEXT,
-     .offset        = offsetof(verb_fields, from),
-     .value         = "POSITION|TIME",
-     .actions       = FOR_REBUILD,
-     .help          = "the first event to read again",
-     .default_words = "the first of all"},
-    {.name   = "json",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_json),
-     .help   = "one JSON object on a line each"},
+    OPTION("from", TEXT, from, "POSITION|TIME", FOR_REBUILD, "the first event to read again",
+           .default_words = "the first of all"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    {.name    = "reason",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, reason),
-     .value   = "TEXT",
-     .actions = FOR_ACTIONS,
-     .help    = "why, for the record"},
+    OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
     PAWL__OPTION_STORE(verb_fields, at),
-    {.name    = "while-read",
-     .kind    = PAWL__OPTION_FLAG,
-     .offset  = offsetof(verb_fields, while_read),
-     .actions = FOR_REBUILD,
-     .help    = "also while a worker reads: its handlers write the same rows again"},
-    {.name    = "yes",
-     .kind    = PAWL__OPTION_FLAG,
-     .offset  = offsetof(verb_fields, is_agreed),
-     .actions = FOR_REBUILD,
-     .help    = "without asking: what the handlers wrote was cleared"},
+    OPTION("while-read", FLAG, while_read, NULL, FOR_REBUILD,
+           "also while a worker reads: its handlers write the same rows again"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_REBUILD,
+           "without asking: what the handlers wrote was cleared"),
     {.name = NULL},
 };
 
@@ -92,31 +74,26 @@ typedef struct shown_projection {
     pawl_text           next;
 } shown_projection;
 
-#define SHOWN(key, kind, member, heading, level)                               \
-    {                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(shown_projection, member), heading, \
-            PAWL__LEVEL_##level, NULL                                          \
-    }
+#define SHOWN(key, kind, member, ...) PAWL__COLUMN(shown_projection, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
-    SHOWN("projection", TEXT, row.name, "projection", LIST),
-    {"state", PAWL__COLUMN_NAME, offsetof(shown_projection, state), "state", PAWL__LEVEL_LIST,
-     state_names},
-    SHOWN("position", COUNT, row.position, "global position", LIST),
-    SHOWN("lag", COUNT, row.lag, "lag", LIST),
-    SHOWN("last", COUNT, row.last, NULL, LIST),
-    SHOWN("worker", ID, row.worker.uuid, NULL, LIST),
-    SHOWN("failing_since", TIME, row.failure.since, "failing since", LIST),
-    SHOWN("failed_at", TIME, row.failure.at, NULL, LIST),
-    SHOWN("attempts", NUMBER, row.failure.attempts, "attempts", LIST),
-    SHOWN("next_attempt", TIME, row.failure.next, NULL, LIST),
-    SHOWN("event_position", NUMBER, row.failure.position, NULL, LIST),
-    SHOWN("event_stream", TEXT, row.failure.stream, NULL, LIST),
-    SHOWN("event_version", NUMBER, row.failure.version, NULL, LIST),
-    SHOWN("event_type", TEXT, row.failure.type, NULL, LIST),
-    SHOWN("endpoint", TEXT, row.failure.endpoint, NULL, LIST),
-    SHOWN("code", TEXT, row.failure.code, "code", LIST),
-    SHOWN("error", TEXT, row.failure.error, "error", LIST),
-    SHOWN("next", TEXT, next, NULL, SHOW),
+    SHOWN("projection", TEXT, row.name, "projection"),
+    SHOWN("state", NAME, state, "state", .names = state_names),
+    SHOWN("position", COUNT, row.position, "global position"),
+    SHOWN("lag", COUNT, row.lag, "lag"),
+    SHOWN("last", COUNT, row.last, NULL),
+    SHOWN("worker", ID, row.worker.uuid, NULL),
+    SHOWN("failing_since", TIME, row.failure.since, "failing since"),
+    SHOWN("failed_at", TIME, row.failure.at, NULL),
+    SHOWN("attempts", NUMBER, row.failure.attempts, "attempts"),
+    SHOWN("next_attempt", TIME, row.failure.next, NULL),
+    SHOWN("event_position", NUMBER, row.failure.position, NULL),
+    SHOWN("event_stream", TEXT, row.failure.stream, NULL),
+    SHOWN("event_version", NUMBER, row.failure.version, NULL),
+    SHOWN("event_type", TEXT, row.failure.type, NULL),
+    SHOWN("endpoint", TEXT, row.failure.endpoint, NULL),
+    SHOWN("code", TEXT, row.failure.code, "code"),
+    SHOWN("error", TEXT, row.failure.error, "error"),
+    SHOWN("next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 const pawl__report pawl__projection_verb_reports[] = {

@@ -55,38 +55,29 @@ const pawl__argument pawl__queue_verb_arguments[] = {
 
 static const char *const due_names[] = {"later", "now", NULL};
 
-#define QUEUE_OPTION(name_, kind_, member, value_, actions_, help_)                \
-    {                                                                              \
-        .name = name_, .kind = PAWL__OPTION_##kind_,                               \
-        .offset = offsetof(pawl__queue_fields, member), .value = value_, .min = 1, \
-        .max = INT64_MAX, .actions = actions_, .help = help_                       \
-    }
+#define OPTION(name, kind, member, ...) \
+    PAWL__OPTION(pawl__queue_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__queue_verb_options[] = {
     PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
-    QUEUE_OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
-                 "for good, without dead letters"),
-    QUEUE_OPTION("dry-run", FLAG, is_dry, NULL, FOR_TAKE, "only count them"),
-    {.name    = "due",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(pawl__queue_fields, due),
-     .value   = "WHEN",
-     .choices = due_names,
-     .actions = FOR_PEEK | FOR_TAKE,
-     .help    = "now: what is due; later: what is scheduled or retried"},
-    QUEUE_OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
-    QUEUE_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    QUEUE_OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
-                 "no message with a larger number, as peek has it: to go on"),
+    OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
+           "for good, without dead letters"),
+    OPTION("dry-run", FLAG, is_dry, NULL, FOR_TAKE, "only count them"),
+    OPTION("due", TEXT, due, "WHEN", FOR_PEEK | FOR_TAKE,
+           "now: what is due; later: what is scheduled or retried", .choices = due_names),
+    OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
+           "no message with a larger number, as peek has it: to go on", 1, INT64_MAX),
     PAWL__OPTION_LIMIT(pawl__queue_fields, limit, FOR_PEEK, "messages"),
     PAWL__OPTION_PREFIX(pawl__queue_fields, at),
-    QUEUE_OPTION("rate", COUNT, rate, "N", FOR_TAKE, "at most N messages a second"),
-    QUEUE_OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
-    QUEUE_OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
+    OPTION("rate", COUNT, rate, "N", FOR_TAKE, "at most N messages a second", 1, INT64_MAX),
+    OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
-    QUEUE_OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
-    QUEUE_OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
-                 "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
-    QUEUE_OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
+    OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
+    OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
+           "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
     {.name = NULL},
 };
 
@@ -104,24 +95,20 @@ typedef struct queue_row {
     pawl_text       next;
 } queue_row;
 
-#define QUEUE(key, kind, member, heading)                                                      \
-    {                                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(queue_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define QUEUE(key, kind, member, ...) PAWL__COLUMN(queue_row, key, kind, member, __VA_ARGS__)
 static const pawl__column queue_columns[] = {
     QUEUE("queue", TEXT, info.queue, "queue"),
     QUEUE("ready", ROWS, info.ready, "ready"),
     QUEUE("scheduled", ROWS, info.scheduled, "scheduled"),
     QUEUE("oldest", TIME, info.oldest, "oldest"),
     QUEUE("workers", COUNT, info.workers, "workers"),
-    {"state", PAWL__COLUMN_NAME, offsetof(queue_row, state), "state", PAWL__LEVEL_LIST,
-     state_names},
+    QUEUE("state", NAME, state, "state", .names = state_names),
     QUEUE("dead", ROWS, info.dead, "dead letters"),
     QUEUE("types", COUNT, info.types, NULL),
     QUEUE("paused", TIME, paused, NULL),
     QUEUE("paused_by", TEXT, paused_by, NULL),
     QUEUE("paused_reason", TEXT, paused_reason, NULL),
-    {"next", PAWL__COLUMN_TEXT, offsetof(queue_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    QUEUE("next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 
@@ -133,31 +120,28 @@ typedef struct message_row {
     int64_t   holds;
 } message_row;
 
-#define MESSAGE(key, kind, member, heading, level)                                \
-    {                                                                             \
-        key, PAWL__COLUMN_##kind, offsetof(message_row, message.member), heading, \
-            PAWL__LEVEL_##level, NULL                                             \
-    }
+#define MESSAGE(key, kind, member, ...) \
+    PAWL__COLUMN(message_row, key, kind, message.member, __VA_ARGS__)
 static const pawl__column message_columns[] = {
-    MESSAGE("message_id", TEXT, row.message.id, "message id", LIST),
-    MESSAGE("type", TEXT, row.message.type, "type", LIST),
-    MESSAGE("attempts", COUNT_32, row.attempts, "attempts", LIST),
-    MESSAGE("crashes", COUNT_32, row.crashes, NULL, LIST),
-    MESSAGE("due", TIME, row.due, "due", LIST),
-    {"waits", PAWL__COLUMN_TEXT, offsetof(message_row, waits), "waits", PAWL__LEVEL_LIST, NULL},
-    MESSAGE("error", TEXT, error, "last error", LIST),
-    MESSAGE("seq", COUNT, row.seq, NULL, LIST),
-    MESSAGE("placed", TIME, row.placed, NULL, LIST),
-    MESSAGE("waiting_since", TIME, row.waiting_since, NULL, LIST),
-    {"key", PAWL__COLUMN_TEXT, offsetof(message_row, key), NULL, PAWL__LEVEL_LIST, NULL},
-    {"behind", PAWL__COLUMN_TEXT, offsetof(message_row, behind), NULL, PAWL__LEVEL_LIST, NULL},
-    {"holds", PAWL__COLUMN_COUNT, offsetof(message_row, holds), NULL, PAWL__LEVEL_LIST, NULL},
-    MESSAGE("correlation_id", TEXT, row.message.correlation_id, NULL, LIST),
-    MESSAGE("causation_id", TEXT, row.message.causation_id, NULL, LIST),
-    MESSAGE("body_size", SIZE, row.message.body, NULL, LIST),
-    MESSAGE("history", JSON, row.history, NULL, REVEAL),
-    MESSAGE("headers", JSON, row.message.headers, NULL, REVEAL),
-    MESSAGE("body", TEXT, row.message.body, NULL, REVEAL),
+    MESSAGE("message_id", TEXT, row.message.id, "message id"),
+    MESSAGE("type", TEXT, row.message.type, "type"),
+    MESSAGE("attempts", COUNT_32, row.attempts, "attempts"),
+    MESSAGE("crashes", COUNT_32, row.crashes, NULL),
+    MESSAGE("due", TIME, row.due, "due"),
+    PAWL__COLUMN(message_row, "waits", TEXT, waits, "waits"),
+    MESSAGE("error", TEXT, error, "last error"),
+    MESSAGE("seq", COUNT, row.seq, NULL),
+    MESSAGE("placed", TIME, row.placed, NULL),
+    MESSAGE("waiting_since", TIME, row.waiting_since, NULL),
+    PAWL__COLUMN(message_row, "key", TEXT, key, NULL),
+    PAWL__COLUMN(message_row, "behind", TEXT, behind, NULL),
+    PAWL__COLUMN(message_row, "holds", COUNT, holds, NULL),
+    MESSAGE("correlation_id", TEXT, row.message.correlation_id, NULL),
+    MESSAGE("causation_id", TEXT, row.message.causation_id, NULL),
+    MESSAGE("body_size", SIZE, row.message.body, NULL),
+    MESSAGE("history", JSON, row.history, NULL, PAWL__LEVEL_REVEAL),
+    MESSAGE("headers", JSON, row.message.headers, NULL, PAWL__LEVEL_REVEAL),
+    MESSAGE("body", TEXT, row.message.body, NULL, PAWL__LEVEL_REVEAL),
     {.key = NULL},
 };
 

@@ -16,12 +16,9 @@
 #include "runtime/observe/health_rows.h"
 
 /* Rows of a verb's options, for a field of type pawl__texts. */
-#define PAWL__OPTION_HEALTH(fields, member)                                               \
-    {                                                                                     \
-        .name = "health", .kind = PAWL__OPTION_LIST, .offset = offsetof(fields, member),  \
-        .value = "CHECK=LIMIT[/LIMIT]",                                                   \
-        .help  = "from where on a check of health is degraded, and unhealthy; off: never" \
-    }
+#define PAWL__OPTION_HEALTH(fields, member)                                \
+    PAWL__OPTION(fields, "health", LIST, member, "CHECK=LIMIT[/LIMIT]", 0, \
+                 "from where on a check of health is degraded, and unhealthy; off: never")
 
 typedef struct pawl__limits {
     pawl_health_options health;

@@ -46,96 +46,50 @@ const pawl__argument pawl__run_verb_arguments[] = {
      .help   = "the application: a shared object that PAWL_EXPORT_APPLICATION is in"},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__run_verb_options[] = {
-    PAWL__NUMBER_ROWS(PAWL__SETTINGS_OPTION){
-        .name   = "audit",
-        .kind   = PAWL__OPTION_TEXT,
-        .offset = offsetof(verb_fields, words.words[PAWL__WORD_AUDIT]),
-        .value  = "URL#QUEUE",
-        .help =
-            "copy each handled message to this queue, by the outbox; no URL: of this store; none: copy nothing"},
-    {.name   = "config",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, words.file),
-     .value  = "FILE",
-     .help =
-         "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"},
-    {.name          = "create",
-     .kind          = PAWL__OPTION_YES_NO,
-     .offset        = offsetof(verb_fields, is_created),
-     .has_default   = true,
-     .value_default = true,
-     .help          = "make missing tables (never on a database server)"},
-    {.name          = "endpoint",
-     .kind          = PAWL__OPTION_TEXT,
-     .offset        = offsetof(verb_fields, endpoint),
-     .value         = "NAME",
-     .help          = "run this endpoint only",
-     .default_words = "all of the application"},
+    PAWL__NUMBER_ROWS(PAWL__SETTINGS_OPTION) OPTION(
+        "audit", TEXT, words.words[PAWL__WORD_AUDIT], "URL#QUEUE", 0,
+        "copy each handled message to this queue, by the outbox; no URL: of this store; none: copy nothing"),
+    OPTION(
+        "config", TEXT, words.file, "FILE", 0,
+        "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"),
+    OPTION("create", YES_NO, is_created, NULL, 0,
+           "make missing tables (never on a database server)", .has_default = true,
+           .value_default = true),
+    OPTION("endpoint", TEXT, endpoint, "NAME", 0, "run this endpoint only",
+           .default_words = "all of the application"),
     PAWL__OPTION_HEALTH(verb_fields, words.health),
-    {.name   = "http",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, http),
-     .value  = "PORT",
-     .help   = "/livez, /readyz and /metrics on 127.0.0.1, or on ADDRESS:PORT; 0: any port"},
-    {.name   = "json",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_json),
-     .help   = "with --show-options: one JSON object for each option, route and row of recovery"},
-    {.name    = "log",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, log),
-     .value   = "LEVEL",
-     .choices = log_levels,
-     .help    = "error, warning, info, debug or trace (each call of a store), on standard error",
-     .text_default = "info"},
-    {.name   = "ordered",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, words.words[PAWL__WORD_ORDERED]),
-     .value  = "KEY",
-     .help =
-         "handle the messages of one key in their order: saga, header:NAME, property:NAME; none: in any"},
-    {.name   = "otlp",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, otlp),
-     .value  = "URL",
-     .help   = "send traces and metrics to this collector, http://HOST:4318"},
-    {.name         = "prefix",
-     .kind         = PAWL__OPTION_TEXT,
-     .offset       = offsetof(verb_fields, at.prefix),
-     .value        = "NAME",
-     .text_default = PAWL__PREFIX_DEFAULT,
-     .is_layered   = true, /* the application may have another */
-     .help         = "what the names of the shared tables begin with"},
-    {.name   = "recovery",
-     .kind   = PAWL__OPTION_LIST,
-     .offset = offsetof(verb_fields, words.recovery),
-     .value  = "WORDS",
-     .help =
-         "retries by error and type: code=CODE type=TYPE immediate=N delayed=N delay=TIME delay-max=TIME then=dead|discard"},
-    {.name   = "restart",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_restarted),
-     .help =
-         "run it in a child process, which is started again when it crashes; its signal is in the history of the message"},
-    {.name   = "route",
-     .kind   = PAWL__OPTION_LIST,
-     .offset = offsetof(verb_fields, words.routes),
-     .value  = "NAME=URL#QUEUE",
-     .help =
-         "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"},
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
-    {.name   = "show-options",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_shown),
-     .help   = "print the settings of each endpoint with their sources; run nothing"},
+    OPTION("http", TEXT, http, "PORT", 0,
+           "/livez, /readyz and /metrics on 127.0.0.1, or on ADDRESS:PORT; 0: any port"),
+    OPTION("json", FLAG, is_json, NULL, 0,
+           "with --show-options: one JSON object for each option, route and row of recovery"),
+    OPTION("log", TEXT, log, "LEVEL", 0,
+           "error, warning, info, debug or trace (each call of a store), on standard error",
+           .choices = log_levels, .text_default = "info"),
+    OPTION(
+        "ordered", TEXT, words.words[PAWL__WORD_ORDERED], "KEY", 0,
+        "handle the messages of one key in their order: saga, header:NAME, property:NAME; none: in any"),
+    OPTION("otlp", TEXT, otlp, "URL", 0,
+           "send traces and metrics to this collector, http://HOST:4318"),
+    /* The application may have another. */
+    OPTION("prefix", TEXT, at.prefix, "NAME", 0, "what the names of the shared tables begin with",
+           .text_default = PAWL__PREFIX_DEFAULT, .is_layered = true),
+    OPTION(
+        "recovery", LIST, words.recovery, "WORDS", 0,
+        "retries by error and type: code=CODE type=TYPE immediate=N delayed=N delay=TIME delay-max=TIME then=dead|discard"),
+    OPTION(
+        "restart", FLAG, is_restarted, NULL, 0,
+        "run it in a child process, which is started again when it crashes; its signal is in the history of the message"),
+    OPTION(
+        "route", LIST, words.routes, "NAME=URL#QUEUE", 0,
+        "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
+    OPTION("show-options", FLAG, is_shown, NULL, 0,
+           "print the settings of each endpoint with their sources; run nothing"),
     PAWL__OPTION_STORE(verb_fields, at),
-    {.name   = "transport",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, words.words[PAWL__WORD_TRANSPORT]),
-     .value  = "URL#QUEUE",
-     .help =
-         "read this queue of a broker, too, amqp://HOST/; no QUEUE: that of the endpoint's name"},
+    OPTION("transport", TEXT, words.words[PAWL__WORD_TRANSPORT], "URL#QUEUE", 0,
+           "read this queue of a broker, too, amqp://HOST/; no QUEUE: that of the endpoint's name"),
     {.name = NULL},
 };
 
@@ -272,10 +226,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
 
 /* ---- The verb ------------------------------------------------------------- */
 
-#define SETTING(key, kind, member, heading)                                                        \
-    {                                                                                              \
-        key, PAWL__COLUMN_##kind, offsetof(pawl__setting, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define SETTING(key, kind, member, ...) PAWL__COLUMN(pawl__setting, key, kind, member, __VA_ARGS__)
 static const pawl__column setting_columns[] = {
     SETTING("endpoint", TEXT, endpoint, "endpoint"),
     SETTING("option", TEXT, option, "option"),

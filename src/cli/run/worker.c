@@ -38,18 +38,11 @@ const pawl__argument pawl__worker_verb_arguments[] = {
      .help        = "as list has it"},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__worker_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name    = "endpoint",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, endpoint),
-     .value   = "NAME",
-     .actions = 1U << ACTION_LIST,
-     .help    = "of this endpoint only"},
-    {.name   = "json",
-     .kind   = PAWL__OPTION_FLAG,
-     .offset = offsetof(verb_fields, is_json),
-     .help   = "one JSON object on a line each"},
+    OPTION("endpoint", TEXT, endpoint, "NAME", 1U << ACTION_LIST, "of this endpoint only"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
@@ -61,10 +54,7 @@ typedef struct worker_row {
     pawl_text        next; /* of show: what it has in hand, in words */
 } worker_row;
 
-#define WORKER(key, kind, member, heading)                                                      \
-    {                                                                                           \
-        key, PAWL__COLUMN_##kind, offsetof(worker_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define WORKER(key, kind, member, ...) PAWL__COLUMN(worker_row, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
     WORKER("id", ID, info.id, "id"),
     WORKER("endpoint", TEXT, info.endpoint, "endpoint"),
@@ -84,7 +74,7 @@ static const pawl__column columns[] = {
     WORKER("started", TIME, info.started, "started"),
     WORKER("seen", TIME, info.seen, "last seen"),
     WORKER("types", JSON, info.types, NULL),
-    {"in_flight", PAWL__COLUMN_TEXT, offsetof(worker_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    WORKER("in_flight", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 
@@ -95,10 +85,7 @@ typedef struct stamped_row {
     int32_t   crashes; /* before */
 } stamped_row;
 
-#define STAMPED(key, kind, member, heading)                                                      \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(stamped_row, member), heading, PAWL__LEVEL_LIST, NULL \
-    }
+#define STAMPED(key, kind, member, ...) PAWL__COLUMN(stamped_row, key, kind, member, __VA_ARGS__)
 static const pawl__column stamped_columns[] = {
     STAMPED("message_id", TEXT, message_id, "message"),
     STAMPED("type", TEXT, type, "type"),

@@ -46,55 +46,38 @@ const pawl__argument pawl__saga_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define SAGA_OPTION(name_, kind_, member, value_, actions_, help_)                            \
-    {                                                                                         \
-        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
-        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
-    }
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__saga_verb_options[] = {
-    SAGA_OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
-    SAGA_OPTION(
+    OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
+    OPTION(
         "app", TEXT, application, "APP.so", 0,
         "the program that has the sagas, all but history need it; verify-upgrade: the one that is to "
         "go on"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    {.name    = "format",
-     .kind    = PAWL__OPTION_TEXT,
-     .offset  = offsetof(verb_fields, format),
-     .value   = "FORMAT",
-     .choices = format_names,
-     .help = "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
-             "processes)",
-     .default_words = "text, with --json json",
-     .actions       = FOR_HISTORY},
-    SAGA_OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
-                "the program that runs: what both tables tell; needs no store"),
-    SAGA_OPTION(
+    OPTION("format", TEXT, format, "FORMAT", FOR_HISTORY,
+           "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
+           "processes)",
+           .choices = format_names, .default_words = "text, with --json json"),
+    OPTION("from", TEXT, from, "OLD.so", FOR_VERIFY,
+           "the program that runs: what both tables tell; needs no store"),
+    OPTION(
         "intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
         "a member whose first value or OPT_ is another one, which stored rows without it are to have"),
-    SAGA_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    {.name          = "rate",
-     .kind          = PAWL__OPTION_COUNT,
-     .offset        = offsetof(verb_fields, rate),
-     .value         = "ROWS",
-     .help          = "rows in a second, at most",
-     .min           = 1,
-     .max           = RATE_MAX,
-     .has_default   = true,
-     .value_default = RATE_DEFAULT,
-     .actions       = FOR_VERIFY},
-    SAGA_OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
-    SAGA_OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
-                "a member that is stored, and is not to be read any more"),
-    SAGA_OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
-                "written while it goes on, removed at the end; when it is there: go on from there"),
-    SAGA_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix),
+    OPTION("rate", COUNT, rate, "ROWS", FOR_VERIFY, "rows in a second, at most", 1, RATE_MAX,
+           .has_default = true, .value_default = RATE_DEFAULT),
+    OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
+    OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
+           "a member that is stored, and is not to be read any more"),
+    OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
+           "written while it goes on, removed at the end; when it is there: go on from there"),
+    OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     PAWL__OPTION_STORE(verb_fields, at),
-    SAGA_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
-    SAGA_OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
+    OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
     {.name = NULL},
 };
 

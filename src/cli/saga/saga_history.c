@@ -17,10 +17,7 @@
 
 /* ---- Columns --------------------------------------------------------------- */
 
-#define LINE(key, kind, member)                                                                   \
-    {                                                                                             \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_history_row, member), key, PAWL__LEVEL_LIST, NULL \
-    }
+#define LINE(key, kind, member) PAWL__COLUMN(pawl_history_row, key, kind, member, key)
 const pawl__column pawl__history_columns[] = {
     LINE("line", COUNT, id),
     LINE("at", TIME, entry.at),

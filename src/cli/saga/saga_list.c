@@ -25,34 +25,28 @@ typedef struct shown_saga {
     pawl_text state, metadata, originator, original_message_id;
 } shown_saga;
 
-#define SAGA(key, kind, member, heading, level)                                                    \
-    {                                                                                              \
-        key, PAWL__COLUMN_##kind, offsetof(shown_saga, member), heading, PAWL__LEVEL_##level, NULL \
-    }
+#define SAGA(key, kind, member, ...) PAWL__COLUMN(shown_saga, key, kind, member, __VA_ARGS__)
 static const pawl__column columns[] = {
-    SAGA("saga", TEXT, name, "saga", LIST),
-    SAGA("type", TEXT, type, NULL, LIST),
-    SAGA("table", TEXT, table, NULL, LIST),
-    SAGA("value", TEXT, value, NULL, LIST),
-    SAGA("transitional", TEXT, transitional, NULL, LIST),
-    SAGA("id", ID, id, "id", LIST),
-    SAGA("version", COUNT, version, "version", LIST),
-    SAGA("type_version", TEXT, type_version, "state of", LIST),
-    SAGA("persistence_version", TEXT, persistence_version, "written by", LIST),
-    SAGA("begun", TIME, begun, "begun", LIST),
-    SAGA("state_size", COUNT, state_size, NULL, LIST),
-    SAGA("originator", TEXT, originator, NULL, SHOW),
-    SAGA("original_message_id", TEXT, original_message_id, NULL, SHOW),
-    SAGA("metadata", JSON, metadata, NULL, SHOW),
-    SAGA("state", JSON, state, NULL, SHOW),
+    SAGA("saga", TEXT, name, "saga"),
+    SAGA("type", TEXT, type, NULL),
+    SAGA("table", TEXT, table, NULL),
+    SAGA("value", TEXT, value, NULL),
+    SAGA("transitional", TEXT, transitional, NULL),
+    SAGA("id", ID, id, "id"),
+    SAGA("version", COUNT, version, "version"),
+    SAGA("type_version", TEXT, type_version, "state of"),
+    SAGA("persistence_version", TEXT, persistence_version, "written by"),
+    SAGA("begun", TIME, begun, "begun"),
+    SAGA("state_size", COUNT, state_size, NULL),
+    SAGA("originator", TEXT, originator, NULL, PAWL__LEVEL_SHOW),
+    SAGA("original_message_id", TEXT, original_message_id, NULL, PAWL__LEVEL_SHOW),
+    SAGA("metadata", JSON, metadata, NULL, PAWL__LEVEL_SHOW),
+    SAGA("state", JSON, state, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 
-#define TIMEOUT(key, kind, member, heading)                                                      \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_timeout_row, member), heading, PAWL__LEVEL_LIST, \
-            NULL                                                                                 \
-    }
+#define TIMEOUT(key, kind, member, ...) \
+    PAWL__COLUMN(pawl_timeout_row, key, kind, member, __VA_ARGS__)
 static const pawl__column timeout_columns[] = {
     TIMEOUT("timeout", TEXT, name, "timeout"),
     TIMEOUT("due", TIME, due, "due"),

@@ -51,38 +51,33 @@ const pawl__argument pawl__timeout_verb_arguments[] = {
     {.name = NULL},
 };
 
-#define TIMEOUT_OPTION(name_, kind_, member, value_, actions_, help_)                \
-    {                                                                                \
-        .name = name_, .kind = PAWL__OPTION_##kind_,                                 \
-        .offset = offsetof(pawl__timeout_fields, member), .value = value_, .min = 1, \
-        .max = INT64_MAX, .actions = actions_, .help = help_                         \
-    }
+#define OPTION(name, kind, member, ...) \
+    PAWL__OPTION(pawl__timeout_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__timeout_verb_options[] = {
-    TIMEOUT_OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
-    TIMEOUT_OPTION("app", TEXT, application, "APP.so", 0,
-                   "the program that has the sagas: they are named by their values"),
-    TIMEOUT_OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
-                   "later by that: 15m 2h 2d; set: from now on"),
+    OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
+    OPTION("app", TEXT, application, "APP.so", 0,
+           "the program that has the sagas: they are named by their values"),
+    OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
+           "later by that: 15m 2h 2d; set: from now on", 1, INT64_MAX),
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
-    TIMEOUT_OPTION(
-        "destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
-        "that are handled from this queue, or sent to this route; set needs it without --app"),
-    TIMEOUT_OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    TIMEOUT_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
+           "that are handled from this queue, or sent to this route; set needs it without --app"),
+    OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
-    TIMEOUT_OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
+    OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
-    TIMEOUT_OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
-    TIMEOUT_OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
-                   "of this saga; by its value with --app"),
-    PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix),
-    TIMEOUT_OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
-    TIMEOUT_OPTION("since", TEXT, since, "TIME", FOR_MANY,
-                   "due at this time or after: 2026-11-22T08:00:00Z"),
+    OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
+    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
+           "of this saga; by its value with --app"),
+    PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix, 0),
+    OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
+    OPTION("since", TEXT, since, "TIME", FOR_MANY,
+           "due at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__timeout_fields, at),
-    TIMEOUT_OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
-    TIMEOUT_OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
-    TIMEOUT_OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
+    OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
+    OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
 

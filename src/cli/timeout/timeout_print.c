@@ -6,38 +6,35 @@
 
 /* ---- Columns --------------------------------------------------------------- */
 
-#define TIMEOUT(key, kind, member, heading, level)                             \
-    {                                                                          \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_timeout_row, member), heading, \
-            PAWL__LEVEL_##level, NULL                                          \
-    }
+#define TIMEOUT(key, kind, member, ...) \
+    PAWL__COLUMN(pawl_timeout_row, key, kind, member, __VA_ARGS__)
 const pawl__column pawl__timeout_columns[] = {
-    TIMEOUT("id", ID, id, "id", LIST),
-    TIMEOUT("due", TIME, due, "due", LIST),
-    TIMEOUT("name", TEXT, name, "name", LIST),
-    TIMEOUT("saga_type", TEXT, saga_type, "saga", LIST),
-    TIMEOUT("saga_id", ID, saga_id, "saga id", LIST),
-    {"saga", PAWL__COLUMN_TEXT, offsetof(pawl__shown_timeout, saga), NULL, PAWL__LEVEL_LIST, NULL},
-    TIMEOUT("destination", TEXT, destination, "destination", LIST),
-    TIMEOUT("attempts", COUNT_32, attempts, "attempts", LIST),
-    TIMEOUT("generation", COUNT, generation, NULL, LIST),
-    TIMEOUT("owner", ID, owner, NULL, LIST),
-    TIMEOUT("lease_expires", TIME, lease_expires, NULL, LIST),
-    TIMEOUT("correlation_id", TEXT, correlation_id, NULL, LIST),
-    TIMEOUT("headers", JSON, headers, NULL, SHOW),
-    {"next", PAWL__COLUMN_TEXT, offsetof(pawl__shown_timeout, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    TIMEOUT("id", ID, id, "id"),
+    TIMEOUT("due", TIME, due, "due"),
+    TIMEOUT("name", TEXT, name, "name"),
+    TIMEOUT("saga_type", TEXT, saga_type, "saga"),
+    TIMEOUT("saga_id", ID, saga_id, "saga id"),
+    PAWL__COLUMN(pawl__shown_timeout, "saga", TEXT, saga, NULL),
+    TIMEOUT("destination", TEXT, destination, "destination"),
+    TIMEOUT("attempts", COUNT_32, attempts, "attempts"),
+    TIMEOUT("generation", COUNT, generation, NULL),
+    TIMEOUT("owner", ID, owner, NULL),
+    TIMEOUT("lease_expires", TIME, lease_expires, NULL),
+    TIMEOUT("correlation_id", TEXT, correlation_id, NULL),
+    TIMEOUT("headers", JSON, headers, NULL, PAWL__LEVEL_SHOW),
+    PAWL__COLUMN(pawl__shown_timeout, "next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
 
 /* Of leases: whose they are, and since when they are over. */
 static const pawl__column lease_columns[] = {
-    TIMEOUT("id", ID, id, "id", LIST),
-    TIMEOUT("name", TEXT, name, "name", LIST),
-    TIMEOUT("saga_type", TEXT, saga_type, "saga", LIST),
-    TIMEOUT("saga_id", ID, saga_id, "saga id", LIST),
-    TIMEOUT("destination", TEXT, destination, "destination", LIST),
-    TIMEOUT("owner", ID, owner, "leased by", LIST),
-    TIMEOUT("lease_expires", TIME, lease_expires, "until", LIST),
+    TIMEOUT("id", ID, id, "id"),
+    TIMEOUT("name", TEXT, name, "name"),
+    TIMEOUT("saga_type", TEXT, saga_type, "saga"),
+    TIMEOUT("saga_id", ID, saga_id, "saga id"),
+    TIMEOUT("destination", TEXT, destination, "destination"),
+    TIMEOUT("owner", ID, owner, "leased by"),
+    TIMEOUT("lease_expires", TIME, lease_expires, "until"),
     {.key = NULL},
 };
 

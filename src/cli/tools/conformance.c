@@ -28,37 +28,18 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__conformance_verb_arguments[] = {{.name = NULL}};
-const pawl__option   pawl__conformance_verb_options[]   = {
-        {.name   = "case",
-         .kind   = PAWL__OPTION_TEXT,
-         .offset = offsetof(verb_fields, filter),
-         .value  = "TEXT",
-         .help   = "only the cases whose \"noun: name\" holds the text"},
-        {.name   = "drop",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_drop),
-         .help   = "drop the tables that an interrupted run left, and stop"},
-        {.name   = "json",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_json),
-         .help   = "print one JSON object for each item of a case"},
-        {.name         = "prefix",
-         .kind         = PAWL__OPTION_TEXT,
-         .offset       = offsetof(verb_fields, at.prefix),
-         .value        = "NAME",
-         .help         = "what the names of all its tables begin with",
-         .text_default = PREFIX_DEFAULT},
-        {.name          = "seed",
-         .kind          = PAWL__OPTION_COUNT,
-         .offset        = offsetof(verb_fields, seed),
-         .value         = "N",
-         .help          = "of the random cases",
-         .is_layered    = true,
-         .default_words = "from the clock",
-         .min           = 0,
-         .max           = INT64_MAX},
-        PAWL__OPTION_STORE(verb_fields, at),
-        {.name = NULL},
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
+const pawl__option pawl__conformance_verb_options[] = {
+    OPTION("case", TEXT, filter, "TEXT", 0, "only the cases whose \"noun: name\" holds the text"),
+    OPTION("drop", FLAG, is_drop, NULL, 0,
+           "drop the tables that an interrupted run left, and stop"),
+    OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object for each item of a case"),
+    OPTION("prefix", TEXT, at.prefix, "NAME", 0, "what the names of all its tables begin with",
+           .text_default = PREFIX_DEFAULT),
+    OPTION("seed", COUNT, seed, "N", 0, "of the random cases", 0, INT64_MAX, .is_layered = true,
+           .default_words = "from the clock"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name = NULL},
 };
 
 const pawl__report pawl__conformance_verb_reports[] = {

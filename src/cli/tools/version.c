@@ -26,12 +26,11 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__version_verb_arguments[] = {{.name = NULL}};
-const pawl__option   pawl__version_verb_options[]   = {
-        {.name   = "json",
-         .kind   = PAWL__OPTION_FLAG,
-         .offset = offsetof(verb_fields, is_json),
-         .help   = "print one JSON object, with the modules that are found"},
-        {.name = NULL},
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
+const pawl__option pawl__version_verb_options[] = {
+    OPTION("json", FLAG, is_json, NULL, 0,
+           "print one JSON object, with the modules that are found"),
+    {.name = NULL},
 };
 
 const pawl__report pawl__version_verb_reports[] = {

@@ -29,24 +29,14 @@ const pawl__argument pawl__topology_verb_arguments[] = {
      .lines   = action_lines},
     {.name = NULL},
 };
+#define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__topology_verb_options[] = {
-    {.name   = "app",
-     .kind   = PAWL__OPTION_TEXT,
-     .offset = offsetof(verb_fields, application),
-     .value  = "APP.so",
-     .help   = "the application whose tables are read"},
-    {.name         = "format",
-     .kind         = PAWL__OPTION_TEXT,
-     .offset       = offsetof(verb_fields, format),
-     .value        = "FORMAT",
-     .choices      = format_names,
-     .help         = "text, json (one object), mermaid or dot (drawings)",
-     .text_default = "text"},
-    {.name   = "route",
-     .kind   = PAWL__OPTION_LIST,
-     .offset = offsetof(verb_fields, routes),
-     .value  = "NAME=URL#QUEUE",
-     .help = "where a destination leads, as pawl run takes it: before a route of the application"},
+    OPTION("app", TEXT, application, "APP.so", 0, "the application whose tables are read"),
+    OPTION("format", TEXT, format, "FORMAT", 0,
+           "text, json (one object), mermaid or dot (drawings)", .choices = format_names,
+           .text_default = "text"),
+    OPTION("route", LIST, routes, "NAME=URL#QUEUE", 0,
+           "where a destination leads, as pawl run takes it: before a route of the application"),
     {.name = NULL},
 };
 
