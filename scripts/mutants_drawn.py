@@ -8,7 +8,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
-import glob
 import os
 import random
 import re
@@ -16,28 +15,25 @@ import re
 import mutants
 
 LEFT_OUT = ("src/conformance/", "src/observe/")  # a suite of tests; a module without an area
-Site = collections.namedtuple("Site", "begin end new")  # of the text that is replaced
+Site = collections.namedtuple("Site", "begin end new")  # of the text that is replaced, within a function
 OPERAND = r"!?\w[\w.\[\]]*(?:->[\w.\[\]]+)*(?:\([^()]*\))?"
 LEAKS = re.compile(r"\w*(free|destroy)\(")  # the sanitizer's to see, which these tests run without
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 
 
-def masked(text):
-    """The text with blanks for comments, literals and directives, so that offsets stay."""
-    pattern = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
-    blank = lambda found: re.sub(r"[^\n]", " ", found.group())
-    return re.sub(pattern, blank, text, flags=re.S | re.M)
+class Drawn(mutants.Change):
+    """At a place that is known."""
 
+    def __init__(self, place, function, old):
+        super().__init__(place.path, function, old, place.new)
+        self.place = place
 
-def functions_of(text):
-    """[(name, begin, end)] of the bodies; the layout is clang-format's."""
-    found = []
-    for body in re.finditer(r"^\{\n.*?^\}", text, re.S | re.M):
-        head = text[max(0, text.rfind("\n\n", 0, body.start())):body.start()]
-        names = re.findall(r"(\w+)\(", head)
-        if names:
-            found.append((names[0], body.start(), body.end()))
-    return found
+    def scopes(self, sources, folders):
+        return [self.place[:3]]
+
+    def places(self, sources, folders):
+        path, begin, end, _ = self.place
+        return [self.place] if sources.text(path)[begin:end] == self.old else []
 
 
 def replaced(pattern, make):
@@ -106,63 +102,53 @@ def area_of(path, areas):
     listed, defects_in = tests_of(path, areas)
     if listed is None:
         return None
-    made = mutants.Area(path)
+    made = mutants.Area(path, listed.sources)
     made.name = re.sub(r"^src/(store/|transport/)?", "", os.path.dirname(path)).replace("/", "_")
     made.tests, made.servers = listed.tests, listed.servers
     # The areas of the command are about one verb each; a file of another verb has none.
-    if made.name == "cli" and defects_in(listed)[0] == 0:
+    if path.startswith("src/cli/") and defects_in(listed)[0] == 0:
         made.tests = "^(command_|test_cli)"
     return made
 
 
 def defect(area, path, text, function, operator, site):
-    """Whole lines, as many as make the old text the only one of its kind."""
-    begin, end = text.rfind("\n", 0, site.begin) + 1, text.find("\n", site.end)
-    while text.count(text[begin:end]) > 1:
-        begin = text.rfind("\n", 0, begin - 1) + 1
     line = text.count("\n", 0, site.begin) + 1
-    old = " ".join(text[site.begin:site.end].split())
-    made = mutants.Mutant(area, f"{path}:{line}", f"{function}:{line}: {operator}: {old[:40]}")
-    hunk = mutants.Hunk(path)
-    hunk.old = text[begin:end]
-    hunk.new = text[begin:site.begin] + site.new + text[site.end:end]
-    made.hunks.append(hunk)
-    made.fields = {"file": path}
+    old = text[site.begin:site.end]
+    made = mutants.Mutant(area, f"{path}:{line}", f"{function}:{line}: {operator}: {' '.join(old.split())[:40]}")
+    made.changes.append(Drawn(mutants.Place(path, *site), function, old))
     return made
 
 
-def places(root, areas):
-    """[(area, path, text, code, function, begin, end)] of every function."""
+def places(sources, areas):
+    """[(area, path, function)] of every function."""
     found = []
-    for path in sorted(glob.glob("src/**/*.c", root_dir=root, recursive=True)):
-        area = area_of(path, areas)
-        if area is None or path.startswith(LEFT_OUT):
-            continue
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            text = file.read()
-        code = masked(text)
-        for name, begin, end in functions_of(code):
-            found.append((area, path, text, code, name, begin, end))
+    for path in sources.files(("src",)):
+        area = area_of(path, areas) if path.endswith(".c") and not path.startswith(LEFT_OUT) else None
+        found += [(area, path, function) for function in sources.functions(path) if area]
     return found
 
 
-def draw(root, areas, is_wanted, count, seed):
+def sites_of(code, function):
+    """{operator: its sites in the body} of those that find one."""
+    found = {}
+    for operator, make in OPERATORS.items():
+        sites = make(code[function.begin:function.end])
+        found[operator] = [Site(begin + function.begin, end + function.begin, new) for begin, end, new in sites]
+    return {operator: sites for operator, sites in found.items() if sites}
+
+
+def draw(sources, areas, is_wanted, count, seed):
     """So many different defects; fewer when the source has no more of them."""
-    source = [place for place in places(root, areas) if is_wanted(place[0].name, place[1])]
+    source = [place for place in places(sources, areas) if is_wanted(place[0].name, place[1])]
     chance, drawn = random.Random(seed), {}
     for _ in range(count * 20):
         if len(drawn) == count or not source:
             break
-        area, path, text, code, name, begin, end = chance.choice(source)
-        found = {
-            operator: sites for operator, make in OPERATORS.items()
-            if (sites := list(make(code[begin:end])))
-        }
+        area, path, function = chance.choice(source)
+        found = sites_of(mutants.masked(sources.text(path)), function)
         if not found:
             continue
         operator = chance.choice(sorted(found))
         site = chance.choice(found[operator])
-        site = Site(site.begin + begin, site.end + begin, site.new)
-        made = defect(area, path, text, name, operator, site)
-        drawn.setdefault((path, site), made)
+        drawn.setdefault((path, site), defect(area, path, sources.text(path), function.name, operator, site))
     return list(drawn.values())

@@ -194,6 +194,7 @@ class Tree:
         self.build_folder = os.path.join(self.tree, "build")
         self.log = os.path.join(self.folder, "build.log")
         self.compile_jobs = compile_jobs
+        self.sources = mutants.Sources(self.tree)
         self.changed = {}  # file that holds a defect: its text without
         self.linked = []
         self.test_targets = set()
@@ -252,9 +253,8 @@ class Tree:
     def plant(self, mutant):
         """The user's tree may change meanwhile: this one is as it was at the start."""
         self.restore()
-        for path, text in mutant.planted(self.tree).items():
-            with open(os.path.join(self.tree, path), encoding="utf-8") as file:
-                self.changed[path] = file.read()
+        for path, text in mutant.planted(self.sources).items():
+            self.changed[path] = self.sources.text(path)
             self.write(path, text)
 
     def build_linked(self, tests=()):
@@ -582,15 +582,11 @@ def summarise(options, results, areas, chosen, equivalent):
     return 0
 
 
-def print_files(root, chosen):
+def print_files(sources, chosen):
     """How many are planted in each file, and in 100 lines of it."""
     counts = collections.Counter(path for mutant in chosen for path in mutant.files)
-    folders = {folder for mutant in chosen for folder in mutant.area.folders}
-    for path in sorted(source_files(root)):
-        if os.path.dirname(path) in folders and path.endswith((".c", ".h")):
-            with open(os.path.join(root, path), encoding="utf-8") as file:
-                lines = sum(1 for _ in file)
-            print(f"{counts[path]:4} {100.0 * counts[path] / lines:6.1f}  {path}")
+    for path in sources.files(tuple(sorted({folder for mutant in chosen for folder in mutant.area.folders}))):
+        print(f"{counts[path]:4} {100.0 * counts[path] / sources.text(path).count(chr(10)):6.1f}  {path}")
 
 
 def write_tests(root, results, chosen):
@@ -610,7 +606,7 @@ def write_tests(root, results, chosen):
                 test = seen.get((path, line[4:].strip()))
             elif test and line.startswith("tests: "):
                 continue
-            elif test and line == "--- old":
+            elif test and line.startswith("in "):
                 made.append(f"tests: {test}")
                 test = None
             made.append(line)
@@ -650,7 +646,7 @@ def parse_arguments(arguments):
     add("--list", action="store_true", help="print the names and go")
     add("--files", action="store_true", help="print how many are planted in each file and go")
     add("--patch", action="store_true", help="print the defects as a patch for `git apply` and go")
-    add("--check", action="store_true", help="only see that each of them still fits the source")
+    add("--check", action="store_true", help="only see that each of them has its place in the source")
     add("--summary", action="store_true", help="only print what earlier runs found")
     add("--root", default=os.path.join(os.path.dirname(__file__), ".."), help=argparse.SUPPRESS)
     add("--needs-servers", action="store_true", help=argparse.SUPPRESS)
@@ -668,12 +664,12 @@ def is_chosen(options, mutant):
     )
 
 
-def choose(options, areas, results):
+def choose(options, sources, areas, results):
     names = [area.name for area in areas]
     for name in options.area or []:
         if name not in names and options.drawn is None:
             raise ToolError(f"--area '{name}' is none of {' '.join(names)}")
-    chosen = draw_new(options, areas) if options.drawn is not None else [
+    chosen = draw_new(options, sources, areas) if options.drawn is not None else [
         m for area in areas for m in area.mutants if is_chosen(options, m)
     ]
     if options.survivors:
@@ -687,7 +683,7 @@ def seed_of(options):
     return options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
 
 
-def draw_new(options, areas):
+def draw_new(options, sources, areas):
     if options.drawn < 1:
         raise ToolError(f"--drawn {options.drawn} is less than 1")
     if options.survivors and options.seed is None or options.resume and options.seed is None:
@@ -697,7 +693,7 @@ def draw_new(options, areas):
         return re.search(options.only or "", path) and area in (options.area or [area])
 
     seed = seed_of(options)
-    chosen = mutants_drawn.draw(options.root, areas, is_wanted, options.drawn, seed)
+    chosen = mutants_drawn.draw(sources, areas, is_wanted, options.drawn, seed)
     say(f"{len(chosen)} are drawn from the source; the same ones: --drawn {options.drawn} --seed {seed}")
     return chosen
 
@@ -714,22 +710,22 @@ def draw(options, chosen):
     return [mutant for number, mutant in enumerate(chosen) if number in drawn]
 
 
-def print_only(options, root, chosen):
+def print_only(options, sources, chosen):
     """True when the arguments asked for nothing but a look."""
     if options.list:
         for mutant in chosen:
             print(f"{mutant.area.name}: {mutant.name}")
     elif options.files:
-        print_files(root, chosen)
+        print_files(sources, chosen)
     elif options.patch:
         for mutant in chosen:
-            print(mutant.patch(root), end="")
+            print(mutant.patch(sources), end="")
     return options.list or options.files or options.patch
 
 
-def check(root, areas):
+def check(sources, areas):
     everything = [mutant for area in areas for mutant in area.mutants]
-    errors = mutants.errors_of(root, everything)
+    errors = mutants.errors_of(sources, everything)
     for error in errors:
         print(error)
     print(f"{len(everything)} planted defects, {len(errors)} do not fit the source")
@@ -755,11 +751,12 @@ def learn_cover(root, jobs):
     mutants_cover.learn(root, tree, run, say, jobs)
 
 
-def plant_and_say(options, root, areas, results, chosen):
+def plant_and_say(options, sources, areas, results, chosen):
+    root = sources.root
     if options.cover:
         learn_cover(root, options.jobs)
     if not options.summary:
-        errors = mutants.errors_of(root, chosen)
+        errors = mutants.errors_of(sources, chosen)
         if errors:
             raise mutants.ListError("\n".join(errors))
         if not options.resume:
@@ -779,19 +776,20 @@ def main(arguments):
     root = os.path.realpath(options.root)
     try:
         re.compile(options.only or "")
-        areas = mutants.read_areas(root)
+        sources = mutants.Sources(root)
+        areas = mutants.read_areas(sources)
         if options.check and not options.needs_servers:
-            return check(root, areas)
+            return check(sources, areas)
         results = Results(root)
-        chosen = choose(options, areas, results)
+        chosen = choose(options, sources, areas, results)
         if options.needs_servers:
             looks = options.list or options.files or options.patch or options.summary or options.check
             names = {name for mutant in chosen for name in mutant.area.servers}
             print(*([] if looks else sorted(names, key=SERVERS.index)))
             return 0
-        if print_only(options, root, chosen):
+        if print_only(options, sources, chosen):
             return 0
-        return plant_and_say(options, root, areas, results, chosen)
+        return plant_and_say(options, sources, areas, results, chosen)
     except (ToolError, mutants.ListError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 1 if isinstance(error, mutants.ListError) else 2

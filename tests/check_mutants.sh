@@ -74,69 +74,38 @@ int main(void)
 END
 cat >tests/mutants/made.txt <<'END'
 # made.txt - for the self-test
-folder: src/made
+folder: src
 tests: test_add
 
 === one off
-file: src/made/add.c
---- old
-    return a + b;
---- new
-    return a + b + 1;
+in add: a + b => a + b + 1
 
 === it hangs
-file: src/made/add.c
---- old
-    return a + b;
---- new
-    for (volatile int i = 0; i == 0;) {
+in add: return => for (volatile int i = 0; i == 0;) {
     }
-    return a + b;
+    return
 
 === it dies
-file: src/made/add.c
---- old
-    return a + b;
---- new
-    return a + *(volatile int *)(long)(b - 2);
+in add: + b => + *(volatile int *)(long)(b - 2)
 
 === nobody sees it
-file: src/made/add.c
---- old
-    return 1;
---- new
-    return 2;
+in nobody_looks: 1 => 2
 
 === its tests are skipped
-file: src/made/add.c
 tests: test_left_out
---- old
-    return 1;
---- new
-    return 3;
+in nobody_looks: 1 => 3
 
 === only a broken test fails
-file: src/made/add.c
 tests: test_broken
---- old
-    return 1;
---- new
-    return 4;
+in nobody_looks: 1 => 4
 
 === no compiler takes it
-file: src/made/add.c
---- old
-    return 1;
---- new
-    return one;
+in nobody_looks: 1 => one
 
 === the same in other words
-file: src/made/add.c
 equivalent: a sum has no order
---- old
-    return a + b;
---- new
-    return b + a;
+in add: return a => return b
+in add.c:add: + b => + a
 END
 
 mutate 1 all --limit 3
@@ -178,10 +147,34 @@ mutate 2 no_sample --list --sample 0
 mutate 0 patch --patch --only "one off"
 expect "a patch" "+    return a + b + 1;" "$work/patch"
 mutate 0 check --check
-sed -i 's/return a + b;/return b + a;/' src/made/add.c
+# In another file, folder and layout: each entry is found. What no longer fits is named.
+mkdir src/made/inner
+sed 's/return a + b;/return a \/* and *\/\n    + b;/' src/made/add.c >src/made/inner/sum.c
+rm src/made/add.c
+mutate 1 moved --check
+expect "a file that is gone" "'the same in other words': there is no add.c:add in src" "$work/moved"
+expect "what moved" "8 planted defects, 1 do not fit the source" "$work/moved"
+sed -i 's/in add.c:add/in inner\/sum.c:add/' tests/mutants/made.txt
+printf '\n=== %s\nin %s =>\n' 'no sum' 'add: a + b' 'not there' 'add: a - b' 'part of a word' 'add: turn' 'in two places' 'sum.c: int a' \
+    'no sum, in the file' 'sum.c: a + b' 'no function' 'sub: a' >>tests/mutants/made.txt
+printf 'int a;\nint add(int);\n' >src/made/sum.c
 mutate 1 misfit --check
-expect "what no longer fits" "'one off': the old text that begins 'return a + b;' stands 0 times in src/made/add.c" \
-    "$work/misfit"
+expect "no match" "'not there': 'a - b' stands 0 times in add (src/made/inner/sum.c), expected once" "$work/misfit"
+expect "part of a word" "'part of a word': 'turn' stands 0 times in add" "$work/misfit"
+expect "ambiguity" "'in two places': 'int a' stands 2 times in sum.c (src/made/inner/sum.c and src/made/sum.c)" "$work/misfit"
+expect "no function" "'no function': there is no sub in src" "$work/misfit"
+expect "the others" "14 planted defects, 4 do not fit the source" "$work/misfit"
+mutate 0 deletion --patch --only 'no sum'
+expect "a deletion" "-    return a /* and */" "$work/deletion"
+expect "a deletion" "+    return ;" "$work/deletion"
+mutate 0 several --patch --equivalent
+expect "several changes" "+    return b /* and */" "$work/several"
+expect "several changes" "+    + a;" "$work/several"
+for line in 'in add: a + b' 'in : a => b' 'in add: a => a' 'in add: a => b => c' 'file: add.c'; do
+    printf '# broken.txt\nfolder: src\ntests: test_add\n=== wrong\n%s\n' "$line" >tests/mutants/broken.txt
+    mutate 1 broken --check
+    expect "a wrong line" "broken.txt:" "$work/broken"
+done
 
 python3 "$top/scripts/mutate.py" --check || result=1
 exit $result
