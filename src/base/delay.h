@@ -3,7 +3,7 @@
  *
  * PAWL__JITTER_PERCENT is the only figure of jitter: delayed retries, waits for another version,
  * attempts of the outbox and new connections have it. A pause after a conflict on a stream has
- * another purpose and a spread of its own (runtime/hot.c).
+ * another purpose and a spread of its own (runtime/worker/hot_sagas.c).
  *
  * Tests: tests/unit/base/test_base_delay.c
  *

@@ -12,7 +12,7 @@
  * so messages of a lane become due in the order of their places. A lane without a message that was put
  * off holds nobody back, and two keys that share a lane only wait for each other.
  *
- * One worker knows the lanes, the one that leads the queue (runtime/ordered.h):
+ * One worker knows the lanes, the one that leads the queue (runtime/ordered/ordered.h):
  *
  *     begin -> (note)* -> { batch: find -> look -> hold -> (commit) -> take }*
  *

@@ -10,7 +10,7 @@
 
 #include "pawl/message.h"
 
-/* The saga of a timeout that is a schedule's row (runtime/schedule.h); schedule.c. */
+/* The saga of a timeout that is a schedule's row (runtime/schedule/schedule.h); schedule.c. */
 #define PAWL__SCHEDULE_SAGA "pawl/schedule"
 extern const pawl_saga_id pawl__schedules_saga;
 

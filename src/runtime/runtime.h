@@ -16,19 +16,19 @@
 #include "engine/batch.h"
 #include "pawl/loop.h"
 #include "pawl/transport.h"
-#include "runtime/alarm.h"
-#include "runtime/audit.h"
-#include "runtime/breaker.h"
-#include "runtime/deaths.h"
-#include "runtime/direct.h"
-#include "runtime/hand.h"
-#include "runtime/observe/metrics.h"
+#include "runtime/common/alarm.h"
+#include "runtime/common/app_call.h"
+#include "runtime/common/metrics.h"
+#include "runtime/common/stopped_time.h"
+#include "runtime/endpoint/audit.h"
+#include "runtime/inbound/connection_state.h"
 #include "runtime/outbox/state.h"
-#include "runtime/outlived.h"
-#include "runtime/owners.h"
-#include "runtime/pause.h"
-#include "runtime/pulse.h"
-#include "runtime/reading.h"
+#include "runtime/worker/breaker.h"
+#include "runtime/worker/direct_batch.h"
+#include "runtime/worker/isolation/isolation.h"
+#include "runtime/worker/outlived_claims.h"
+#include "runtime/worker/queue_pause.h"
+#include "runtime/worker/saga_owners.h"
 #include "workflow/model.h"
 
 #include <pthread.h>
@@ -76,7 +76,7 @@ struct pawl_endpoint {
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count, lost_count;
-    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
+    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store_handle.c */
     pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
     size_t                own_count;
     atomic_uint           workers_made;
@@ -92,11 +92,11 @@ struct pawl_endpoint {
     struct pawl__observer *observer; /* the observer that shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
-    pawl__outage           outage;                     /* under the mutex */
-    uint64_t               sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see reader.c */
-    size_t                 sent_to_count;
-    int                    users; /* under the mutex: its owner, and threads that run() gave up */
-    int                    given_up; /* under the mutex: given up threads that have not come back */
+    pawl__outage           outage;       /* under the mutex */
+    uint64_t sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see unread_destinations.c */
+    size_t   sent_to_count;
+    int      users;    /* under the mutex: its owner, and threads that run() gave up */
+    int      given_up; /* under the mutex: given up threads that have not come back */
 };
 
 /* clock.c */
@@ -125,7 +125,7 @@ void      pawl__observe_leave(pawl_endpoint *endpoint);
 void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now);
 
-/* store.c: a handle as the endpoint's settings want it, with its worker row. */
+/* store_handle.c: a handle as the endpoint's settings want it, with its worker row. */
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
                                     pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
@@ -174,12 +174,14 @@ typedef struct pawl__worker {
     pawl_time          foreign_due; /* of the next known foreign timeout */
     int                wake_fd;
     bool               is_checking; /* the next step only checks the partitions */
-    bool has_turn, has_unsure; /* deaths.h: this step runs all alone; a partition may have killed */
-    bool is_careful;           /* deaths.h: a batch of this step is stamped */
-    struct pawl__alone *care;  /* care.c: streams of the batch's timeouts; NULL: without care */
-    int64_t            *left_out; /* messages of the claim that are not in the batch */
-    size_t              left_out_count;
-    pawl__met           met;    /* mark.c */
+    bool               has_turn,
+        has_unsure;  /* isolation.h: this step runs all alone; a partition may have killed */
+    bool is_careful; /* isolation.h: a batch of this step is stamped */
+    struct pawl__alone
+                 *care; /* stamped_batch.c: streams of the batch's timeouts; NULL: without care */
+    int64_t      *left_out; /* messages of the claim that are not in the batch */
+    size_t        left_out_count;
+    pawl__met     met;          /* stamp.c */
     bool          has_left_out; /* something was given back, or left out: not all has passed */
     int64_t       dispatched;   /* outbox rows committed since the last delivery */
     pawl_counters correction;   /* counts of refused groups, to be taken back */
@@ -214,14 +216,14 @@ pawl_code pawl__step_check(const pawl_step *step, pawl_error *error);
  * claims; so does, with PAWL_OK, a shortage of memory after which batches are smaller. With
  * is_checking nothing is claimed; a wake-up meanwhile takes is_checking back. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* finish.c: begin, load, run, commit; refused units again, one by one, to an end. Adds to `step`. */
+/* thread_loops.c: begin, load, run, commit; refused units again, one by one, to an end. Adds to `step`. */
 pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* commit.c: takes the counts of refused groups back from the store, when no commit that does follows. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* clock.c: sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
 
-/* added.c: notes the partitions that the commit just made added to. */
+/* grown_partitions.c: notes the partitions that the commit just made added to. */
 pawl_code pawl__added_note(pawl__worker *worker, pawl_error *error);
 /* flush.c */
 /* Flushes by size the partitions that were noted. */

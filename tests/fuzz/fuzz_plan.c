@@ -6,7 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "runtime/schedule.h"
+#include "runtime/schedule/schedule.h"
 
 /* A moment of the years that a clock may show; the calendar's last years are another test's. */
 static pawl_time moment(fuzz_input *in)

@@ -8,7 +8,7 @@
 #include "simulation/disk.h"
 #include "simulation/traffic.h"
 
-#include "runtime/deaths.h"
+#include "runtime/worker/isolation/isolation.h"
 #include "store/core/wake.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  */
 #include "support/observed.h"
 
-#include "runtime/observe/observe.h"
+#include "runtime/operate/observe/observe.h"
 #include "support/hook.h"
 
 #include <stdio.h>

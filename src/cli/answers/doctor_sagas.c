@@ -11,7 +11,7 @@
 
 #include "engine/headers.h"
 #include "engine/origin.h"
-#include "runtime/upgrade/upgrade.h"
+#include "runtime/operate/upgrade/upgrade.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,7 @@
 #ifndef PAWL_CLI_NUMBER_H
 #define PAWL_CLI_NUMBER_H
 
-#include "runtime/option_rows.h"
+#include "runtime/endpoint/option_rows.h"
 
 /* Sets a field: a value of 0 becomes -1, since 0 in the field is the default, and a deadline is in
  * milliseconds. */

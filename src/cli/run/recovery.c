@@ -5,7 +5,7 @@
 #include "cli/run/recovery.h"
 
 #include "cli/base/options.h"
-#include "runtime/recovery.h"
+#include "runtime/endpoint/recovery.h"
 
 /* Words with numbers, and their limits. */
 static const pawl__option numbers[] = {

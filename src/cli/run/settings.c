@@ -8,7 +8,7 @@
 #include "cli/run/number.h"
 #include "cli/run/recovery.h"
 #include "cli/run/route.h"
-#include "runtime/recovery.h"
+#include "runtime/endpoint/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>

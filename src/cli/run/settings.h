@@ -18,7 +18,7 @@
 
 #include "cli/run/limits.h"
 #include "pawl/pawl.h"
-#include "runtime/option_rows.h"
+#include "runtime/endpoint/option_rows.h"
 
 /* Options that are one word, in the file as on the command line. */
 enum { PAWL__WORD_AUDIT, PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };

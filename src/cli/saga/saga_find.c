@@ -5,7 +5,7 @@
 #include "cli/saga/saga_find.h"
 
 #include "pawl/operations.h"
-#include "runtime/upgrade/upgrade.h"
+#include "runtime/operate/upgrade/upgrade.h"
 
 #include <string.h>
 

@@ -20,8 +20,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/outbox/runner.h"
-#include "runtime/projection.h"
+#include "runtime/outbox/dispatcher.h"
+#include "runtime/projection/projection.h"
 
 /* A stopped runner is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
  * slowest of its sinks of late. */

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/outbox/runner.h"
+#include "runtime/outbox/dispatcher.h"
 
 /* Tries of a commit: rows settled by an operator meanwhile are refused and leave the set, so each
  * try has fewer. */

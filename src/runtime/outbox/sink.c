@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/outbox/runner.h"
+#include "runtime/outbox/dispatcher.h"
 
 #include "base/calm.h"
 

@@ -6,7 +6,7 @@
 #include "support/world.h"
 
 #include "pawl/operations.h"
-#include "runtime/observe/health.h"
+#include "runtime/operate/observe/health.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/observe/otlp.h"
+#include "runtime/operate/observe/otlp.h"
 
 #include <stdlib.h>
 #include <string.h>

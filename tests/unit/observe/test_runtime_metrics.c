@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pawl/message.h"
-#include "runtime/observe/metrics.h"
+#include "runtime/common/metrics.h"
 #include "support/exposition.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include "support/observed.h"
 
 #include "pawl/operations.h"
-#include "runtime/observe/observe.h"
+#include "runtime/operate/observe/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

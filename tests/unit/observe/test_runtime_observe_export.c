@@ -6,7 +6,7 @@
 #include "support/observed.h"
 
 #include "engine/trace.h"
-#include "runtime/observe/observe.h"
+#include "runtime/operate/observe/observe.h"
 
 #include <string.h>
 #include <yyjson.h>

@@ -9,7 +9,7 @@
 
 #ifdef PAWL_HAVE_OBSERVE
 
-#include "runtime/observe/observe.h"
+#include "runtime/operate/observe/observe.h"
 #include "support/collector.h"
 
 #include <limits.h>

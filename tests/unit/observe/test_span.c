@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/observe/span.h"
+#include "runtime/operate/observe/span.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "support/world.h"
 
-#include "runtime/outbox/runner.h"
+#include "runtime/outbox/dispatcher.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 
 #include "engine/stamp.h"
 #include "pawl/operations.h"
-#include "runtime/deaths.h"
+#include "runtime/worker/isolation/isolation.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef PAWL_TESTS_UNIT_INTAKE_SAMPLE_H
 #define PAWL_TESTS_UNIT_INTAKE_SAMPLE_H
 
-#include "runtime/intake.h"
+#include "runtime/inbound/intake.h"
 #include "support/world.h"
 
 #include <poll.h>

@@ -5,7 +5,7 @@
  */
 #include "support/world.h"
 
-#include "runtime/projection.h"
+#include "runtime/projection/projection.h"
 
 #define TICK(F) F(INT32, number)
 PAWL_RECORD(tick, TICK);

@@ -6,7 +6,7 @@
 #include "support/fault_store.h"
 #include "unit/runtime/test_projection_sample.h"
 
-#include "runtime/projection.h"
+#include "runtime/projection/projection.h"
 
 static world          it;
 static pawl__service *first, *second;

@@ -9,8 +9,8 @@
 #include "support/fault_store.h"
 #include "support/world.h"
 
-#include "runtime/breaker.h"
 #include "runtime/runtime.h"
+#include "runtime/worker/breaker.h"
 
 #define PAUSE PAWL_SECONDS(10)
 

@@ -5,7 +5,7 @@
  */
 #include "test_deaths_dying.h"
 
-#include "runtime/mark.h"
+#include "runtime/worker/isolation/stamp.h"
 
 /* ---- The application -------------------------------------------------------- */
 

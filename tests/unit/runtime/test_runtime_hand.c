@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/hand.h"
+#include "runtime/common/app_call.h"
 
 #include "runtime/runtime.h"
 #include "support/world.h"

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/mark.h"
+#include "runtime/worker/isolation/stamp.h"
 #include "test_deaths_sample.h"
 
 /* ---- Whose ------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
  */
 #include "support/thread.h"
 
-#include "runtime/ordered.h"
+#include "runtime/ordered/ordered.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  */
 #include "support/world.h"
 
-#include "runtime/lend.h"
 #include "runtime/runtime.h"
+#include "runtime/worker/engine_callbacks.h"
 
 #define WAIT PAWL_MILLISECONDS(20)
 

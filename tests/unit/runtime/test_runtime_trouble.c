@@ -6,7 +6,7 @@
 #include "support/gate.h"
 
 #include "base/delay.h"
-#include "runtime/threads.h"
+#include "runtime/endpoint/threads.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,461 @@
+/* flush.c - hands over the messages that aggregators have collected.
+ *
+ *     by size      after a commit that added: is the gate open? The gate counts
+ *                  rows that a snapshot could take now, and is read again after
+ *                  each flush, and after a snapshot of too few was released; read
+ *                  after the commit, so that of two workers at 48 of 50 one at
+ *                  least sees 50 (E18, E36).
+ *     by period    the partition's flush row is due: all rows that were there,
+ *                  in pieces of at most `max`, each its own commit.
+ *     by request   as by period, now.
+ * after a crash a check of all partitions finds full and due ones.
+ *
+ * A flush is a unit of its own: lease the snapshot, callback, one commit of
+ * effects and removal. Several partitions share a commit, each its own group; those of
+ * an aggregator with its own SQL do not. After a death each is alone in its commit, with a stamp
+ * (isolated_timeout.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/hot_sagas.h"
+#include "runtime/worker/isolation/stamp.h"
+
+#include <string.h>
+
+#define PARTITIONS_AT_ONCE 32
+#define CHECK_PERIOD PAWL_SECONDS(10)
+#define STRANGE_PERIOD PAWL_HOURS(1)
+/* Workers that took a full partition's rows from each other try again so often, then leave the
+ * partition to the next check of all. */
+#define MEETINGS_MAX 50
+
+/* A partition to hand over. */
+typedef struct target {
+    const pawl__aggregator_model *aggregator;
+    pawl_text                     partition;
+    bool                          is_by_size;
+    bool                          is_checked; /* id_max was read */
+    int64_t                       id_max;     /* not by size: rows up to this one */
+    int                           meetings;   /* snapshots released for too few rows, by size */
+    bool                          is_done;
+    bool                          is_put_off; /* nothing to hand over: its period begins again */
+} target;
+
+typedef struct targets {
+    target *items;
+    size_t  count, capacity;
+} targets;
+
+static pawl_code add_target(pawl__worker *worker, targets *list,
+                            const pawl__aggregator_model *aggregator, pawl_text partition,
+                            bool is_by_size)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (pawl_text_equal(list->items[i].partition, partition))
+            return PAWL_OK;
+    target   *grown = pawl_arena_grow(worker->read, list->items, list->count, &list->capacity,
+                                      sizeof list->items[0]);
+    pawl_text copy  = pawl_arena_text(worker->read, partition);
+    if (grown == NULL || copy.data == NULL)
+        return PAWL_ENOMEM;
+    list->items = grown;
+    list->items[list->count++] =
+        (target){.aggregator = aggregator, .partition = copy, .is_by_size = is_by_size};
+    return PAWL_OK;
+}
+
+/* ---- One piece of one partition -------------------------------------------------- */
+
+/* Logs, now and then, rows of unknown types, which stay: they delay nothing and fail nothing
+ * (A10). */
+static void say_strange(pawl__worker *worker, pawl_text partition,
+                        const pawl_aggregator_counts *counts)
+{
+    pawl_time now = worker->engine.machine_now;
+    pawl_time due = atomic_load(&worker->endpoint->strange_due);
+    if (counts->all == counts->resolved || now < due ||
+        !atomic_compare_exchange_strong(&worker->endpoint->strange_due, &due,
+                                        pawl_time_add(now, STRANGE_PERIOD)))
+        return;
+    pawl_log(PAWL_LOG_WARNING,
+             "aggregator partition %.*s: %lld of its %lld rows are of types that this program does "
+             "not know; they stay",
+             PAWL_TEXT_ARGS(partition), (long long)(counts->all - counts->resolved),
+             (long long)counts->all);
+}
+
+/* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
+ * is a partition that waits for its next try after a failure. */
+static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_counts *counts,
+                            pawl_error *error)
+{
+    pawl_store *store = worker->store;
+    memset(counts, 0, sizeof *counts);
+    pawl_code code = pawl_store_aggregator_counts(store, item->partition, item->aggregator->types,
+                                                  item->aggregator->type_count,
+                                                  worker->engine.machine_now, counts, error);
+    if (code != PAWL_OK)
+        return code;
+    say_strange(worker, item->partition, counts);
+    bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
+    if (item->is_by_size)
+        item->is_done =
+            counts->ready < item->aggregator->size || counts->flush_is_dead || is_waiting;
+    else
+        item->is_done = counts->ready == 0 || (counts->flush_is_dead && item->is_checked);
+    if (!item->is_by_size && !item->is_checked) {
+        item->is_checked = true;
+        item->id_max     = counts->id_last;
+    }
+    return PAWL_OK;
+}
+
+/* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to
+ * hand over: all rows are unreadable, removed, or too few. Its flush row would stay the first due
+ * for ever. Rows that another worker has leased are that worker's to flush. */
+static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregator_counts *counts,
+                         pawl_error *error)
+{
+    int64_t       period  = item->aggregator->period;
+    pawl_time     now     = worker->engine.business_now;
+    pawl_refusals refused = {.arena = worker->read};
+    if (counts->flush_due > now || counts->flush_is_dead || counts->ready != counts->resolved)
+        return PAWL_OK;
+    item->is_put_off       = true;
+    pawl_flush_set set     = {.partition = item->partition,
+                              .due       = period > 0 ? pawl_time_add(now, period) : PAWL_TIME_MAX,
+                              .is_done   = true};
+    pawl_changes   changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    changes.flush_set.items = &set;
+    changes.flush_set.count = 1;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl_session_id session,
+                                  pawl_error *error)
+{
+    pawl_refusals             refused = {.arena = worker->read};
+    pawl_leased_batch_release release = {.partition = item->partition, .session = session};
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    changes.leased_batch_release.items = &release;
+    changes.leased_batch_release.count = 1;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* Leases a piece and adds it to the batch as a unit. */
+static pawl_code take_piece(pawl__worker *worker, target *item,
+                            const pawl_aggregator_counts *counts, pawl_error *error)
+{
+    pawl_store             *store   = worker->store;
+    pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
+    pawl_leased_batch       piece   = {.count = 0};
+    pawl_leased_batch_claim claim   = {.partition  = item->partition,
+                                       .session    = session,
+                                       .types      = item->aggregator->types,
+                                       .type_count = item->aggregator->type_count,
+                                       .count_max  = (size_t)item->aggregator->max,
+                                       .id_max     = item->id_max,
+                                       .now        = worker->engine.machine_now,
+                                       .lease      = item->aggregator->lease};
+    pawl_code               code =
+        pawl_store_leased_batch_claim(store, &claim, worker->batch->arena, &piece, error);
+    if (code != PAWL_OK)
+        return code;
+    if (piece.count == 0) {
+        item->is_done = true;
+        return PAWL_OK;
+    }
+    /* Two workers with too few rows each release them; the later release finds the gate open
+     * again. */
+    if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
+        item->is_done = ++item->meetings == MEETINGS_MAX;
+        return release_snapshot(worker, item, session, error);
+    }
+    pawl_flush_row flush = {.name      = item->aggregator->name,
+                            .partition = item->partition,
+                            .due       = counts->flush_due,
+                            .attempts  = counts->flush_attempts};
+    return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
+                                 item->is_by_size);
+}
+
+/* Ends the round of a partition whose piece failed: the partition waits for its next try. */
+static void end_failed(const pawl__worker *worker, targets *list)
+{
+    for (size_t i = 0; i < worker->batch->unit_count; i++) {
+        const pawl__unit *unit = &worker->batch->units[i];
+        if (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED)
+            continue;
+        for (size_t j = 0; j < list->count; j++)
+            if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
+                list->items[j].is_done = unit->end != PAWL__END_RELEASED;
+    }
+}
+
+/* Has the batch room for a piece? A handler with its own SQL has its transaction for itself: its
+ * SQL stands or falls with its own flush. */
+static bool has_room(const pawl__worker *worker, const target *item)
+{
+    const pawl__batch *batch = worker->batch;
+    size_t limit = worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
+    if (batch->unit_count == 0)
+        return true;
+    return !worker->has_turn && batch->unit_count < limit && !item->aggregator->own_sql &&
+           !batch->units[0].aggregator->own_sql;
+}
+
+/* After a death: a partition that is in another worker's hand, or may be what a process died of, is let
+ * go. */
+static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step, pawl_error *error)
+{
+    pawl__alone_end       end;
+    const pawl_text       partition = worker->batch->units[0].flush.partition;
+    const pawl_session_id session   = worker->batch->units[0].session;
+    pawl_code             code      = pawl__alone_run_flush(worker, &end, step, error);
+    if (code != PAWL_OK || end == PAWL__ALONE_RAN)
+        return code;
+    worker->has_unsure |= end == PAWL__ALONE_UNSURE;
+    pawl__batch_reset(worker->batch);
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+        if (!pawl_text_equal(list->items[i].partition, partition))
+            continue;
+        list->items[i].is_done = true;
+        code                   = release_snapshot(worker, &list->items[i], session, error);
+    }
+    return code;
+}
+
+/* Commits a piece of each partition that has one, up to a few, at once. */
+static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now, pawl_step *step,
+                             pawl_error *error)
+{
+    pawl__batch_reset(worker->batch);
+    pawl__worker_clocks(worker, now);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+        pawl_aggregator_counts counts;
+        target                *item = &list->items[i];
+        if (item->is_done || !has_room(worker, item))
+            continue;
+        code = check_gate(worker, item, &counts, error);
+        if (code == PAWL_OK && !item->is_done)
+            code = take_piece(worker, item, &counts, error);
+        else if (code == PAWL_OK)
+            code = put_off(worker, item, &counts, error);
+    }
+    if (code != PAWL_OK || worker->batch->unit_count == 0)
+        return code;
+    for (size_t i = 0; i < worker->batch->unit_count; i++)
+        worker->batch->units[i].now = now;
+    int64_t refused = step->refused;
+    code            = worker->has_turn ? run_alone(worker, list, step, error)
+                                       : pawl__worker_finish(worker, step, error);
+    if (code == PAWL_OK)
+        end_failed(worker, list);
+    for (size_t i = 0; i < list->count && step->refused > refused; i++)
+        list->items[i].is_done = true; /* another worker has it; the next check finds the rest */
+    return code;
+}
+
+static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time now, bool *did,
+                               pawl_step *step, pawl_error *error)
+{
+    pawl_code code    = PAWL_OK;
+    bool      is_left = list->count > 0;
+    while (is_left && code == PAWL_OK) {
+        code = flush_round(worker, list, now, step, error);
+        *did |= worker->batch->unit_count > 0;
+        is_left = false;
+        for (size_t i = 0; i < list->count; i++) {
+            is_left |= !list->items[i].is_done;
+            *did |= list->items[i].is_put_off;
+        }
+    }
+    return code;
+}
+
+/* Care has no end before it is known whether somebody died of a partition: nothing else is claimed, and
+ * all partitions are looked at again. */
+static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
+{
+    if (!worker->has_unsure)
+        return;
+    worker->has_unsure = false;
+    pawl__deaths_look_at_partitions(worker->endpoint);
+    pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    step->is_idle = true;
+    *did          = true;
+}
+
+/* ---- By size -------------------------------------------------------------------------- */
+
+pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    targets   list = {NULL, 0, 0};
+    pawl_code code = PAWL_OK;
+    bool      did  = false;
+    pawl_time now  = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
+    for (size_t i = 0; i < worker->added_count && code == PAWL_OK; i++)
+        if (worker->added[i].aggregator->size > 0)
+            code = add_target(worker, &list, worker->added[i].aggregator,
+                              worker->added[i].partition, true);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &list, now, &did, step, error);
+    await_unsure(worker, &did, step);
+    return code;
+}
+
+/* ---- By period, by request, after a crash ------------------------------------------------ */
+
+static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                          pawl_time due_max, bool is_by_size, targets *list, pawl_error *error)
+{
+    pawl_flush_rows rows  = {.count = 0};
+    pawl_store     *store = worker->store;
+    pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
+                                                  worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        code = add_target(worker, list, aggregator, rows.items[i].partition, is_by_size);
+    return code;
+}
+
+static pawl_code take_requests(pawl__worker *worker, targets *list, pawl_error *error)
+{
+    pawl_endpoint      *endpoint = worker->endpoint;
+    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];
+    pthread_mutex_lock(&endpoint->mutex);
+    size_t count = endpoint->request_count;
+    memcpy(requests, endpoint->requests, count * sizeof requests[0]);
+    endpoint->request_count = 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = requests[i].partition[0] != '\0'
+                   ? add_target(worker, list, requests[i].aggregator,
+                                pawl_text_of(requests[i].partition), false)
+                   : list_due(worker, requests[i].aggregator, PAWL_TIME_MAX, false, list, error);
+    return code;
+}
+
+/* Is the check of all partitions this worker's? One worker of the endpoint makes it each period,
+ * and each worker once at its start. */
+static bool take_check(pawl__worker *worker)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl_time      now      = worker->engine.machine_now;
+    pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
+    pawl_time      due      = atomic_load(&endpoint->flush_check);
+    if (now < worker->flush_check)
+        return false;
+    bool is_first = worker->flush_check == PAWL_TIME_MIN;
+    bool is_ours  = (is_first || now >= due) &&
+                   atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
+    worker->flush_check = is_ours ? next : due;
+    return is_ours || is_first;
+}
+
+bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    if (endpoint->model->aggregator_count == 0)
+        return false;
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_requested = endpoint->request_count > 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    worker->has_check = take_check(worker);
+    worker->has_check |= worker->has_turn && pawl__deaths_take_partitions(endpoint);
+    return is_requested || worker->has_check ||
+           (!worker->engine.is_virtual && business_now >= worker->flush_due);
+}
+
+/* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
+ * be full. */
+static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                           pawl_time due_max, targets *due, targets *full, pawl_error *error)
+{
+    pawl_flush_rows rows  = {.count = 0};
+    pawl_store     *store = worker->store;
+    pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
+                                           worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
+        pawl_text partition = rows.items[i].partition;
+        if (rows.items[i].due < worker->flush_due)
+            worker->flush_due = rows.items[i].due;
+        if (rows.items[i].due <= due_max)
+            code = add_target(worker, due, aggregator, partition, aggregator->period == 0);
+        if (code == PAWL_OK)
+            code = add_target(worker, full, aggregator, partition, true);
+    }
+    return code;
+}
+
+/* Reads when the next period ends, so that an idle worker sleeps no longer. */
+static pawl_code find_next(pawl__worker *worker, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                            model->aggregator_count, &next, error);
+    worker->flush_due = next.flush;
+    return code;
+}
+
+static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, targets *due,
+                              pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
+        code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
+                        due, error);
+    return code;
+}
+
+/* Checks all partitions for full ones that were not flushed: a worker died after the commit, or a
+ * failed flush waits for its next try. Idle workers do it every few seconds: one read for each
+ * aggregator with a size, one for all others together, and these also tell when the next period
+ * ends. */
+static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
+                           pawl_error *error)
+{
+    const pawl__model *model       = worker->endpoint->model;
+    size_t             sized_count = 0;
+    pawl_code          code        = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        sized_count += model->aggregators[i].size > 0;
+    worker->flush_due = PAWL_TIME_MAX;
+    if (sized_count < model->aggregator_count)
+        code = find_next(worker, error);
+    bool is_due = worker->flush_due <= due_max;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
+        const pawl__aggregator_model *aggregator = &model->aggregators[i];
+        if (aggregator->size > 0)
+            code = list_both(worker, aggregator, due_max, due, full, error);
+        else if (is_due)
+            code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
+    }
+    return code;
+}
+
+pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
+                          pawl_error *error)
+{
+    targets   asked = {NULL, 0, 0}, due = {NULL, 0, 0}, full = {NULL, 0, 0};
+    pawl_time now      = worker->engine.is_virtual ? due_max : worker->engine.business_now;
+    pawl_time last     = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
+                             ? worker->virtual_now
+                             : now;
+    bool      is_check = worker->has_check;
+    pawl_code code     = take_requests(worker, &asked, error);
+    if (code == PAWL_OK)
+        code = is_check ? check_all(worker, due_max, &due, &full, error)
+                        : list_all_due(worker, due_max, &due, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &asked, last, did, step, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &due, now, did, step, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &full, last, did, step, error);
+    await_unsure(worker, did, step);
+    return code == PAWL_OK && (!is_check || *did) ? find_next(worker, error) : code;
+}

@@ -1,0 +1,179 @@
+/* store_handle.c - a store handle as the endpoint's settings want it.
+ *
+ * A worker that could not say goodbye, because its server was away, keeps what it
+ * leased until it is taken for dead. Where no session tells, that takes 15 seconds,
+ * in which a virtual clock would pass over its timeouts. So its id is remembered,
+ * and the next handle that is opened ends it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/endpoint/threads.h"
+
+#define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
+
+/* A database file that is gone is not made again: a copy put back in its place would lose what went
+ * into the new file. */
+static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
+{
+    pawl_open_mode mode      = endpoint->settings.mode;
+    bool           was_there = atomic_load(&endpoint->had_store);
+    return mode == PAWL_OPEN_CREATE && was_there ? PAWL_OPEN_CHECK : mode;
+}
+
+/* Remembers a worker to end. Without room for it, its leases end by time. */
+static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->lost_count < PAWL__LOST_MAX)
+        endpoint->lost[endpoint->lost_count++] = worker;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* An id that there is no room for counts as another process's: "no saga" is final later (connection_state.c). */
+static void add_own(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->own_count < PAWL__OWN_MAX)
+        endpoint->own[endpoint->own_count++] = worker;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+static void remove_own(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < endpoint->own_count; i++)
+        if (pawl_uuid_compare(endpoint->own[i].uuid, worker.uuid) != 0)
+            endpoint->own[kept++] = endpoint->own[i];
+    endpoint->own_count = kept;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_there = endpoint->lost_count > 0;
+    if (is_there)
+        *worker = endpoint->lost[--endpoint->lost_count];
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_there;
+}
+
+/* Closes each lost worker in its name, on a handle without a worker of its own yet. A worker whose
+ * row is locked still commits: it is left alone. */
+static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
+{
+    pawl_worker_id own  = pawl_store_worker(store);
+    pawl_worker_id lost = own;
+    pawl_code      code = PAWL_OK;
+    while (code == PAWL_OK && take_lost(endpoint, &lost)) {
+        pawl_store_worker_set(store, lost);
+        code = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
+        if (code == PAWL_EBUSY || code == PAWL_ETIMEOUT)
+            code = PAWL_OK;
+        else if (code != PAWL_OK)
+            remember_lost(endpoint, lost);
+    }
+    pawl_store_worker_set(store, own);
+    return code;
+}
+
+static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
+                             pawl_error *error)
+{
+    const pawl_application      *application = endpoint->model->application;
+    const pawl_endpoint_options *settings    = &endpoint->settings;
+    pawl_store_options           options     = PAWL_STORE_OPTIONS_INIT;
+    options.mode                             = mode_of(endpoint);
+    options.system_prefix                    = settings->system_prefix;
+    options.deadline                         = deadline;
+    options.tables                           = endpoint->model->tables;
+    options.table_count                      = endpoint->model->table_count;
+    options.handler_time_max                 = settings->handler_time_max;
+    pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    if (code == PAWL_OK)
+        pawl_store_program_set(*store, pawl_text_of(application->name),
+                               pawl_text_of(pawl__application_version(application)));
+    return code;
+}
+
+pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
+                                    pawl_error *error)
+{
+    pawl_code code = open_handle(endpoint, endpoint->settings.deadline, store, error);
+    if (code == PAWL_OK) {
+        pawl__hand_set_worker(hand, *store);
+        add_own(endpoint, pawl_store_worker(*store));
+        atomic_store(&endpoint->had_store, true);
+    }
+    if (code == PAWL_OK)
+        code = end_lost(endpoint, *store, error);
+    if (code == PAWL_OK)
+        code =
+            pawl_store_worker_open(*store, endpoint->model->endpoint, endpoint->model->types_json,
+                                   pawl__machine_now(endpoint), error);
+    if (code == PAWL_OK)
+        pawl__hand_set_beats(hand, pawl_store_worker_beat(*store, NULL, 0, 0, NULL) == PAWL_OK);
+    if (code != PAWL_OK)
+        pawl__endpoint_store_close(endpoint, hand, store);
+    return code;
+}
+
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline,
+                                          pawl_store **store, pawl_error *error)
+{
+    int64_t most = endpoint->settings.deadline;
+    return open_handle(endpoint, deadline < most ? deadline : most, store, error);
+}
+
+void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)
+{
+    if (*store == NULL)
+        return;
+    pawl_error     error  = PAWL_ERROR_INIT;
+    pawl_worker_id worker = pawl_store_worker(*store);
+    if (pawl_store_is_attached(*store) &&
+        pawl_store_worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
+        pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
+        remember_lost(endpoint, worker);
+    }
+    pawl__hand_set_worker(hand, NULL);
+    remove_own(endpoint, worker);
+    pawl__breaker_forget(endpoint, worker);
+    pawl_store_close(*store);
+    *store = NULL;
+}
+
+/* Ends a worker by opening it: its sessions are ended, its claims free, its commits refused. */
+static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_worker_id worker,
+                            pawl_error *error)
+{
+    pawl_time now = pawl__machine_now(endpoint);
+    pawl_store_worker_set(store, worker);
+    pawl_code code   = pawl_store_worker_open(store, endpoint->model->endpoint,
+                                              endpoint->model->types_json, now, error);
+    pawl_code closed = pawl_store_worker_close(store, now, code == PAWL_OK ? error : NULL);
+    return code != PAWL_OK ? code : closed;
+}
+
+void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
+                                size_t count)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    int64_t     deadline =
+        endpoint->settings.deadline < END_DEADLINE ? endpoint->settings.deadline : END_DEADLINE;
+    if (count == 0)
+        return;
+    pawl_code code = open_handle(endpoint, deadline, &store, &error);
+    for (size_t i = 0; i < count && store != NULL; i++) {
+        pawl_code ended = end_worker(endpoint, store, workers[i], &error);
+        code            = code == PAWL_OK ? ended : code;
+    }
+    pawl_store_close(store);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: abandoned workers keep their claims until they come back, or the "
+                 "process ends: %s",
+                 endpoint->model->endpoint.data, error.text);
+}

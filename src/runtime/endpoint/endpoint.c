@@ -1,0 +1,556 @@
+/* endpoint.c - creating an endpoint, stepping it, asking it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/endpoint/threads.h"
+
+#include "base/sized.h"
+#include "engine/state.h"
+#include "engine/stream.h"
+#include "pawl/pawl.h"
+#include "runtime/endpoint/recovery.h"
+#include "runtime/inbound/intake.h"
+#include "runtime/ordered/ordered.h"
+#include "runtime/projection/projection.h"
+#include "runtime/schedule/schedule.h"
+#include "runtime/worker/foreign_timeouts.h"
+#include "store/core/wake.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SERVICE_PERIOD PAWL_MILLISECONDS(100)
+
+/* ---- Creation ------------------------------------------------------------------ */
+
+static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_text queue)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (pawl_text_equal(list->items[i].type, type) &&
+            pawl_text_equal(list->items[i].queue, queue))
+            return true;
+    return false;
+}
+
+/* Says whose queue it is when that is not in the queue's name, for whoever takes messages out of it; an endpoint that
+ * read the queue before reads it no more. */
+static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
+{
+    const pawl__model *model  = endpoint->model;
+    bool               is_own = pawl_text_equal(model->endpoint, model->queue);
+    bool               is_new = !is_own;
+    size_t             size   = strlen(PAWL_QUEUE_READER);
+    pawl_text          type =
+        pawl_arena_printf(arena, PAWL_QUEUE_READER "%.*s", PAWL_TEXT_ARGS(model->endpoint));
+    if (type.data == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        const pawl_subscription *item = &list->items[i];
+        if (!pawl_text_equal(item->queue, model->queue) || item->type.size <= size ||
+            memcmp(item->type.data, PAWL_QUEUE_READER, size) != 0)
+            continue;
+        if (!is_own && pawl_text_equal(item->type, type))
+            is_new = false;
+        else
+            sets[(*count)++] = (pawl_subscription_set){
+                .is_remove = true, .type = item->type, .queue = item->queue};
+    }
+    if (is_new && type.size <= PAWL_NAME_SIZE_MAX)
+        sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = model->queue};
+    return PAWL_OK;
+}
+
+/* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
+ * queue that handles the type, and to its routes, since foreign timeouts are left to an endpoint
+ * that has one for them. */
+static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl__worker      *worker  = endpoint->worker;
+    const pawl__model *model   = endpoint->model;
+    pawl_subscriptions list    = {NULL, 0};
+    pawl_refusals      refused = {.arena = worker->read};
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
+    size_t       count   = 0;
+    pawl_code    code    = pawl_store_subscriptions(worker->store, worker->read, &list, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_subscription_set *sets = pawl_arena_take(
+        worker->read, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
+    if (sets == NULL ||
+        pawl__foreign_announce(endpoint, &list, worker->read, sets, &count) != PAWL_OK ||
+        announce_reader(endpoint, &list, worker->read, sets, &count) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    for (size_t i = 0; i < model->type_count; i++)
+        if (!is_subscribed(&list, model->types[i]->type, model->queue))
+            sets[count++] =
+                (pawl_subscription_set){.type = model->types[i]->type, .queue = model->queue};
+    changes.subscription_set.items = sets;
+    changes.subscription_set.count = count;
+    if (count == 0)
+        return PAWL_OK;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* A handler with its own SQL needs a store that has SQL. In the test kit others of the application
+ * are tested all the same: there it fails when it asks for the connection (engine/native.c). */
+static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
+{
+    const pawl_store  *store = endpoint->worker->store;
+    const pawl__model *model = endpoint->model;
+    if (endpoint->is_test || (pawl_store_promises(store) & PAWL_STORE_HAS_SQL) != 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < model->projection_count; i++)
+        if (model->projections[i].own_sql)
+            return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                                  "endpoint %s: projection %s says .own_sql, and a %s store has "
+                                  "no SQL",
+                                  model->endpoint.data, model->projections[i].name.data,
+                                  pawl_store_scheme(store));
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        if (model->aggregators[i].own_sql)
+            return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                                  "endpoint %s: aggregator %s says .own_sql, and a %s store has "
+                                  "no SQL",
+                                  model->endpoint.data, model->aggregators[i].name.data,
+                                  pawl_store_scheme(store));
+    if (model->own_sql == NULL)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "endpoint %s: the handler of %s says .own_sql, and a %s store has no SQL",
+                          endpoint->model->endpoint.data, endpoint->model->own_sql,
+                          pawl_store_scheme(store));
+}
+
+/* A URL that nobody can read from is told of before anything runs. */
+static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl__intake *tried = NULL;
+    pawl_code     code  = PAWL_OK;
+    if (endpoint->settings.transport != NULL)
+        code = pawl__intake_create(endpoint, &tried, error);
+    pawl__reading_begin(endpoint);
+    pawl__intake_destroy(tried);
+    return code;
+}
+
+static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
+                               const char *name, const pawl_endpoint_options *options,
+                               pawl_error *error)
+{
+    pawl_code code = pawl__settings_take(endpoint, application, name, options, error);
+    if (code == PAWL_OK)
+        code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
+                                  &endpoint->model, error);
+    if (code == PAWL_OK)
+        pawl__recovery_warn(&endpoint->recovery, endpoint->model);
+    if (code == PAWL_OK && endpoint->settings.workers > 1 &&
+        (endpoint->owners = pawl__owners_create()) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
+    if (code == PAWL_OK)
+        code = check_transport(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__audit_take(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__worker_create(endpoint, &endpoint->worker, error);
+    if (code == PAWL_OK)
+        code = pawl__worker_open(endpoint->worker, error);
+    if (code == PAWL_OK && endpoint->model->projection_count > 0 && !endpoint->settings.no_service)
+        code = pawl__wake_add_reader(pawl_store_identity(endpoint->worker->store),
+                                     endpoint->worker->wake_fd, error);
+    if (code == PAWL_OK)
+        code = check_sql(endpoint, error);
+    if (code == PAWL_OK)
+        code = subscribe(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__schedules_announce(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__observe_join(endpoint, error);
+    return code;
+}
+
+pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,
+                                const pawl_endpoint_options *options, bool is_test,
+                                pawl_endpoint **endpoint, pawl_error *error)
+{
+    *endpoint = NULL;
+    if (application == NULL || options == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "application and options may not be NULL");
+    pawl_endpoint *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
+    pthread_mutex_init(&made->mutex, NULL);
+    pawl__pulse_init(&made->pulse);
+    pawl__handover_init(&made->handover);
+    made->is_test  = is_test;
+    made->users    = 1;
+    made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl_code code = made->stop_fd >= 0
+                         ? open_endpoint(made, application, name, options, error)
+                         : pawl_error_set(error, PAWL_EBUSY, "no descriptor for an endpoint");
+    if (code != PAWL_OK) {
+        pawl_endpoint_destroy(made);
+        return code;
+    }
+    *endpoint = made;
+    return PAWL_OK;
+}
+
+pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
+                               const pawl_endpoint_options *options, pawl_endpoint **endpoint,
+                               pawl_error *error)
+{
+    return pawl__endpoint_create(application, name, options, false, endpoint, error);
+}
+
+void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    endpoint->given_up -= was_given_up;
+    bool is_last = --endpoint->users == 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    if (!is_last)
+        return;
+    pawl__model_destroy(endpoint->model);
+    pawl__owners_destroy(endpoint->owners);
+    if (endpoint->stop_fd >= 0)
+        close(endpoint->stop_fd);
+    pawl_free(endpoint->auditing.address);
+    pawl__pulse_destroy(&endpoint->pulse);
+    pawl__handover_destroy(&endpoint->handover);
+    pthread_mutex_destroy(&endpoint->mutex);
+    pawl_free(endpoint);
+}
+
+void pawl_endpoint_destroy(pawl_endpoint *endpoint)
+{
+    if (endpoint == NULL)
+        return;
+    pawl__observe_leave(endpoint);
+    pawl__intake_destroy(endpoint->reading.stepped);
+    pawl__service_destroy(endpoint->service);
+    pawl__worker_destroy(endpoint->worker);
+    pawl__endpoint_leave(endpoint, false);
+}
+
+int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    int count = endpoint->given_up;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return count;
+}
+
+/* ---- Steps ----------------------------------------------------------------------- */
+
+/* Business time at which the outbox tries a failed row again, or a projection a failed event. */
+static pawl_time find_retry(const pawl_endpoint *endpoint)
+{
+    const pawl__service *service = endpoint->service;
+    pawl_time            retry =
+        service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
+    if (service != NULL && service->outbox_retry < retry)
+        retry = service->outbox_retry;
+    if (service != NULL && service->is_leader && service->away.due < retry)
+        retry = service->away.due;
+    if (retry == PAWL_TIME_MAX)
+        return retry;
+    int64_t rest = retry - pawl__machine_now(endpoint);
+    return pawl_time_add(pawl__business_now(endpoint), rest > 0 ? rest : 0);
+}
+
+/* Messages of a paused queue wait. Under a virtual clock each step looks, and time alone does not
+ * resume a queue. */
+static pawl_time find_look(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.business != NULL
+               ? PAWL_TIME_MAX
+               : pawl_time_add(pawl__business_now(endpoint), PAWL__PAUSE_PERIOD);
+}
+
+static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_store        *store = endpoint->worker->store;
+    const pawl__model *model = endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code          code  = pawl_store_next_due(store, model->queue, model->aggregator_names,
+                                                   model->aggregator_count, &next, error);
+    step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
+    if (atomic_load(&endpoint->pause.is_paused))
+        step->next_due = find_look(endpoint);
+    if (next.flush < step->next_due)
+        step->next_due = next.flush;
+    pawl__foreign_note(endpoint->worker, next.timeout);
+    if (endpoint->worker->foreign_due < step->next_due)
+        step->next_due = endpoint->worker->foreign_due;
+    /* Due messages may be claimed by others, to whom the worker gave way: it checks again soon. */
+    pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
+    if (endpoint->worker->gave_way && step->next_due < soon)
+        step->next_due = soon;
+    if (endpoint->worker->breaker.permit == PAWL__PERMIT_NOTHING) {
+        pawl_time probe = pawl_time_add(pawl__business_now(endpoint), pawl__breaker_wait(endpoint));
+        step->next_due  = step->next_due < probe ? probe : step->next_due;
+    }
+    if (pawl__ordered_is_standby(endpoint->worker) || pawl__ordered_is_stuck(endpoint->worker))
+        step->next_due =
+            step->next_due < soon + PAWL__PAUSE_PERIOD ? soon + PAWL__PAUSE_PERIOD : step->next_due;
+    pawl_time retry = find_retry(endpoint);
+    if (retry < step->next_due)
+        step->next_due = retry;
+    return code;
+}
+
+/* A busy endpoint delivers when a batch of outbox rows is there or a while has passed: a delivery
+ * costs a commit here and one there. */
+static bool is_service_due(const pawl_endpoint *endpoint, const pawl_step *step)
+{
+    return step->is_idle || endpoint->service == NULL ||
+           endpoint->worker->dispatched >= endpoint->settings.outbox_batch ||
+           pawl__monotonic_now() >= endpoint->service_due;
+}
+
+static pawl_code step_service(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (endpoint->settings.no_service || !is_service_due(endpoint, step))
+        return PAWL_OK;
+    endpoint->worker->dispatched = 0;
+    endpoint->service_due        = pawl__monotonic_now() + SERVICE_PERIOD;
+    if (endpoint->service == NULL)
+        code = pawl__service_create(endpoint, endpoint->worker->store, &endpoint->service, error);
+    if (code != PAWL_OK)
+        return code;
+    if (endpoint->service->store != endpoint->worker->store) {
+        pawl__outbox_forget(endpoint->service);
+        pawl__projections_forget(endpoint->service->projections);
+    }
+    endpoint->service->store      = endpoint->worker->store;
+    endpoint->service->outbox_due = PAWL_TIME_MIN;
+    pawl__projections_wake(endpoint->service->projections);
+    return pawl__service_step(endpoint->service, step, error);
+}
+
+static pawl_code step_once(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
+    pawl_code code = pawl__worker_step(endpoint->worker, step, error);
+    if (endpoint->worker->store != NULL)
+        code = step_service(endpoint, step, error);
+    else if (endpoint->service != NULL) /* borrowed from the worker, and closed */
+        endpoint->service->store = NULL;
+    bool is_projecting = endpoint->service != NULL &&
+                         pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
+    step->is_idle = step->is_idle && step->sent == 0 && !is_projecting;
+    return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
+}
+
+pawl_code pawl__step_check(const pawl_step *step, pawl_error *error)
+{
+    return step != NULL
+               ? pawl__sized_check(step, sizeof *step, "counts of a step", "PAWL_STEP_INIT", error)
+               : PAWL_OK;
+}
+
+pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_step own;
+    pawl_code code = pawl__step_check(step, error);
+    if (code != PAWL_OK)
+        return code;
+    code = step_once(endpoint, &own, error);
+    if (step != NULL)
+        pawl__sized_write(step, &own);
+    return code;
+}
+
+pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *count         = 0;
+    if (endpoint->settings.transport == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
+                              endpoint->model->endpoint.data);
+    if (endpoint->reading.stepped == NULL)
+        code = pawl__intake_create(endpoint, &endpoint->reading.stepped, error);
+    return code == PAWL_OK ? pawl__intake_step(endpoint->reading.stepped, wait, -1, count, error)
+                           : code;
+}
+
+pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)
+{
+    pawl_step total = {.next_due = PAWL_TIME_MAX};
+    pawl_code code  = pawl__step_check(sum, error);
+    if (code != PAWL_OK)
+        return code;
+    do {
+        pawl_step step;
+        code = step_once(endpoint, &step, error);
+        total.handled += step.handled;
+        total.sent += step.sent;
+        total.projected += step.projected;
+        total.refused += step.refused;
+        total.dead += step.dead;
+        total.is_idle  = step.is_idle;
+        total.is_taken = step.is_taken;
+        total.next_due = step.next_due;
+    } while (code == PAWL_OK && !total.is_idle && !total.is_taken);
+    if (sum != NULL)
+        pawl__sized_write(sum, &total);
+    return code;
+}
+
+int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
+{
+    return endpoint->worker->wake_fd;
+}
+
+void pawl_endpoint_stop(pawl_endpoint *endpoint)
+{
+    static const uint64_t one = 1;
+    atomic_store(&endpoint->is_stopping, true);
+    ssize_t ignored = write(endpoint->stop_fd, &one, sizeof one);
+    (void)ignored; /* a full counter is readable already */
+}
+
+pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
+                              const char *partition, pawl_error *error)
+{
+    const pawl__aggregator_model *found =
+        pawl__model_aggregator(endpoint->model, pawl_text_of(aggregator));
+    if (found == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "endpoint %s has no aggregator '%s'",
+                              endpoint->model->endpoint.data, aggregator != NULL ? aggregator : "");
+    size_t size = partition != NULL ? strlen(partition) : 0;
+    if (size > PAWL_PARTITION_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "partition has %zu bytes, the limit is %d", size,
+                              PAWL_PARTITION_SIZE_MAX);
+    pawl_code code = PAWL_OK;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->request_count == PAWL__FLUSH_REQUESTS_MAX) {
+        code = pawl_error_set(error, PAWL_EBUSY, "%d flushes are requested already",
+                              PAWL__FLUSH_REQUESTS_MAX);
+    } else {
+        pawl__flush_request *request = &endpoint->requests[endpoint->request_count++];
+        request->aggregator          = found;
+        memcpy(request->partition, partition != NULL ? partition : "", size);
+        request->partition[size] = '\0';
+    }
+    static const uint64_t one     = 1;
+    ssize_t               ignored = write(endpoint->worker->wake_fd, &one, sizeof one);
+    (void)ignored;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return code;
+}
+
+/* ---- Asking ------------------------------------------------------------------------ */
+
+static pawl_code find_saga(pawl_endpoint *endpoint, const char *saga,
+                           const pawl__saga_model **found, pawl_error *error)
+{
+    *found = pawl__model_saga(endpoint->model, pawl_text_of(saga));
+    if (*found == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "endpoint %s has no saga '%s'",
+                              endpoint->model->endpoint.data, saga != NULL ? saga : "");
+    return pawl__worker_open(endpoint->worker, error);
+}
+
+static pawl_code look_at_stream(pawl_store *store, const pawl__saga_model *model, pawl_text key,
+                                pawl_arena *arena, pawl_text *data, int64_t *version,
+                                pawl_error *error)
+{
+    pawl__stream_seen seen;
+    pawl_code         code = pawl__stream_look(store, model, key, arena, &seen, error);
+    if (code == PAWL_OK && seen.version > 0)
+        code = pawl_record_encode(model->state, seen.state, 0, arena, data, error);
+    if (code == PAWL_OK)
+        *version = seen.version;
+    return code;
+}
+
+pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pawl_value *value,
+                             pawl_arena *arena, pawl_text *data, int64_t *version,
+                             pawl_error *error)
+{
+    const pawl__saga_model *model = NULL;
+    pawl_value              by    = *value;
+    pawl_saga_row           row   = {.presence = PAWL_SAGA_MISSING};
+    pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    *version                      = 0;
+    *data                         = (pawl_text){0};
+    if (code == PAWL_OK && model->table.main.type == PAWL_VALUE_NONE)
+        return pawl_error_set(error, PAWL_EINVAL, "saga %s has no correlation property", saga);
+    if (code == PAWL_OK)
+        code = pawl_value_coerce(model->table.main.type, &by, arena, error);
+    pawl_store *store = endpoint->worker->store;
+    if (code == PAWL_OK && model->stream != NULL)
+        return look_at_stream(store, model, by.as.text, arena, data, version, error);
+    if (code == PAWL_OK)
+        code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
+                                    PAWL_SAGA_UNLOCKED, arena, &row, error);
+    if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
+        code = pawl__state_json(model, &row, arena, data, error);
+    *version = code == PAWL_OK ? row.version : 0;
+    return code;
+}
+
+pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, int64_t *count,
+                                   pawl_error *error)
+{
+    const pawl__saga_model *model = NULL;
+    pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    *count                        = 0;
+    if (code != PAWL_OK)
+        return code;
+    if (model->stream != NULL)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "%s is no saga: processes and entities are not counted", saga);
+    pawl_store *store = endpoint->worker->store;
+    return pawl_store_saga_count(store, &model->table, count, error);
+}
+
+pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_stats *stats,
+                              pawl_error *error)
+{
+    pawl_code   code  = pawl__worker_open(endpoint->worker, error);
+    pawl_store *store = endpoint->worker->store;
+    if (code != PAWL_OK)
+        return code;
+    return pawl_store_stats(store, pawl__business_now(endpoint), arena, stats, error);
+}
+
+/* Copies the table with its names, which live in the endpoint's model. */
+static pawl_code copy_table(const pawl_saga_table *from, pawl_arena *arena,
+                            const pawl_saga_table **table)
+{
+    pawl_saga_table *made = pawl_arena_copy(arena, from, sizeof *from);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->name                  = pawl_arena_text(arena, from->name);
+    made->type                  = pawl_arena_text(arena, from->type);
+    made->main.property         = pawl_arena_text(arena, from->main.property);
+    made->transitional.property = pawl_arena_text(arena, from->transitional.property);
+    *table                      = made;
+    return made->transitional.property.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
+                               const char *saga_prefix, pawl_arena *arena,
+                               const pawl_saga_table *const **tables, size_t *count,
+                               pawl_error *error)
+{
+    pawl__model *model = NULL;
+    pawl_code    code  = pawl__model_create(application, name, saga_prefix, &model, error);
+    if (code != PAWL_OK)
+        return code;
+    const pawl_saga_table **made =
+        pawl_arena_take(arena, (model->table_count + 1) * sizeof(pawl_saga_table *));
+    *count = model->table_count;
+    code   = made != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (size_t i = 0; i < model->table_count && code == PAWL_OK; i++)
+        code = copy_table(model->tables[i], arena, &made[i]);
+    *tables = made;
+    pawl__model_destroy(model);
+    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
+}

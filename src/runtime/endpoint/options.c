@@ -1,0 +1,319 @@
+/* options.c - an endpoint's options: one row for each number, with its default
+ * and its bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/order.h"
+#include "runtime/runtime.h"
+
+#include "runtime/endpoint/option_rows.h"
+#include "runtime/endpoint/recovery.h"
+#include "store/core/core.h"
+
+#include <string.h>
+
+/* ---- Numbers ---------------------------------------------------------------- */
+
+static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
+
+static int64_t get_number(const pawl_endpoint_options *options, const pawl__number_row *row)
+{
+    const char *field = (const char *)options + row->offset;
+    int32_t     narrow;
+    int64_t     value;
+    if (row->size == sizeof value) {
+        memcpy(&value, field, sizeof value);
+        return value;
+    }
+    memcpy(&narrow, field, sizeof narrow);
+    return narrow;
+}
+
+static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
+{
+    char   *field  = (char *)options + row->offset;
+    int32_t narrow = (int32_t)value;
+    if (row->size == sizeof value)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &narrow, sizeof narrow);
+}
+
+/* Takes a number: 0 stands for the endpoint's table, where 0 is the default of all; -1 is "none"
+ * where the lower bound allows it, and becomes 0. */
+static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
+                             const pawl__number_row *row, pawl_error *error)
+{
+    int64_t     value = get_number(settings, row);
+    const char *from  = "";
+    if (value == 0) {
+        value = get_number(defaults, row);
+        from  = value != 0 ? " in the endpoint's table" : "";
+    }
+    if (value == 0)
+        value = row->value_default;
+    if (value < row->low || value > row->high)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "option %s%s is %lld, the limits are %lld to %lld", row->field, from,
+                              (long long)value, (long long)row->low, (long long)row->high);
+    put_number(settings, row, value < 0 ? 0 : value);
+    return PAWL_OK;
+}
+
+/* ---- The endpoint's table ------------------------------------------------------ */
+
+/* Refuses options in the endpoint's table that belong to the program which runs the endpoint: an
+ * application with a store of its own would leave the one that an operator names. */
+static pawl_code check_defaults(const pawl_endpoint_options *defaults, pawl_error *error)
+{
+    const struct {
+        const char *name;
+        bool        is_given;
+    } rows[] = {{"store", defaults->store != NULL},
+                {"mode", defaults->mode != PAWL_OPEN_CREATE},
+                {"system_prefix", defaults->system_prefix != NULL},
+                {"saga_prefix", defaults->saga_prefix != NULL},
+                {"business", defaults->business != NULL},
+                {"machine", defaults->machine != NULL},
+                {"seed", defaults->seed != 0},
+                {"no_service", defaults->no_service},
+                {"observe", defaults->observe != NULL},
+                {"transport", defaults->transport != NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].is_given)
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "option %s in the endpoint's table: it is for the program that "
+                                  "runs the endpoint; the table gives numbers, routes, user and "
+                                  "critical",
+                                  rows[i].name);
+    return PAWL_OK;
+}
+
+static pawl_code read_options(const pawl_endpoint_options *given, pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    size_t size = given->options_size;
+    if (size == 0 || size > sizeof *options)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "options do not begin with PAWL_ENDPOINT_OPTIONS_INIT of this library");
+    memcpy(options, given, size);
+    return PAWL_OK;
+}
+
+/* Reads the endpoint's own options; all zero when its row has none, or ends before them. */
+static pawl_code read_defaults(const pawl_application *application, const char *name,
+                               pawl_endpoint_options *defaults, pawl_error *error)
+{
+    const pawl_endpoint_spec *row  = NULL;
+    pawl_endpoint_spec        spec = {.name = NULL};
+    pawl_code                 code = pawl_application_check(application, error);
+    if (code == PAWL_OK)
+        code = pawl__application_endpoint(application, name, &row, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__table_row(row, 0, application->endpoint_size, &spec, sizeof spec);
+    if (spec.options == NULL)
+        return PAWL_OK;
+    code = read_options(spec.options, defaults, error);
+    if (code == PAWL_OK)
+        code = check_defaults(defaults, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "endpoint %s", spec.name);
+}
+
+/* ---- What numbers say together ------------------------------------------------- */
+
+/* The sum of the delays of so many tries, each with the most jitter. */
+static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < tries; i++) {
+        int64_t next = pawl__doubled(delay, i, delay_max);
+        sum          = pawl_time_add(sum, pawl__jittered_max(next));
+    }
+    return sum;
+}
+
+/* The longest that delayed retries go on, by the numbers or by a row of recovery. */
+static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery)
+{
+    static const pawl_recovery plain   = {.delay = 0};
+    int64_t                    longest = 0;
+    for (size_t i = 0; i <= recovery->count; i++) {
+        const pawl_recovery *row   = i < recovery->count ? &recovery->rows[i] : &plain;
+        int32_t              tries = row->delayed != 0 ? row->delayed : settings->delayed_retries;
+        int64_t              delay = row->delay != 0 ? row->delay : settings->retry_delay;
+        int64_t last = row->delay_max != 0 ? row->delay_max : settings->retry_delay_max;
+        int64_t sum  = sum_of_delays(tries, delay, last > delay ? last : delay);
+        longest      = sum > longest ? sum : longest;
+    }
+    return longest;
+}
+
+/* Checks that inbox marks are kept as long as copies of a message can come, which the mark tells
+ * from a new one. */
+static pawl_code check_retention(const pawl_endpoint_options *settings,
+                                 const pawl__recovery *recovery, pawl_error *error)
+{
+    static const char *const names[] = {"delayed retries", "tries of the outbox"};
+    const int64_t            spans[] = {sum_of_retries(settings, recovery),
+                                        sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
+                                                      settings->outbox_delay_max)};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
+        if (settings->inbox_retention < spans[i])
+            return pawl_error_set(
+                error, PAWL_ECONFIG,
+                "option inbox_retention is %lld s, and %s go on for up to %lld s: a message would "
+                "be handled again when a copy of it comes after its deduplication record is gone",
+                (long long)(settings->inbox_retention / PAWL_SECONDS(1)), names[i],
+                (long long)((spans[i] + PAWL_SECONDS(1) - 1) / PAWL_SECONDS(1)));
+    return PAWL_OK;
+}
+
+/* ---- Routes ---------------------------------------------------------------------- */
+
+static pawl_code check_sink(const pawl_route *route, pawl_error *error)
+{
+    const pawl_transport_ops *ops = route->outbound;
+    if (ops->ops_size < sizeof *ops || ops->deliver == NULL)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "route '%s': its outbound transport's table has %zu bytes and %s; this library needs "
+            "%zu and a function deliver",
+            route->name, ops->ops_size,
+            ops->deliver != NULL ? "a function deliver" : "no function deliver", sizeof *ops);
+    return PAWL_OK;
+}
+
+/* Refuses a URL with an unknown scheme: each row would use up its attempts and be dead. */
+static pawl_code check_url(const pawl_route *route, pawl_error *error)
+{
+    pawl_error            why = PAWL_ERROR_INIT;
+    const pawl_store_ops *ops;
+    if (pawl_transport_find(route->url) != &pawl_transport_store ||
+        pawl__driver_find(route->url, &ops, &why) == PAWL_OK)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG, "route '%s': %s", route->name, why.text);
+}
+
+static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *route,
+                             pawl_error *error)
+{
+    if (strlen(route->name) == 0 || strlen(route->name) > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "route name has %zu bytes, the limit is 1 to %d",
+                              strlen(route->name), PAWL_NAME_SIZE_MAX);
+    if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
+    if ((route->url != NULL) + (route->outbound != NULL) + route->is_outbox > 1)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "route '%s' leads more than one way: give one of url, outbound and "
+                              "is_outbox",
+                              route->name);
+    if (route->url != NULL)
+        return check_url(route, error);
+    return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
+}
+
+/* The size of a route in the program that the application was compiled with: before options told
+ * it, a route ended with system_prefix. */
+static size_t route_stride(const pawl_endpoint_options *options)
+{
+    if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
+        return offsetof(pawl_route, outbound);
+    return options->route_size != 0 ? options->route_size : sizeof(pawl_route);
+}
+
+static bool is_among(const pawl_endpoint *endpoint, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(endpoint->routes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Takes routes whose names are not there yet: routes of the caller come before the table's. */
+static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
+                             pawl_error *error)
+{
+    const char *next   = (const char *)options->routes;
+    size_t      before = endpoint->route_count;
+    size_t      stride = route_stride(options);
+    size_t      size   = stride < sizeof(pawl_route) ? stride : sizeof(pawl_route);
+    for (; next != NULL; next += stride) {
+        pawl_route route = {.name = NULL};
+        memcpy(&route, next, size);
+        if (route.name == NULL)
+            break;
+        if (is_among(endpoint, before, route.name))
+            continue;
+        if (endpoint->route_count == PAWL__ROUTES_MAX)
+            return pawl_error_set(error, PAWL_ECONFIG, "more than %d routes", PAWL__ROUTES_MAX);
+        pawl_code code = check_route(endpoint, &route, error);
+        if (code != PAWL_OK)
+            return code;
+        endpoint->routes[endpoint->route_count++] = route;
+    }
+    return PAWL_OK;
+}
+
+/* ---- All of it -------------------------------------------------------------------- */
+
+static pawl_code check_settings(const pawl_endpoint_options *settings,
+                                const pawl__recovery *recovery, pawl_error *error)
+{
+    if (settings->business != NULL && settings->workers > 1)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "option workers is %d: under a virtual business clock one worker "
+                              "handles everything in due order",
+                              settings->workers);
+    if (settings->mode != PAWL_OPEN_CREATE && settings->mode != PAWL_OPEN_CHECK)
+        return pawl_error_set(error, PAWL_ECONFIG, "option mode must be CREATE or CHECK");
+    if (!pawl__order_read(settings->ordered, &(pawl__order_key){PAWL__ORDER_NONE, NULL}))
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "option ordered is '%s': neither saga, header:NAME, property:NAME nor "
+            "none",
+            settings->ordered);
+    return check_retention(settings, recovery, error);
+}
+
+pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *application,
+                              const char *name, const pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    pawl_endpoint_options *settings = &endpoint->settings;
+    pawl_endpoint_options  defaults = {.options_size = 0};
+    pawl_code              code     = read_options(options, settings, error);
+    if (code == PAWL_OK && settings->store == NULL)
+        code = pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
+    if (code == PAWL_OK)
+        code = read_defaults(application, name, &defaults, error);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof number_rows / sizeof number_rows[0]; i++)
+        code = take_number(settings, &defaults, &number_rows[i], error);
+    if (code != PAWL_OK)
+        return code;
+    if (settings->user == NULL)
+        settings->user = defaults.user;
+    if (settings->critical == NULL) {
+        settings->critical         = defaults.critical;
+        settings->critical_context = defaults.critical_context;
+    }
+    if (settings->ordered == NULL)
+        settings->ordered = defaults.ordered;
+    if (settings->audit == NULL)
+        settings->audit = defaults.audit;
+    code = pawl__recovery_take(&endpoint->recovery, settings, &defaults, error);
+    if (code == PAWL_OK)
+        code = check_settings(settings, &endpoint->recovery, error);
+    if (code == PAWL_OK)
+        code = take_routes(endpoint, settings, error);
+    return code == PAWL_OK ? take_routes(endpoint, &defaults, error) : code;
+}
+
+const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
+{
+    for (size_t i = 0; i < endpoint->route_count; i++)
+        if (pawl_text_equal(pawl_text_of(endpoint->routes[i].name), name))
+            return &endpoint->routes[i];
+    return NULL;
+}

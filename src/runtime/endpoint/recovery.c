@@ -1,0 +1,84 @@
+/* recovery.c - the rows of recoverability that are in force for an endpoint: those of the program that
+ * runs it, then its own table's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/endpoint/recovery.h"
+
+#include "runtime/runtime.h"
+
+/* Refuses a row behind one of the same list that takes all its failures. */
+static pawl_code check_reached(const pawl__recovery *rows, size_t first, const pawl_recovery *row,
+                               pawl_error *error)
+{
+    for (size_t i = first; i < rows->count; i++)
+        if (pawl__recovery_hides(&rows->rows[i], row))
+            return pawl_error_set(error, PAWL_ECONFIG, "row %zu takes all that it is for",
+                                  i - first + 1);
+    return PAWL_OK;
+}
+
+static pawl_code take_row(pawl__recovery *rows, size_t first, const pawl_recovery *row,
+                          const char *from, pawl_error *error)
+{
+    size_t number = rows->count - first + 1;
+    if (rows->count == PAWL_RECOVERY_ROWS_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "option recovery%s: more than %d rows", from,
+                              PAWL_RECOVERY_ROWS_MAX);
+    pawl_code code = pawl__recovery_check(row, error);
+    if (code == PAWL_OK)
+        code = check_reached(rows, first, row, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "option recovery%s, row %zu", from, number);
+    rows->rows[rows->count++] = *row;
+    return PAWL_OK;
+}
+
+static pawl_code take_rows(pawl__recovery *rows, const pawl_endpoint_options *options,
+                           const char *from, pawl_error *error)
+{
+    const char *next  = (const char *)options->recovery;
+    size_t      first = rows->count;
+    size_t    stride = options->recovery_size != 0 ? options->recovery_size : sizeof(pawl_recovery);
+    pawl_code code   = PAWL_OK;
+    for (; next != NULL && code == PAWL_OK; next += stride) {
+        pawl_recovery row = {.type = NULL};
+        memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
+        if (pawl__recovery_is_end(&row))
+            break;
+        code = take_row(rows, first, &row, from, error);
+    }
+    return code;
+}
+
+pawl_code pawl__recovery_take(pawl__recovery *rows, const pawl_endpoint_options *options,
+                              const pawl_endpoint_options *table, pawl_error *error)
+{
+    pawl_code code = take_rows(rows, options, "", error);
+    return code == PAWL_OK ? take_rows(rows, table, " in the endpoint's table", error) : code;
+}
+
+/* Is there a message, or a timeout, of the type? */
+static bool is_known(const pawl__model *model, pawl_text type)
+{
+    if (pawl__model_type(model, type) != NULL)
+        return true;
+    for (size_t i = 0; i < model->timeout_count; i++)
+        if (pawl_text_equal(model->timeouts[i].name, type))
+            return true;
+    return false;
+}
+
+/* A row of the table is the endpoint's own; one of an operator may be meant for other endpoints of
+ * the process, and derived types are handled without a handler of their own. */
+void pawl__recovery_warn(const pawl__recovery *rows, const pawl__model *model)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *type = rows->rows[i].type;
+        if (type != NULL && !is_known(model, pawl_text_of(type)))
+            pawl_log(PAWL_LOG_WARNING,
+                     "endpoint %s: row %zu of option recovery is for type '%s', which none of its "
+                     "handlers and timeouts is for",
+                     model->endpoint.data, i + 1, type);
+    }
+}

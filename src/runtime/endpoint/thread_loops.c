@@ -1,0 +1,384 @@
+/* thread_loops.c - the loops of the threads of pawl_endpoint_run.
+ *
+ * Each worker thread steps until nothing is due, then sleeps in its store's
+ * wait() until something becomes due, another process commits, or a commit of
+ * this process writes to its descriptor. One more thread runs the service.
+ * A thread that cannot go on stops all; the first failure is the answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/endpoint/threads.h"
+#include "runtime/ordered/ordered.h"
+#include "runtime/projection/projection.h"
+#include "runtime/worker/hot_sagas.h"
+
+#include "runtime/worker/foreign_timeouts.h"
+#include "store/core/wake.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SLEEP_MAX PAWL_SECONDS(30)
+#define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
+#define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
+#define STOPPED_SLEEP PAWL_SECONDS(1)
+#define ELSEWHERE_SLEEP PAWL_SECONDS(1)
+#define FAILED_SLEEP PAWL_MILLISECONDS(200)
+#define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
+#define RETRY_SLEEP_MAX PAWL_SECONDS(5)
+#define RETRIES_MAX 10
+
+static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->failed == PAWL_OK) {
+        endpoint->failed = code;
+        endpoint->error  = *error;
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    pawl_endpoint_stop(endpoint);
+}
+
+/* May the same work succeed after this code? Another worker took over, a connection was lost,
+ * memory was short. */
+static bool is_passing(pawl_code code)
+{
+    return code == PAWL_EFENCED || code == PAWL_EUNKNOWN ||
+           pawl_code_retry(code) == PAWL_RETRY_LATER;
+}
+
+/* A server that is restarted, or cannot be reached, is waited for as long as it
+ * takes, once it was reached. */
+static bool is_away(pawl_code code)
+{
+    return code == PAWL_EUNREACHABLE || code == PAWL_ELOST || code == PAWL_EUNKNOWN;
+}
+
+static void rest(pawl_endpoint *endpoint, int64_t microseconds)
+{
+    struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
+    if (microseconds > 0) /* a negative time would wait for ever */
+        poll(&fd, 1, (int)(microseconds / 1000) + 1);
+}
+
+bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
+{
+    if (code ==
+        PAWL_EFULL) /* nothing is lost meanwhile, and another process would have no room either */
+        return true;
+    /* EDENIED may pass once the endpoint has worked: a login that was locked, a right that
+     * was taken away, a server that may only be read for a moment. */
+    if (code == PAWL_EDENIED)
+        return has_worked;
+    if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
+        return false;
+    return retries < RETRIES_MAX || (is_away(code) && has_worked);
+}
+
+int64_t pawl__run_pause(int retries, pawl_random *random)
+{
+    return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), random);
+}
+
+/* Are both codes one outage? A server that is away is told of in several ways, one after the other
+ * and by each thread. */
+static bool is_same(pawl_code code, pawl_code told)
+{
+    return code == told || (is_away(code) && is_away(told));
+}
+
+/* The path of a file. The URL of a server may have a password; its errors name it. */
+static const char *name_of_store(const pawl_endpoint *endpoint)
+{
+    const char *url = endpoint->settings.store;
+    return url != NULL && strncmp(url, "sqlite:", 7) == 0 ? url : "the store";
+}
+
+/* Logs an outage when it begins, or is about something else, then once a minute. For a full disk it is
+ * said once: each line of a log on the same disk takes some of what is missing. */
+static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl__outage  *outage   = &endpoint->outage;
+    int64_t        now      = pawl__watch_now(endpoint);
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_new  = outage->threads == 0;
+    bool is_told = !is_new && is_same(code, outage->told) && now < outage->told_due;
+    if (is_new)
+        outage->since = now;
+    outage->threads += self->retries == 0;
+    if (!is_told) {
+        outage->told     = code;
+        outage->told_due = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    if (!is_told && code == PAWL_EFULL)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: %s; it waits for room in %s: free some, or enlarge the disk, and it "
+                 "goes on by itself",
+                 endpoint->model->endpoint.data, error->text, name_of_store(endpoint));
+    else if (!is_told)
+        pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again", endpoint->model->endpoint.data,
+                 error->text);
+}
+
+/* Ends the thread's part in the outage. True when it was the last thread; `*lasted` is the outage's
+ * time. */
+static bool leave_trouble(pawl__thread *self, int64_t *lasted)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    if (self->retries == 0)
+        return false;
+    self->retries = 0;
+    int64_t now   = pawl__watch_now(endpoint);
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_last = --endpoint->outage.threads == 0;
+    *lasted      = now - endpoint->outage.since;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_last;
+}
+
+static void say_back(pawl__thread *self)
+{
+    int64_t lasted;
+    if (!leave_trouble(self, &lasted))
+        return;
+    bool is_short = lasted < PAWL_SECONDS(1);
+    pawl_log(PAWL_LOG_INFO, "endpoint %s: back after %lld %s", self->endpoint->model->endpoint.data,
+             (long long)(lasted / (is_short ? PAWL_MILLISECONDS(1) : PAWL_SECONDS(1))),
+             is_short ? "ms" : "s");
+}
+
+/* True when the thread may go on after the failure. */
+static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
+{
+    if (pawl__hand_is_given_up(self->hand))
+        return false;
+    bool has_worked = atomic_load(self->has_worked);
+    if (!pawl__run_goes_on(code, has_worked, self->retries)) {
+        fail_all(self->endpoint, code, error);
+        return false;
+    }
+    int64_t pause = pawl__run_pause(self->retries, self->worker != NULL ? &self->worker->random
+                                                                        : &self->service->random);
+    say_trouble(self, code, error);
+    self->retries += self->retries < RETRIES_MAX;
+    rest(self->endpoint, pause);
+    return true;
+}
+
+/* stop() writes to stop_fd alone, which is safe in a signal handler; the thread
+ * in run() then writes to the descriptor of every other one. */
+static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseconds)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (microseconds <= 0)
+        return;
+    if (store == NULL) {
+        rest(self->endpoint, microseconds);
+        return;
+    }
+    int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
+    if (microseconds > sleep_max)
+        microseconds = sleep_max;
+    if (pawl_store_wait(store, microseconds, self->wake_fd, &error) == PAWL_OK)
+        return;
+    pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    /* The step that follows may ask the store for nothing, and would find no failure to rest for. */
+    rest(self->endpoint, microseconds < FAILED_SLEEP ? microseconds : FAILED_SLEEP);
+}
+
+static int64_t time_to(pawl_time due, pawl_time now)
+{
+    return due > now ? due - now : 0;
+}
+
+/* Reads when the next message, timeout or flush is due, as far as the store knows. */
+static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
+{
+    pawl__worker      *worker = self->worker;
+    const pawl__model *model  = self->endpoint->model;
+    self->next                = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                            model->aggregator_count, &self->next, error);
+    worker->flush_due = self->next.flush;
+    pawl__foreign_note(worker, self->next.timeout);
+    self->check_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
+    return code;
+}
+
+/* Microseconds to the next message, timeout (own or foreign) or flush. */
+static int64_t time_to_next(const pawl__thread *self)
+{
+    pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
+    pawl_time flush = self->worker->flush_due;
+    if (self->worker->foreign_due < due)
+        due = self->worker->foreign_due;
+    return time_to(flush < due ? flush : due, pawl__business_now(self->endpoint));
+}
+
+/* Is the next step only a check of the partitions, made every few seconds, without a claim? On a
+ * server a NOTIFY tells of messages. */
+static bool only_checks(const pawl__thread *self)
+{
+    pawl_time now = pawl__machine_now(self->endpoint);
+    return pawl__store_is_server(self->worker->store) &&
+           self->endpoint->model->aggregator_count > 0 && now >= self->worker->flush_check &&
+           now < self->check_due && time_to_next(self) > 0;
+}
+
+/* A wake-up for messages that are not claimed would end each wait of a server at once: no wait but
+ * for the sign of life. */
+static void sleep_paused(pawl__thread *self)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    rest(self->endpoint, PAWL__PAUSE_PERIOD);
+}
+
+static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
+{
+    pawl__worker  *worker   = self->worker;
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl_error     error    = PAWL_ERROR_INIT;
+    if (step->is_taken) {
+        sleep_until(self, worker->store, ELSEWHERE_SLEEP);
+        return;
+    }
+    if (atomic_load(&endpoint->pause.is_paused) || pawl__ordered_is_standby(worker)) {
+        sleep_paused(self);
+        return;
+    }
+    if (!has_looked && look_ahead(self, &error) != PAWL_OK)
+        return; /* the next step meets the failure again and reports it */
+    int64_t sleep = time_to_next(self);
+    if (endpoint->model->aggregator_count > 0) {
+        int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
+        sleep         = check < sleep ? check : sleep;
+    }
+    int64_t ask = pawl__ordered_wait(worker);
+    sleep       = ask < sleep ? ask : sleep;
+    /* Nothing announces the moves of a virtual clock. */
+    if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
+        sleep = VIRTUAL_SLEEP;
+    /* A due row that could not be claimed is claimed by another worker: pause. */
+    sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
+    worker->is_checking = only_checks(self);
+}
+
+/* Sleeps while the breaker lets the worker claim nothing. Messages that come do not wake it, and a
+ * server would keep their wake-up until they are claimed: so the wait in the store, which writes the
+ * sign of life, is none. */
+static void sleep_stopped(pawl__thread *self)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl_error     error    = PAWL_ERROR_INIT;
+    int64_t        sleep    = pawl__breaker_wait(endpoint);
+    int64_t        most     = endpoint->settings.machine != NULL ? VIRTUAL_SLEEP : STOPPED_SLEEP;
+    rest(endpoint, sleep < most ? sleep : most);
+    if (self->worker->store != NULL &&
+        pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+}
+
+void pawl__thread_work(pawl__thread *self)
+{
+    while (!atomic_load(&self->endpoint->is_stopping)) {
+        pawl_step  step  = {.next_due = PAWL_TIME_MAX};
+        pawl_error error = PAWL_ERROR_INIT;
+        pawl_code  code  = pawl__worker_step(self->worker, &step, &error);
+        /* A wake-up meanwhile has made the step more than a check: is_checking was taken back. */
+        bool has_looked           = self->worker->is_checking;
+        self->worker->is_checking = false;
+        if (code != PAWL_OK) {
+            if (!survive(self, code, &error))
+                break;
+            continue;
+        }
+        say_back(self);
+        atomic_store(self->has_worked, true);
+        if (self->worker->breaker.permit == PAWL__PERMIT_NOTHING)
+            sleep_stopped(self);
+        else if (pawl__worker_is_pausing(self->worker))
+            rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
+        else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
+            sleep_worker(self, &step, has_looked);
+    }
+    (void)leave_trouble(self, &(int64_t){0});
+}
+
+/* Empties an eventfd. True when it was set. */
+static bool clear(int fd)
+{
+    uint64_t count;
+    bool     was_set = false;
+    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count)
+        was_set = true;
+    return was_set;
+}
+
+/* Sleeps until the service is due. The leader's wait ends when the outbox has new rows; a server
+ * remembers the wake-up until the next claim, so there the outbox is not read when only another
+ * time has come. Nothing wakes a service that does not lead, unless it reads the journal; a service
+ * that led once would still be woken, so it does not wait in the store. */
+static void sleep_service(pawl__thread *self)
+{
+    pawl__service *service = self->service;
+    pawl_time      due     = pawl__service_due(service);
+    pawl_time      now     = pawl__machine_now(self->endpoint);
+    pawl_error     error   = PAWL_ERROR_INIT;
+    bool           waits   = service->is_leader || self->endpoint->route_count == 0 ||
+                 (service->projections != NULL && service->term == 0);
+    if (due <= now)
+        return;
+    sleep_until(self, waits ? service->store : NULL, due - now);
+    if (!waits) /* only a wait writes the sign of life */
+        (void)pawl_store_wait(service->store, 0, -1, &error);
+    bool is_on_time = pawl__machine_now(self->endpoint) >= due;
+    if (!is_on_time)
+        pawl__projections_wake(service->projections);
+    if (service->is_leader && !(is_on_time && pawl__store_is_server(service->store)))
+        service->outbox_due = PAWL_TIME_MIN;
+}
+
+/* Registers for wake-ups by outbox rows and by events. */
+static pawl_code register_wake(const pawl__thread *self, pawl_error *error)
+{
+    const pawl__service *service  = self->service;
+    const char          *identity = pawl_store_identity(service->store);
+    pawl_code            code     = PAWL_OK;
+    if (self->endpoint->route_count > 0)
+        code = pawl__wake_add(identity, self->wake_fd, error);
+    if (code == PAWL_OK && service->projections != NULL)
+        code = pawl__wake_add_reader(identity, self->wake_fd, error);
+    return code;
+}
+
+void pawl__thread_serve(pawl__thread *self)
+{
+    pawl__service *service             = self->service;
+    bool           is_awake_registered = false;
+    while (!atomic_load(&self->endpoint->is_stopping)) {
+        pawl_step  step     = {.next_due = PAWL_TIME_MAX};
+        pawl_error error    = PAWL_ERROR_INIT;
+        bool       was_open = service->store != NULL;
+        if (clear(self->wake_fd))
+            pawl__projections_wake(service->projections);
+        pawl_code code = pawl__service_step(service, &step, &error);
+        if (code != PAWL_OK) {
+            if (!survive(self, code, &error))
+                break;
+            continue;
+        }
+        say_back(self);
+        atomic_store(self->has_worked, true);
+        if (!was_open || !is_awake_registered)
+            is_awake_registered = register_wake(self, &error) == PAWL_OK;
+        if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
+            sleep_service(self);
+    }
+    (void)leave_trouble(self, &(int64_t){0});
+}

@@ -1,0 +1,375 @@
+/* threads.c - starting, watching and ending the threads of pawl_endpoint_run.
+ *
+ *     start -> watch until stop -> wait, stop_wait at most -> join those that finished
+ *                                                         -> give up the others
+ *
+ * The caller's thread watches: it logs calls that take long, and when stopping has waited long
+ * enough it gives up the threads that are still in the application's code. Their workers are ended
+ * in the store, on a handle of its own, so that other workers get their claims, and their commits
+ * are refused. A thread given up has all that it needs: it ends by itself when the application's
+ * code returns, and the last of them frees the endpoint.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/endpoint/heartbeat.h"
+
+#include "store/core/wake.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define WATCH_MAX PAWL__BEATER_PERIOD
+#define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
+#define TOLD_MAX 3                          /* threads that the error tells of */
+
+typedef struct running {
+    pawl_endpoint *endpoint;
+    pawl__thread **threads; /* the workers', then the service's and the intake's; NULL: given up */
+    int            thread_count; /* of all that are to be made */
+    int            count;        /* of those made */
+    int            done_fd;
+    pawl__worker  *spare; /* of the endpoint when the first worker is given up */
+    pawl__beater   beater;
+} running;
+
+static void wait_for(int fd, int64_t microseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
+}
+
+/* ---- Threads --------------------------------------------------------------------- */
+
+static void destroy_thread(pawl__thread *it)
+{
+    if (it == NULL)
+        return;
+    if (it->worker != it->endpoint->worker)
+        pawl__worker_destroy(it->worker);
+    if (it->worker == NULL && it->wake_fd >= 0) {
+        pawl__wake_remove(it->wake_fd);
+        close(it->wake_fd);
+    }
+    pawl__service_destroy(it->service);
+    pawl__intake_destroy(it->inbound);
+    pawl_free(it);
+}
+
+/* Frees the thread's own struct: after it was given up, no other thread joins it. */
+static void end_alone(pawl__thread *self)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    destroy_thread(self);
+    pawl__endpoint_leave(endpoint, true);
+}
+
+#define READER_END PAWL_SECONDS(5)
+
+/* The worker's row stays until messages of a broker that this process had are rows, too: others take it for a sign that there may be
+ * such messages (connection_state.c). */
+static void wait_for_reader(const pawl__thread *self)
+{
+    pawl__handover *handover = &self->endpoint->handover;
+    int64_t         end      = pawl__monotonic_now() + READER_END;
+    int64_t         rest     = READER_END;
+    uint64_t        count;
+    while (rest > 0 && pawl__handover_is_on(handover)) {
+        wait_for(self->wake_fd, rest);
+        ssize_t ignored = read(self->wake_fd, &count, sizeof count);
+        (void)ignored;
+        rest = end - pawl__monotonic_now();
+    }
+}
+
+/* The thread's loop, and then its last commits and calls of sinks, and closing them: stopping can
+ * give up all of this. */
+static void *run_thread(void *argument)
+{
+    static const uint64_t one  = 1;
+    pawl__thread         *self = argument;
+    int                   done = self->done_fd;
+    if (self->worker != NULL) {
+        pawl__thread_work(self);
+        wait_for_reader(self);
+        pawl__worker_leave(self->worker);
+    } else if (self->inbound != NULL) {
+        pawl__thread_receive(self);
+        pawl__intake_leave(self->inbound);
+    } else {
+        pawl__thread_serve(self);
+        pawl__service_leave(self->service);
+    }
+    if (!pawl__hand_finish(self->hand)) {
+        end_alone(self);
+        return NULL;
+    }
+    ssize_t ignored = write(done, &one, sizeof one); /* open until this thread is joined */
+    (void)ignored;
+    return NULL;
+}
+
+/* How many threads of the service, and of an intake, there are. */
+static int count_others(const pawl_endpoint *endpoint)
+{
+    return !endpoint->settings.no_service + (endpoint->settings.transport != NULL);
+}
+
+/* Gives the thread the service, or the intake, which is the last thread of all. */
+static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *error)
+{
+    pawl_endpoint *endpoint = made->endpoint;
+    pawl_code      code     = PAWL_OK;
+    made->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (made->wake_fd < 0)
+        return pawl_error_set(error, PAWL_EBUSY, "no descriptor for the %s",
+                              is_intake ? "inbound transport" : "service");
+    if (is_intake) {
+        code       = pawl__intake_create(endpoint, &made->inbound, error);
+        made->hand = code == PAWL_OK ? &made->inbound->hand : NULL;
+        return code;
+    }
+    code       = pawl__service_create(endpoint, NULL, &made->service, error);
+    made->hand = code == PAWL_OK ? &made->service->hand : NULL;
+    return code;
+}
+
+static pawl_code create_thread(running *it, int index, pawl_error *error)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pawl_code      code     = PAWL_OK;
+    pawl__thread  *made     = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a thread");
+    *made =
+        (pawl__thread){.endpoint   = endpoint,
+                       .wake_fd    = -1,
+                       .done_fd    = it->done_fd,
+                       .has_worked = index < endpoint->settings.workers ? &endpoint->has_worked
+                                                                        : &endpoint->has_served};
+    it->threads[it->count++] = made;
+    if (index >= endpoint->settings.workers)
+        return give_other(
+            made, endpoint->settings.transport != NULL && index == it->thread_count - 1, error);
+    made->worker = index == 0 ? endpoint->worker : NULL;
+    if (index > 0)
+        code = pawl__worker_create(endpoint, &made->worker, error);
+    if (code == PAWL_OK) {
+        made->wake_fd = made->worker->wake_fd;
+        made->hand    = made->worker->hand;
+        pawl__handover_add_worker(&endpoint->handover, made->wake_fd);
+    }
+    return code;
+}
+
+static pawl_code prepare(running *it, pawl_error *error)
+{
+    pawl_code code = pawl__worker_create(it->endpoint, &it->spare, error);
+    it->done_fd    = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (code == PAWL_OK && it->done_fd < 0)
+        code = pawl_error_set(error, PAWL_EBUSY, "no descriptor for the threads' ends");
+    for (int i = 0; i < it->thread_count && code == PAWL_OK; i++)
+        code = create_thread(it, i, error);
+    return code;
+}
+
+static pawl_code start(running *it, pawl_error *error)
+{
+    for (int i = 0; i < it->count; i++) {
+        int failure = pthread_create(&it->threads[i]->handle, NULL, run_thread, it->threads[i]);
+        if (failure != 0)
+            return pawl_error_set(error, PAWL_EBUSY, "thread %d of %d cannot be started: %s", i + 1,
+                                  it->count, strerror(failure));
+        it->threads[i]->is_started = true;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Watching ----------------------------------------------------------------------- */
+
+/* Logs calls that take long; returns when the next check is due, at most `rest` from now.
+ * The pulse beats here: see leader.c. */
+static int64_t watch_calls(running *it, int64_t rest)
+{
+    int64_t next = rest;
+    for (int i = 0; i < it->count; i++) {
+        int64_t due = it->threads[i]->is_started
+                          ? pawl__hand_watch(it->threads[i]->hand, it->endpoint)
+                          : WATCH_MAX;
+        next        = due < next ? due : next;
+    }
+    pawl__beater_start(&it->beater, it->endpoint, it->threads, (size_t)it->count);
+    if (it->endpoint->settings.machine != NULL)
+        return next > VIRTUAL_WATCH ? VIRTUAL_WATCH : next;
+    if (it->endpoint->settings.no_service)
+        return next;
+    pawl__pulse_beat(&it->endpoint->pulse, pawl__lease_now());
+    return next > PAWL__PULSE_PERIOD ? PAWL__PULSE_PERIOD : next;
+}
+
+static bool has_running(const running *it)
+{
+    for (int i = 0; i < it->count; i++)
+        if (it->threads[i]->is_started && !pawl__hand_is_finished(it->threads[i]->hand))
+            return true;
+    return false;
+}
+
+static void wake_all(const running *it)
+{
+    static const uint64_t one = 1;
+    for (int i = 0; i < it->count; i++) {
+        ssize_t ignored = write(it->threads[i]->wake_fd, &one, sizeof one);
+        (void)ignored;
+    }
+}
+
+/* Until stop, then until all threads have finished, or stop_wait is over. */
+static void watch(running *it)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    uint64_t       count;
+    while (!atomic_load(&endpoint->is_stopping))
+        wait_for(endpoint->stop_fd, watch_calls(it, WATCH_MAX));
+    wake_all(it);
+    int64_t end  = pawl_time_add(pawl__watch_now(endpoint), endpoint->settings.stop_wait);
+    int64_t rest = endpoint->settings.stop_wait;
+    while (has_running(it) && rest > 0) {
+        wait_for(it->done_fd, watch_calls(it, rest < WATCH_MAX ? rest : WATCH_MAX));
+        ssize_t ignored = read(it->done_fd, &count, sizeof count);
+        (void)ignored;
+        rest = end - pawl__watch_now(endpoint);
+    }
+}
+
+/* ---- Ending --------------------------------------------------------------------------- */
+
+/* Adds what a thread has in hand to the error, as long as there is room. */
+static void tell(const running *it, const char *text, int told, pawl_error *error)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    size_t         size     = strlen(error->text);
+    if (told == 0)
+        pawl_error_set(error, PAWL_ETIMEOUT, "stopping waited for %lld s and abandoned: %s",
+                       (long long)(endpoint->settings.stop_wait / PAWL_SECONDS(1)), text);
+    else if (told < TOLD_MAX)
+        snprintf(error->text + size, sizeof error->text - size, "; %s", text);
+    else if (told == TOLD_MAX)
+        snprintf(error->text + size, sizeof error->text - size, "; and more");
+    pawl_log(PAWL_LOG_ERROR, "endpoint %s: stopping abandoned: %s", endpoint->model->endpoint.data,
+             text);
+}
+
+/* Gives a thread all that it needs to end alone, before anything else, as it may come back at
+ * once. */
+static void let_go(running *it, const pawl__thread *lost)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (lost->worker == endpoint->worker) {
+        endpoint->worker = it->spare;
+        it->spare        = NULL;
+    }
+    endpoint->users++;
+    endpoint->given_up++;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* Takes a thread back that had finished. */
+static void take_back(running *it, pawl__thread *found)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (it->spare == NULL && found->worker != NULL) {
+        it->spare        = endpoint->worker;
+        endpoint->worker = found->worker;
+    }
+    endpoint->users--;
+    endpoint->given_up--;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* Gives up the threads that have not finished, and ends their workers in the store.
+ * PAWL_OK when there is none. */
+static pawl_code give_up(running *it, pawl_error *error)
+{
+    pawl_worker_id lost[PAWL_WORKERS_MAX + 2];
+    size_t         lost_count = 0;
+    int            told       = 0;
+    for (int i = 0; i < it->count; i++) {
+        pawl__thread *thread                     = it->threads[i];
+        pthread_t     handle                     = thread->handle;
+        char          text[PAWL__HAND_TEXT_SIZE] = "";
+        bool          has_worker                 = false;
+        if (!thread->is_started || pawl__hand_is_finished(thread->hand))
+            continue;
+        let_go(it, thread);
+        if (!pawl__hand_give_up(thread->hand, it->endpoint, text, &has_worker, &lost[lost_count])) {
+            take_back(it, thread);
+            continue;
+        }
+        it->threads[i] = NULL;
+        pthread_detach(handle);
+        lost_count += has_worker;
+        tell(it, text, told++, error);
+    }
+    pawl__endpoint_end_workers(it->endpoint, lost, lost_count);
+    return told > 0 ? PAWL_ETIMEOUT : PAWL_OK;
+}
+
+static void finish(running *it)
+{
+    for (int i = 0; i < it->count; i++) {
+        if (it->threads[i] != NULL && it->threads[i]->is_started)
+            pthread_join(it->threads[i]->handle, NULL);
+        destroy_thread(it->threads[i]);
+    }
+    pawl__worker_destroy(it->spare);
+    if (it->done_fd >= 0)
+        close(it->done_fd);
+    pawl_free(it->threads);
+    pawl__worker_leave(it->endpoint->worker);
+}
+
+/* The failure of a thread comes before the text about those given up. */
+static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_error *error)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->failed != PAWL_OK) {
+        code   = endpoint->failed;
+        *error = endpoint->error;
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    return code;
+}
+
+pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
+{
+    running    it   = {.endpoint = endpoint, .done_fd = -1};
+    pawl_error why  = PAWL_ERROR_INIT;
+    it.thread_count = endpoint->settings.workers + count_others(endpoint);
+    it.threads      = pawl_allocate((size_t)(it.thread_count + 1) * sizeof(pawl__thread *));
+    if (it.threads == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads", it.thread_count);
+    endpoint->failed = PAWL_OK;
+    pawl_code code   = prepare(&it, &why);
+    if (code == PAWL_OK)
+        code = start(&it, &why);
+    if (code != PAWL_OK)
+        pawl_endpoint_stop(endpoint);
+    watch(&it);
+    pawl__beater_stop(&it.beater);
+    pawl_error lost    = PAWL_ERROR_INIT;
+    pawl_code  gave_up = give_up(&it, &lost);
+    finish(&it);
+    if (code == PAWL_OK && gave_up != PAWL_OK) {
+        code = gave_up;
+        why  = lost;
+    }
+    code = take_failure(endpoint, code, &why);
+    if (code != PAWL_OK && error != NULL)
+        *error = why;
+    return code;
+}

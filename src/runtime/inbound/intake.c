@@ -1,0 +1,368 @@
+/* intake.c - an intake's rows and dead letters, and its life.
+ *
+ * The commit needs no worker: rows are unique by queue and id, letters and marks by endpoint and id, so that
+ * the same commit twice is as good as once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/inbound/intake.h"
+
+#include "engine/order.h"
+
+#include <string.h>
+
+#define BEHIND_MAX PAWL_SECONDS(2) /* a clock set back by more was wrong before */
+#define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(100)
+#define RETRY_SLEEP_MAX PAWL_SECONDS(30)
+
+/* ---- What is taken, on its way into the store ------------------------------------------------- */
+
+/* The changes that one take becomes. Each message is a unit and a group of its own, so that a letter
+ * that is there already leaves out nothing else. */
+typedef struct passage {
+    pawl_changes changes;
+    pawl_taken  *settled; /* messages that the commit takes care of */
+    size_t       settled_count;
+    size_t       without_id;
+} passage;
+
+static pawl_code make_passage(pawl__intake *it, size_t count, passage *made)
+{
+    size_t room                = count + 1;
+    *made                      = (passage){.changes = {.group_count = (uint32_t)count,
+                                                       .unit_count  = (uint32_t)count,
+                                                       .now         = pawl__machine_now(it->endpoint)}};
+    pawl_changes *changes      = &made->changes;
+    changes->queue_send.items  = pawl_arena_take(it->arena, room * sizeof(pawl_queue_send));
+    changes->dead_set.items    = pawl_arena_take(it->arena, room * sizeof(pawl_dead_set));
+    changes->inbox_entry.items = pawl_arena_take(it->arena, room * sizeof(pawl_inbox_entry));
+    made->settled              = pawl_arena_take(it->arena, room * sizeof(pawl_taken));
+    bool is_made = changes->queue_send.items != NULL && changes->dead_set.items != NULL &&
+                   changes->inbox_entry.items != NULL && made->settled != NULL;
+    return is_made ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code make_id(pawl__intake *it, pawl_text *id)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(pawl_uuid_v7(&it->random, pawl__machine_now(it->endpoint)), text);
+    *id = pawl_arena_text(it->arena, pawl_text_of(text));
+    return id->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* Would a store take the row? Else `why` says what is wrong with it. */
+static bool is_fit(const pawl_queue_send *send, pawl_error *why)
+{
+    pawl_queue_send one      = *send;
+    pawl_changes    changes  = {.group_count = 1, .unit_count = 1};
+    one.unit                 = 0;
+    one.group                = 0;
+    changes.queue_send.items = &one;
+    changes.queue_send.count = 1;
+    return pawl_changes_check(&changes, why) == PAWL_OK;
+}
+
+bool pawl__intake_is_fit(const pawl__intake *it, const pawl_taken *taken)
+{
+    pawl_error      why  = PAWL_ERROR_INIT;
+    pawl_queue_send send = {
+        .queue = it->endpoint->model->queue, .message = taken->message, .due = taken->due};
+    return is_fit(&send, &why);
+}
+
+static void empty_unfit(pawl_text *text, size_t size_max)
+{
+    size_t at = 0;
+    if (text->size > size_max || !pawl_text_is_valid(*text, &at))
+        *text = (pawl_text){.data = "", .size = 0};
+}
+
+/* Empties what no store keeps: the letter tells of it. */
+static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
+{
+    empty_unfit(&message->id, PAWL_MESSAGE_ID_SIZE_MAX);
+    empty_unfit(&message->type, PAWL_NAME_SIZE_MAX);
+    empty_unfit(&message->correlation_id, PAWL_MESSAGE_ID_SIZE_MAX);
+    empty_unfit(&message->causation_id, PAWL_MESSAGE_ID_SIZE_MAX);
+    empty_unfit(&message->headers, PAWL_HEADERS_SIZE_MAX);
+    return message->id.size > 0 ? PAWL_OK : make_id(it, &message->id);
+}
+
+/* Is there a letter of this id in the same commit? */
+static bool is_dead_already(const passage *to, pawl_text id)
+{
+    for (size_t i = 0; i < to->changes.inbox_entry.count; i++)
+        if (pawl_text_equal(to->changes.inbox_entry.items[i].message_id, id))
+            return true;
+    return false;
+}
+
+static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pawl_message *from,
+                          pawl_code reason, pawl_text why)
+{
+    const pawl__model *model   = it->endpoint->model;
+    pawl_message       message = *from;
+    pawl_code          code    = make_keepable(it, &message);
+    if (code != PAWL_OK || is_dead_already(to, message.id))
+        return code;
+    to->changes.dead_set.items[to->changes.dead_set.count++] =
+        (pawl_dead_set){.unit     = unit,
+                        .group    = unit,
+                        .endpoint = model->endpoint,
+                        .queue    = model->queue,
+                        .message  = message,
+                        .code     = pawl_text_of(pawl_code_name(reason)),
+                        .error    = why,
+                        .attempts = 1,
+                        .history  = PAWL_TEXT("[]"),
+                        .at       = to->changes.now};
+    to->changes.inbox_entry.items[to->changes.inbox_entry.count++] =
+        (pawl_inbox_entry){.unit       = unit,
+                           .group      = unit,
+                           .endpoint   = model->endpoint,
+                           .message_id = message.id,
+                           .outcome    = PAWL_INBOX_DEAD,
+                           .at         = to->changes.now};
+    pawl_log(PAWL_LOG_WARNING,
+             "endpoint %s: message %.*s from queue %s of the broker is a dead letter: %.*s",
+             model->endpoint.data, PAWL_TEXT_ARGS(message.id), it->queue, PAWL_TEXT_ARGS(why));
+    return PAWL_OK;
+}
+
+/* A body that is too large for any store is lost, and the letter says how large it was. Left unacknowledged, such messages would
+ * fill the prefetch, and nothing more would come. */
+static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit, pawl_message *message)
+{
+    pawl_text why = pawl_arena_printf(it->arena,
+                                      "its body has %zu bytes, the limit is %d: it is left out "
+                                      "of this dead letter, and gone",
+                                      message->body.size, PAWL_BODY_SIZE_MAX);
+    message->body = (pawl_text){.data = "", .size = 0};
+    return why.data != NULL ? add_dead(it, to, unit, message, PAWL_ELIMIT, why) : PAWL_ENOMEM;
+}
+
+/* The queue is read by due time: a clock that is set back a little does not change the order of what an
+ * ordered endpoint takes. */
+static pawl_time due_of(pawl__intake *it)
+{
+    pawl_time now       = pawl__business_now(it->endpoint);
+    bool      is_behind = it->is_ordered && it->due_last > now && it->due_last - now <= BEHIND_MAX;
+    it->due_last        = is_behind ? it->due_last : now;
+    return it->due_last;
+}
+
+static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *taken)
+{
+    uint32_t     unit                = (uint32_t)to->settled_count;
+    pawl_error   why                 = PAWL_ERROR_INIT;
+    pawl_code    code                = PAWL_OK;
+    pawl_message message             = taken->message;
+    to->settled[to->settled_count++] = *taken;
+    if (message.body.size > PAWL_BODY_SIZE_MAX)
+        return add_too_large(it, to, unit, &message);
+    if (taken->refusal.size > 0)
+        return add_dead(it, to, unit, &message, PAWL_EDECODE, taken->refusal);
+    if (message.id.size == 0) {
+        to->without_id++;
+        code = make_id(it, &message.id);
+    }
+    if (message.correlation_id.size == 0)
+        message.correlation_id = message.id;
+    pawl_queue_send send = {.unit    = unit,
+                            .group   = unit,
+                            .queue   = it->endpoint->model->queue,
+                            .message = message,
+                            .due     = taken->due != 0 ? taken->due : due_of(it)};
+    if (code != PAWL_OK)
+        return code;
+    if (is_fit(&send, &why)) {
+        to->changes.queue_send.items[to->changes.queue_send.count++] = send;
+        return PAWL_OK;
+    }
+    pawl_text text = pawl_arena_text(it->arena, pawl_text_of(why.text));
+    return text.data != NULL ? add_dead(it, to, unit, &message, PAWL_EDECODE, text) : PAWL_ENOMEM;
+}
+
+/* ---- The commit ---------------------------------------------------------------------------------- */
+
+/* A letter that is refused is that of a message handled or dead already, which is dropped. */
+static pawl_code commit(pawl__intake *it, passage *of, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = it->arena};
+    if (of->settled_count == 0)
+        return PAWL_OK;
+    of->changes.group_count = of->changes.unit_count = (uint32_t)of->settled_count;
+    pawl_code code = pawl_store_commit(it->store, &of->changes, &refused, error);
+    /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */
+    if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
+        code = pawl_store_commit(it->store, &of->changes, &refused, error);
+    return code;
+}
+
+static void set_unsettled(pawl__intake *it, size_t count)
+{
+    it->unsettled = count;
+    pawl__metric_set(&it->endpoint->metrics, PAWL__METRIC_INTAKE_UNSETTLED, (int64_t)count);
+}
+
+static void say_without_id(pawl__intake *it, size_t count)
+{
+    pawl__metric_add(&it->endpoint->metrics, PAWL__METRIC_INTAKE_WITHOUT_ID, 0, (int64_t)count);
+    if (count == 0 || it->has_told)
+        return;
+    it->has_told = true;
+    pawl_log(
+        PAWL_LOG_WARNING,
+        "endpoint %s: messages without an id come from queue %s of the broker; a copy of one is "
+        "handled again, as nothing tells it from the first",
+        it->endpoint->model->endpoint.data, it->queue);
+}
+
+pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t count,
+                              pawl_error *error)
+{
+    pawl_code code = count > 0 ? it->driver->ops->settle(it->driver, items, count, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        set_unsettled(it, it->unsettled - count);
+    return code;
+}
+
+pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
+{
+    passage made = {.settled_count = 0};
+    if (takings->count == 0)
+        return PAWL_OK;
+    pawl_code code = make_passage(it, takings->count, &made);
+    for (size_t i = 0; i < takings->count && code == PAWL_OK; i++)
+        code = add_taken(it, &made, &takings->items[i]);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for %zu messages of a broker",
+                              takings->count);
+    code = commit(it, &made, error);
+    if (code != PAWL_OK) {
+        pawl_store_close(it->store);
+        it->store = NULL;
+        return code;
+    }
+    say_without_id(it, made.without_id);
+    return pawl__intake_settle(it, made.settled, made.settled_count, error);
+}
+
+void pawl__intake_count(pawl__intake *it, size_t count)
+{
+    set_unsettled(it, it->unsettled + count);
+}
+
+void pawl__intake_lose(pawl__intake *it)
+{
+    set_unsettled(it, 0);
+    pawl__handover_forget(&it->endpoint->handover);
+    it->driver->ops->leave(it->driver);
+}
+
+int64_t pawl__intake_pause(pawl__intake *it, int retries)
+{
+    return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), &it->random);
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------- */
+
+/* URL#QUEUE */
+static pawl_code read_url(pawl__intake *it, pawl_error *error)
+{
+    const char *url  = it->endpoint->settings.transport;
+    size_t      size = strlen(url);
+    if (size > PAWL_URL_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "it has %zu bytes, the limit is %d", size,
+                              PAWL_URL_SIZE_MAX);
+    it->url = pawl_allocate(size + 1);
+    if (it->url == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a URL");
+    memcpy(it->url, url, size + 1);
+    char *hash = strrchr(it->url, '#');
+    it->queue  = it->endpoint->model->queue.data;
+    if (hash != NULL) {
+        *hash     = '\0';
+        it->queue = hash + 1;
+    }
+    return PAWL_OK;
+}
+
+/* The types that the endpoint handles, for its subscriptions. */
+static pawl_code list_types(pawl__intake *it)
+{
+    const pawl__model *model = it->endpoint->model;
+    it->types                = pawl_allocate((model->type_count + 1) * sizeof it->types[0]);
+    for (size_t i = 0; i < model->type_count && it->types != NULL; i++)
+        it->types[i] = model->types[i]->type;
+    return it->types != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code open_driver(pawl__intake *it, pawl_error *error)
+{
+    const pawl_inbound_ops *ops  = NULL;
+    pawl_code               code = pawl_inbound_find(it->url, &ops, error);
+    if (code != PAWL_OK)
+        return code;
+    it->driver = pawl_allocate(ops->inbound_size);
+    if (it->driver == NULL || list_types(it) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
+    it->driver->ops              = ops;
+    pawl_inbound_options options = {.options_size = sizeof options,
+                                    .queue        = it->queue,
+                                    .types        = it->types,
+                                    .type_count   = it->endpoint->model->type_count,
+                                    .prefetch   = (size_t)it->endpoint->settings.batch_messages * 2,
+                                    .is_ordered = it->is_ordered};
+    return ops->open(it->driver, it->url, &options, error);
+}
+
+pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, pawl_error *error)
+{
+    pawl__intake *made = pawl_allocate(sizeof *made);
+    *inbound           = NULL;
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an inbound transport");
+    made->endpoint = endpoint;
+    pawl__order_key key;
+    made->is_ordered =
+        pawl__order_read(endpoint->settings.ordered, &key) && key.kind != PAWL__ORDER_NONE;
+    made->due_last = PAWL_TIME_MIN;
+    pawl__hand_init(&made->hand);
+    pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
+                                                                 : pawl__system_seed());
+    made->arena    = pawl_arena_create(0);
+    pawl_code code = made->arena != NULL ? read_url(made, error)
+                                         : pawl_error_set(error, PAWL_ENOMEM, "no memory");
+    if (code == PAWL_OK)
+        code = open_driver(made, error);
+    if (code == PAWL_OK) {
+        *inbound = made;
+        return code;
+    }
+    pawl__intake_destroy(made);
+    return pawl_error_wrap(error, code == PAWL_ENOMEM ? code : PAWL_ECONFIG, "option transport");
+}
+
+void pawl__intake_leave(pawl__intake *it)
+{
+    if (it->driver != NULL && it->driver->ops != NULL)
+        it->driver->ops->leave(it->driver);
+    pawl_store_close(it->store);
+    it->store = NULL;
+}
+
+void pawl__intake_destroy(pawl__intake *it)
+{
+    if (it == NULL)
+        return;
+    pawl_store_close(it->store);
+    if (it->driver != NULL && it->driver->ops != NULL)
+        it->driver->ops->close(it->driver);
+    pawl_free(it->driver);
+    pawl__hand_destroy(&it->hand);
+    pawl_arena_destroy(it->arena);
+    pawl_free(it->types);
+    pawl_free(it->url);
+    pawl_free(it);
+}

@@ -1,0 +1,263 @@
+/* intake_step.c - one step of an intake: take, commit, settle; or take, hand over to the workers, settle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/inbound/intake.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+/* Behind it a message that no worker has taken becomes a row, which other processes see. */
+#define OFFER_TIME PAWL_MILLISECONDS(250)
+#define END_TIME PAWL_SECONDS(2) /* stopping waits so long for what workers have in hand */
+#define AHEAD_MAX PAWL_MILLISECONDS(1)
+
+static void clear(int fd)
+{
+    uint64_t count;
+    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count)
+        continue;
+}
+
+static void wait_for(int fd, int64_t microseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    (void)poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
+}
+
+/* ---- What workers gave back ------------------------------------------------------------------ */
+
+static pawl_code settle_given(pawl__intake *it, pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    size_t          room     = pawl__handover_count(handover);
+    pawl_takings    back     = {.count = 0};
+    if (room == 0)
+        return PAWL_OK;
+    pawl_taken *done = pawl_arena_take(it->arena, room * sizeof *done);
+    back.items       = pawl_arena_take(it->arena, room * sizeof *back.items);
+    if (done == NULL || back.items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
+    size_t done_count = pawl__handover_collect(handover, PAWL__PARCEL_DONE, done);
+    back.count        = pawl__handover_collect(handover, PAWL__PARCEL_BACK, back.items);
+    pawl_code code    = pawl__intake_settle(it, done, done_count, error);
+    if (code == PAWL_OK)
+        code = pawl__intake_store(it, &back, error);
+    if (code == PAWL_OK && done_count + back.count > 0)
+        pawl__handover_settled(handover);
+    return code;
+}
+
+/* ---- What was taken -------------------------------------------------------------------------- */
+
+/* The due time of the first of `count` messages. Each is later than the one taken before it, so that their
+ * places tell their order whatever becomes a row when. A clock that was set back begins anew. */
+static pawl_time first_due(pawl__intake *it, size_t count)
+{
+    pawl_time now   = pawl__business_now(it->endpoint);
+    pawl_time first = now - (pawl_time)count;
+    if (it->due_last >= first && it->due_last - first <= AHEAD_MAX)
+        first = it->due_last + 1;
+    it->due_last = first + (pawl_time)count - 1;
+    return first;
+}
+
+/* While no worker claims, or messages run one by one, all that comes becomes rows at once. */
+static bool is_standing(const pawl__intake *it)
+{
+    return atomic_load(&it->endpoint->pause.is_paused) || pawl__deaths_has_left(it->endpoint) ||
+           atomic_load(&it->endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
+}
+
+/* May a worker handle the message before it is a row? One that was handed out before may have killed its process: the
+ * deaths of a row are counted. */
+static bool may_be_direct(const pawl__intake *it, const pawl_taken *taken, bool is_timed)
+{
+    return taken->refusal.size == 0 && taken->message.id.size > 0 && !taken->is_redelivered &&
+           !is_timed && pawl__intake_is_fit(it, taken);
+}
+
+static void choose(pawl__intake *it, pawl__parcel *parcel)
+{
+    size_t    count    = parcel->takings.count;
+    bool      all_rows = is_standing(it);
+    pawl_time due      = first_due(it, count);
+    for (size_t i = 0; i < count; i++) {
+        pawl_taken *taken    = &parcel->takings.items[i];
+        bool        is_timed = taken->due != 0;
+        if (!is_timed)
+            taken->due = due + (pawl_time)i;
+        if (taken->message.correlation_id.size == 0)
+            taken->message.correlation_id = taken->message.id;
+        if (all_rows || !may_be_direct(it, taken, is_timed))
+            parcel->states[i] = PAWL__PARCEL_BACK;
+    }
+}
+
+static pawl_code offer(pawl__intake *it, pawl__parcel *parcel, pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    size_t          count    = parcel->takings.count;
+    pawl__intake_count(it, count);
+    if (pawl__parcel_ready(parcel) != PAWL_OK) {
+        pawl__handover_drop(handover, parcel);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", count);
+    }
+    choose(it, parcel);
+    pawl__handover_offer(handover, parcel, pawl__monotonic_now());
+    return settle_given(it, error); /* the others are rows at once */
+}
+
+static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *count,
+                                pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    pawl__parcel   *parcel   = pawl__handover_parcel(handover);
+    if (parcel == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for messages of a broker");
+    pawl_code code = it->driver->ops->take(it->driver, by, parcel->arena, &parcel->takings, error);
+    *count         = code == PAWL_OK ? parcel->takings.count : 0;
+    if (*count > 0)
+        return offer(it, parcel, error);
+    pawl__handover_drop(handover, parcel);
+    return code;
+}
+
+static pawl_code hand_over(pawl__intake *it, const pawl_take *by, size_t *count, pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    pawl_take       within   = *by;
+    /* Cleared first: what is given back from here on wakes the wait, and so does stopping, which is looked at later. */
+    clear(it->wake_fd);
+    int64_t now = pawl__monotonic_now();
+    pawl__handover_withdraw(handover, is_standing(it) ? INT64_MAX : now - OFFER_TIME);
+    pawl_code code = settle_given(it, error);
+    if (code != PAWL_OK || atomic_load(&it->endpoint->is_stopping))
+        return code;
+    int64_t since = pawl__handover_since(handover);
+    if (since != INT64_MAX && within.wait > since + OFFER_TIME - now)
+        within.wait = since + OFFER_TIME - now;
+    if (!pawl__handover_is_full(handover, by->count_max))
+        return take_and_offer(it, &within, count, error);
+    wait_for(it->wake_fd, within.wait);
+    return PAWL_OK;
+}
+
+/* ---- One step ------------------------------------------------------------------------------------ */
+
+static pawl_code take_and_store(pawl__intake *it, const pawl_take *by, size_t *count,
+                                pawl_error *error)
+{
+    pawl_takings takings = {NULL, 0};
+    pawl_code    code    = it->driver->ops->take(it->driver, by, it->arena, &takings, error);
+    if (code == PAWL_OK && takings.count > 0) {
+        pawl__intake_count(it, takings.count);
+        code = pawl__intake_store(it, &takings, error);
+    }
+    *count = takings.count;
+    return code;
+}
+
+pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t *count,
+                            pawl_error *error)
+{
+    bool      is_direct = pawl__handover_is_on(&it->endpoint->handover);
+    pawl_take by        = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+                           .size_max  = PAWL_CLAIM_SIZE_MAX,
+                           .wait      = wait,
+                           .wake_fd   = wake_fd};
+    pawl_code code      = PAWL_OK;
+    size_t    taken     = 0;
+    *count              = 0;
+    pawl_arena_reset(it->arena);
+    /* The store comes first: while it is away no message is taken, only to be given back. */
+    if (it->store == NULL)
+        code = pawl__endpoint_store_open_aside(it->endpoint, INT64_MAX, &it->store, error);
+    if (code == PAWL_OK)
+        code =
+            is_direct ? hand_over(it, &by, &taken, error) : take_and_store(it, &by, &taken, error);
+    pawl__reading_note(it->endpoint, code, error);
+    if (code != PAWL_OK) {
+        pawl__intake_lose(it);
+        return code;
+    }
+    *count = taken;
+    pawl__metric_add(&it->endpoint->metrics, PAWL__METRIC_INTAKE_RECEIVED, 0, (int64_t)taken);
+    return code;
+}
+
+/* ---- Beginning and ending ---------------------------------------------------------------------- */
+
+void pawl__intake_begin_direct(pawl__intake *it, int wake_fd)
+{
+    it->wake_fd = wake_fd;
+    if (!it->is_ordered && it->endpoint->settings.business == NULL)
+        pawl__handover_begin(&it->endpoint->handover, wake_fd);
+}
+
+/* Takes what the broker has handed out already, and nothing more. */
+static pawl_code take_last(pawl__intake *it, pawl_error *error)
+{
+    const pawl_inbound_ops *ops   = it->driver->ops;
+    pawl_take               by    = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+                                     .size_max  = PAWL_CLAIM_SIZE_MAX,
+                                     .wake_fd   = -1};
+    size_t                  count = 0;
+    if (it->store == NULL || ops->finish == NULL)
+        return PAWL_OK;
+    pawl_code code = ops->finish(it->driver, error);
+    do {
+        count = 0;
+        if (code == PAWL_OK)
+            code = take_and_offer(it, &by, &count, error);
+    } while (code == PAWL_OK && count > 0);
+    return code;
+}
+
+static void wait_for_workers(pawl__intake *it)
+{
+    int64_t end = pawl__monotonic_now() + END_TIME;
+    for (;;) {
+        int64_t rest = end - pawl__monotonic_now();
+        clear(it->wake_fd);
+        if (pawl__handover_in_hand(&it->endpoint->handover) == 0 || rest <= 0)
+            break;
+        wait_for(it->wake_fd, rest);
+    }
+}
+
+/* Rows of what workers have in hand still: the marks drop those that are handled all the same. */
+static pawl_code store_in_hand(pawl__intake *it, pawl_error *error)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    size_t          room     = pawl__handover_count(handover);
+    pawl_takings    left = {.items = pawl_arena_take(it->arena, (room + 1) * sizeof *left.items)};
+    if (left.items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
+    left.count = pawl__handover_collect(handover, PAWL__PARCEL_IN_HAND, left.items);
+    return pawl__intake_store(it, &left, error);
+}
+
+/* All that was handed out is a row, or acknowledged, while the workers of this process are in the store still: messages that
+ * went back to the broker would be seen by nobody for a moment (connection_state.c). */
+void pawl__intake_end_direct(pawl__intake *it)
+{
+    pawl__handover *handover = &it->endpoint->handover;
+    pawl_error      error    = PAWL_ERROR_INIT;
+    if (!pawl__handover_is_on(handover))
+        return;
+    pawl_arena_reset(it->arena);
+    pawl_code code = take_last(it, &error);
+    pawl__handover_withdraw(handover, INT64_MAX);
+    wait_for_workers(it);
+    if (code == PAWL_OK && it->store != NULL)
+        code = settle_given(it, &error);
+    if (code == PAWL_OK && it->store != NULL)
+        code = store_in_hand(it, &error);
+    if (code != PAWL_OK) {
+        pawl__reading_note(it->endpoint, code, &error);
+        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: last messages of a broker: %s",
+                 it->endpoint->model->endpoint.data, error.text);
+    }
+    pawl__handover_end(handover);
+}

@@ -1,0 +1,368 @@
+/* answers.c - answers to requests for health and metrics.
+ *
+ * The store is asked through a handle of its own. An answer is good for a second, or for ten times
+ * as long as it took: looks take at most a tenth of the time. The failure to answer is good for a
+ * few seconds, so that a recovery is soon seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/operate/observe/observe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOOK_PERIOD PAWL_SECONDS(1)
+#define LOOK_SHARE 10
+#define FAILURE_PERIOD_MAX PAWL_SECONDS(5)
+
+/* ---- The store ------------------------------------------------------------- */
+
+pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual)
+{
+    pthread_mutex_lock(&observer->mutex);
+    const pawl_endpoint *first = observer->endpoints[0];
+    pawl_time            now   = pawl__machine_now(first);
+    *is_virtual                = first->settings.machine != NULL;
+    pthread_mutex_unlock(&observer->mutex);
+    return now;
+}
+
+static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figures,
+                       const pawl_queue_stats *queue, pawl_time now)
+{
+    int64_t *messages = &view->values[PAWL__SLOT_QUEUE_MESSAGES];
+    int64_t *age      = &view->values[PAWL__SLOT_QUEUE_AGE];
+    int64_t *retried  = &view->values[PAWL__SLOT_QUEUE_RETRIED_AGE];
+    messages[0] += queue->ready;
+    messages[1] += queue->scheduled;
+    view->values[PAWL__SLOT_QUEUE_RETRIED] += queue->retried;
+    view->values[PAWL__SLOT_QUEUE_WORKERS] += (int64_t)pawl_health_readers(figures, queue->queue);
+    if (queue->oldest != 0 && now - queue->oldest > *age)
+        *age = now - queue->oldest;
+    if (queue->retried_since != 0 && now - queue->retried_since > *retried)
+        *retried = now - queue->retried_since;
+}
+
+/* Takes the next row, or the last one again when so many names have a row of their own: labels have
+ * a limit, whatever names messages were sent to. NULL when out of memory. */
+static pawl__metrics_view *next_place(pawl__look *at, size_t index, pawl_text name,
+                                      pawl__metric_scope scope)
+{
+    bool                is_last = index >= PAWL__NAMES_SHOWN;
+    pawl__metrics_view *view    = &at->places[at->place_count];
+    if (index > PAWL__NAMES_SHOWN)
+        return view - 1;
+    pawl_text  label = is_last ? PAWL_TEXT("(others)") : pawl_arena_text(at->arena, name);
+    pawl_text *to    = scope == PAWL__OF_QUEUE ? &view->queue : &view->projection;
+    if (label.data == NULL)
+        return NULL;
+    *to          = label;
+    view->scopes = 1u << scope;
+    at->place_count++;
+    return view;
+}
+
+static void keep_projection(pawl__metrics_view *view, const pawl_projection_row *row, pawl_time now)
+{
+    int64_t *lag     = &view->values[PAWL__SLOT_PROJECTION_LAG];
+    int64_t *failing = &view->values[PAWL__SLOT_PROJECTION_FAILING];
+    int64_t  span    = row->failure.position != 0 ? now - row->failure.since : 0;
+    *lag             = row->lag > *lag ? row->lag : *lag;
+    *failing         = span > *failing ? span : *failing;
+}
+
+/* Keeps queues and projections, by their names. */
+static void keep_places(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
+{
+    const pawl_stats           *stats       = figures->stats;
+    const pawl_projection_rows *projections = &figures->projections;
+    pawl__metrics_view         *view;
+    at->place_count = 0;
+    pawl_arena_reset(at->arena);
+    at->places = pawl_arena_take(at->arena, PAWL__PLACES_MAX * sizeof *at->places);
+    for (size_t i = 0; at->places != NULL && i < stats->queue_count; i++) {
+        view = next_place(at, i, stats->queues[i].queue, PAWL__OF_QUEUE);
+        if (view == NULL)
+            return;
+        keep_queue(view, figures, &stats->queues[i], now);
+    }
+    for (size_t i = 0; at->places != NULL && i < projections->count; i++) {
+        view = next_place(at, i, projections->items[i].name, PAWL__OF_PROJECTION);
+        if (view == NULL)
+            return;
+        keep_projection(view, &projections->items[i], now);
+    }
+}
+
+static void keep_health(pawl__metrics *metrics, const pawl_health *health)
+{
+    for (size_t i = 0; i < PAWL__HEALTH_CHECK_COUNT && i < health->check_count; i++)
+        pawl__metric_set_at(metrics, PAWL__METRIC_HEALTH, i, (int64_t)health->checks[i].state);
+}
+
+static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figures, pawl_time now)
+{
+    const pawl_stats    *stats    = figures->stats;
+    const pawl_counters *counters = &stats->counters;
+    int64_t              age =
+        stats->outbox_oldest != 0 && stats->outbox_oldest < now ? now - stats->outbox_oldest : 0;
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_PENDING, stats->outbox_pending);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_HELD, stats->outbox_blocked);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_DEAD, stats->outbox_dead);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_AGE, age);
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUT_LATENESS,
+                     pawl_health_timeout_late(figures, now));
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_DUE, stats->timeouts_due);
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_PENDING, stats->timeouts_pending);
+    pawl__metric_set(metrics, PAWL__METRIC_DEAD_LETTERS, stats->dead);
+    pawl__metric_set(metrics, PAWL__METRIC_INBOX_MARKS, stats->inbox);
+    pawl__metric_set(metrics, PAWL__METRIC_AGGREGATOR_ROWS, stats->aggregator_rows);
+    pawl__metric_set(metrics, PAWL__METRIC_FLUSHES_DEAD, stats->flushes_dead);
+    pawl__metric_set(metrics, PAWL__METRIC_WORKERS, stats->workers);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED, counters->messages);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED_TIMEOUTS, counters->timeouts);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED_FLUSHES, counters->flushes);
+    pawl__metric_raise(metrics, PAWL__METRIC_FAILURES, counters->failures);
+    pawl__metric_raise(metrics, PAWL__METRIC_CONFLICTS, counters->conflicts);
+    pawl__metric_raise(metrics, PAWL__METRIC_DEAD, counters->dead);
+}
+
+static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figures *figures,
+                     pawl_arena *arena, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_EXISTING;
+    options.system_prefix      = observer->system_prefix;
+    options.deadline           = observer->deadline;
+    pawl_code code             = PAWL_OK;
+    if (observer->look.store == NULL)
+        code = pawl_store_open(observer->store, &options, &observer->look.store, error);
+    return code == PAWL_OK ? pawl_health_query(observer->look.store, now, arena, figures, error)
+                           : code;
+}
+
+/* Health at the last look of a check; healthy when it was not there. */
+static pawl_health_state state_of(const pawl_health *health, const char *name)
+{
+    for (size_t i = 0; i < health->check_count; i++)
+        if (strcmp(health->checks[i].name, name) == 0)
+            return health->checks[i].state;
+    return PAWL_HEALTHY;
+}
+
+/* Logs each check whose state is another one than before: one line then, and none until it
+ * changes again. */
+static void say_changes(const pawl_health *before, const pawl_health *after)
+{
+    for (size_t i = 0; i < after->check_count; i++) {
+        const pawl_health_result *result = &after->checks[i];
+        pawl_health_state         was    = state_of(before, result->name);
+        if (result->state == was)
+            continue;
+        if (result->state == PAWL_HEALTHY)
+            pawl_log(PAWL_LOG_INFO, "health: %s is healthy again", result->name);
+        else
+            pawl_log(PAWL_LOG_WARNING, "health: %s is %s: %s", result->name,
+                     pawl_health_name(result->state), result->reason);
+    }
+}
+
+static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
+{
+    pawl_error          error   = PAWL_ERROR_INIT;
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
+    pawl__look         *at      = &observer->look;
+    pawl_code           code    = ask(observer, now, &figures, arena, &error);
+    at->has_store               = code == PAWL_OK;
+    pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
+    if (code == PAWL_OK) {
+        keep_numbers(&observer->metrics, &figures, now);
+        keep_places(at, &figures, now);
+        pawl_health health;
+        pawl_health_judge(&figures, &observer->options.health, now, &health);
+        say_changes(&at->judged, &health);
+        keep_health(&observer->metrics, &health);
+        at->health = at->judged = health;
+        return;
+    }
+    pawl__health_of_failure(error.text, &at->health);
+    pawl_store_close(at->store);
+    at->store = NULL;
+}
+
+int64_t pawl__look_pause(int64_t took, bool has_answered)
+{
+    int64_t pause = took * LOOK_SHARE;
+    if (!has_answered && pause > FAILURE_PERIOD_MAX)
+        pause = FAILURE_PERIOD_MAX;
+    return pause > LOOK_PERIOD ? pause : LOOK_PERIOD;
+}
+
+/* Looks when the last answer is too old; returns the health. `*has_store`: the counts of the store
+ * are good. */
+static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *has_store)
+{
+    bool        is_virtual;
+    pawl_time   now = pawl__observe_now(observer, &is_virtual);
+    pawl__look *at  = &observer->look;
+    pthread_mutex_lock(&at->mutex);
+    int64_t begin = pawl__monotonic_now();
+    if (begin >= at->due || is_virtual) { /* a virtual clock does not pass */
+        look(observer, now, arena);
+        int64_t end = pawl__monotonic_now();
+        at->due     = end + pawl__look_pause(end - begin, at->has_store);
+    }
+    pawl_health health = at->health;
+    *has_store         = at->has_store;
+    pthread_mutex_unlock(&at->mutex);
+    return health;
+}
+
+/* ---- Answers ----------------------------------------------------------------- */
+
+static void answer_live(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    (void)observer;
+    (void)arena;
+    *answer = (pawl_observe_answer){200, "text/plain; charset=utf-8", PAWL_TEXT("alive\n")};
+}
+
+static void check_endpoints(pawl__observer *observer, pawl_health *health)
+{
+    pthread_mutex_lock(&observer->mutex);
+    for (size_t i = 0; i < observer->endpoint_count; i++) {
+        const pawl_endpoint *endpoint = observer->endpoints[i];
+        if (!atomic_load(&endpoint->is_stopping))
+            continue;
+        pawl_health_result *result = pawl__health_add(health, "endpoint", PAWL_UNHEALTHY);
+        snprintf(result->reason, sizeof result->reason, "endpoint %.*s is stopping",
+                 PAWL_TEXT_ARGS(endpoint->model->endpoint));
+        break; /* one stopping endpoint is enough: no more requests should come here */
+    }
+    pthread_mutex_unlock(&observer->mutex);
+}
+
+/* Something of an endpoint that is a check of its own: is it in use, and what is wrong with it. */
+typedef bool is_on_fn(const pawl_endpoint *endpoint);
+typedef void describe_fn(pawl_endpoint *endpoint, char *text, size_t size);
+
+static bool has_transport(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.transport != NULL;
+}
+
+/* All endpoints of this process are one check, when it is in use by one: the first that it describes. */
+static void check_each(pawl__observer *observer, const char *name, is_on_fn *is_used,
+                       describe_fn *describe, pawl_health *health)
+{
+    char reason[sizeof health->checks[0].reason] = "";
+    bool is_on                                   = false;
+    pthread_mutex_lock(&observer->mutex);
+    for (size_t i = 0; i < observer->endpoint_count && reason[0] == '\0'; i++) {
+        is_on |= is_used(observer->endpoints[i]);
+        describe(observer->endpoints[i], reason, sizeof reason);
+    }
+    pthread_mutex_unlock(&observer->mutex);
+    if (!is_on)
+        return;
+    pawl_health_result *result =
+        pawl__health_add(health, name, reason[0] != '\0' ? PAWL_DEGRADED : PAWL_HEALTHY);
+    memcpy(result->reason, reason, sizeof reason);
+}
+
+static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    bool        has_store;
+    pawl_health health = look_at(observer, arena, &has_store);
+    check_each(observer, "breaker", pawl__breaker_is_on, pawl__breaker_describe, &health);
+    check_each(observer, "inbound", has_transport, pawl__reading_describe, &health);
+    check_endpoints(observer, &health);
+    *answer = (pawl_observe_answer){
+        health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};
+    pawl__health_json(&health, arena, &answer->body);
+}
+
+static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metrics_view *view)
+{
+    pawl__metric_set(&endpoint->metrics, PAWL__METRIC_LEADER, pawl__leader_is(endpoint));
+    pawl__metrics_read(&endpoint->metrics, view);
+    view->endpoint = pawl_arena_text(arena, endpoint->model->endpoint);
+    view->scopes   = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
+    return view->endpoint.data != NULL;
+}
+
+static bool copy_label(pawl_arena *arena, pawl_text *label)
+{
+    if (label->size > 0)
+        *label = pawl_arena_text(arena, *label);
+    return label->size == 0 || label->data != NULL;
+}
+
+/* Copies queues and projections of the last look to the views. */
+static bool copy_places(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
+                        size_t *count)
+{
+    pawl__look *at    = &observer->look;
+    bool        is_ok = true;
+    pthread_mutex_lock(&at->mutex);
+    *count = at->has_store ? at->place_count : 0;
+    for (size_t i = 0; is_ok && i < *count; i++) {
+        views[i] = at->places[i];
+        is_ok    = copy_label(arena, &views[i].queue) && copy_label(arena, &views[i].projection);
+    }
+    pthread_mutex_unlock(&at->mutex);
+    return is_ok;
+}
+
+pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
+{
+    bool   has_store;
+    size_t place_count = 0;
+    look_at(observer, arena, &has_store);
+    pthread_mutex_lock(&observer->mutex);
+    size_t              endpoint_count = observer->endpoint_count;
+    pawl__metrics_view *views =
+        pawl_arena_take(arena, (endpoint_count + PAWL__PLACES_MAX + 1) * sizeof *views);
+    for (size_t i = 0; views != NULL && i < endpoint_count; i++)
+        if (!read_endpoint(observer->endpoints[i], arena, &views[i]))
+            views = NULL;
+    pthread_mutex_unlock(&observer->mutex);
+    if (views == NULL || !copy_places(observer, arena, &views[endpoint_count], &place_count))
+        return NULL;
+    pawl__metrics_view *own = &views[endpoint_count + place_count];
+    own->scopes             = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
+    pawl__metrics_read(&observer->metrics, own);
+    *count = endpoint_count + place_count + 1;
+    return views;
+}
+
+static void answer_metrics(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    size_t              count = 0;
+    pawl__metrics_view *views = pawl__observe_views(observer, arena, &count);
+    *answer = (pawl_observe_answer){200, "text/plain; version=0.0.4; charset=utf-8", {.size = 0}};
+    if (views != NULL)
+        pawl__metrics_text(views, count, arena, &answer->body);
+}
+
+static const struct {
+    const char *path;
+    void (*answer)(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer);
+} path_rows[] = {
+    {"/livez", answer_live},
+    {"/metrics", answer_metrics},
+    {"/readyz", answer_ready},
+};
+
+void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
+                          pawl_observe_answer *answer)
+{
+    *answer = (pawl_observe_answer){404, "text/plain; charset=utf-8",
+                                    PAWL_TEXT("there are /livez, /readyz and /metrics\n")};
+    for (size_t i = 0; i < sizeof path_rows / sizeof path_rows[0]; i++)
+        if (pawl_text_equal(path, pawl_text_of(path_rows[i].path)))
+            path_rows[i].answer(context, arena, answer);
+    if (answer->body.data == NULL)
+        *answer =
+            (pawl_observe_answer){500, "text/plain; charset=utf-8", PAWL_TEXT("out of memory\n")};
+}

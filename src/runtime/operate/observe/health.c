@@ -1,0 +1,543 @@
+/* health.c - judging a store by what it counts: one row for each check.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/operate/observe/health.h"
+
+#include "runtime/operate/observe/health_rows.h"
+
+#include "base/cut.h"
+#include "base/sized.h"
+#include "pawl/loop.h"
+#include "pawl/store_queue.h"
+
+#include <stdio.h>
+
+/* ---- Figures ------------------------------------------------------------- */
+
+/* A list that a driver does not have is an empty one. */
+static pawl_code or_none(pawl_code code, pawl_error *error)
+{
+    if (code != PAWL_EUNSUPPORTED)
+        return code;
+    if (error != NULL)
+        *error = (pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
+}
+
+static pawl_code look_at_workers(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                 pawl_error *error)
+{
+    pawl_worker_info *workers = NULL;
+    size_t            count   = 0;
+    pawl_code code = or_none(pawl_store_worker_list(store, arena, &workers, &count, error), error);
+    figures->workers      = workers;
+    figures->worker_count = count;
+    return code;
+}
+
+static pawl_code look_at_timeouts(pawl_store *store, pawl_arena *arena,
+                                  pawl_health_figures *figures, pawl_error *error)
+{
+    static const pawl_saga_id any   = {.uuid = {{0}}};
+    pawl_timeout_rows         first = {.count = 0};
+    pawl_code code = or_none(pawl_store_timeout_list(store, any, 1, arena, &first, error), error);
+    if (first.count > 0)
+        figures->timeout_first = first.items[0].due;
+    return code;
+}
+
+static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                     pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_projection_rows rows = {.count = 0};
+    pawl_code            code = pawl_store_projection_list(store, now, arena, &rows, error);
+    if (code == PAWL_OK)
+        figures->projections = rows;
+    return or_none(code, error);
+}
+
+/* Asks for queues that have messages alone. */
+static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++) {
+        pawl_text        queue = figures->stats->queues[i].queue;
+        pawl_queue_pause pause = {.is_paused = false};
+        code = or_none(pawl_store_queue_pause_find(store, queue, arena, &pause, error), error);
+        if (!pause.is_paused || (figures->paused.size > 0 && pause.since >= figures->paused_since))
+            continue;
+        figures->paused       = queue;
+        figures->paused_since = pause.since;
+    }
+    return code;
+}
+
+#define UNREAD_LOOK_MAX 256
+#define UNREAD_LOOK_BACK PAWL_SECONDS(2) /* such a message is due again every few seconds */
+
+/* The message of one queue that waits for the longest for a program that reads its version. */
+static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
+                                     pawl_arena *arena, pawl_health_figures *figures,
+                                     pawl_error *error)
+{
+    const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
+    const pawl_queue_query query = {
+        .queue = queue, .due_min = now - UNREAD_LOOK_BACK, .count_max = UNREAD_LOOK_MAX};
+    pawl_queue_messages rows = {.count = 0};
+    pawl_code code = or_none(pawl_store_queue_find(store, &query, arena, &rows, error), error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_queue_message *row = &rows.items[i];
+        if (row->error.size < mark.size || memcmp(row->error.data, mark.data, mark.size) != 0 ||
+            (figures->version_awaited_since != 0 &&
+             row->row.placed >= figures->version_awaited_since))
+            continue;
+        figures->version_awaited_since = row->row.placed;
+        figures->version_awaited =
+            pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue),
+                              (int)(row->error.size - mark.size), row->error.data + mark.size);
+    }
+    return code;
+}
+
+static pawl_code look_at_versions(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                  pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++)
+        if (figures->stats->queues[i].ready + figures->stats->queues[i].scheduled > 0)
+            code = look_at_versions_of(store, figures->stats->queues[i].queue, now, arena, figures,
+                                       error);
+    return code;
+}
+
+/* The machine's clock is the one that is compared, whatever time the caller looks for. */
+static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                                pawl_error *error)
+{
+    const pawl_diagnosis asked = {.now = pawl_clock_now(NULL), .is_brief = true};
+    pawl_finding_rows    rows  = {.count = 0};
+    pawl_code code = or_none(pawl_store_diagnose(store, &asked, arena, &rows, error), error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        int64_t  value = rows.items[i].value;
+        int64_t *to    = pawl_text_equal(rows.items[i].name, PAWL_TEXT("clock"))
+                             ? &figures->clock_offset
+                             : &figures->transaction_age;
+        *to            = value > *to ? value : *to;
+    }
+    return code;
+}
+
+static const pawl_stats no_stats = PAWL_STATS_INIT;
+
+static pawl_code look_at_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
+                               pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_stats *stats = pawl_arena_copy(arena, &no_stats, sizeof no_stats);
+    figures->stats    = &no_stats;
+    if (stats == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
+    pawl_code code = pawl_store_stats(store, now, arena, stats, error);
+    if (code == PAWL_OK)
+        figures->stats = stats;
+    return code;
+}
+
+static pawl_code look_at_all(pawl_store *store, pawl_time now, pawl_arena *arena,
+                             pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_code code = look_at_stats(store, now, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_workers(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_timeouts(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_projections(store, now, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_pauses(store, arena, figures, error);
+    if (code == PAWL_OK)
+        code = look_at_versions(store, now, arena, figures, error);
+    if (code == PAWL_OK)
+        code = or_none(pawl_store_alarms(store, arena, &figures->alarms, error), error);
+    return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
+}
+
+pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
+                            pawl_health_figures *figures, pawl_error *error)
+{
+    pawl_health_figures all  = PAWL_HEALTH_FIGURES_INIT;
+    pawl_code           code = pawl__sized_check(figures, sizeof all, "figures of health",
+                                                 "PAWL_HEALTH_FIGURES_INIT", error);
+    if (code != PAWL_OK)
+        return code;
+    code = look_at_all(store, now, arena, &all, error);
+    pawl__sized_write(figures, &all);
+    return code;
+}
+
+/* How long ago a time was; 0 for no time, and for one of a clock before ours. */
+static int64_t age_of(pawl_time time, pawl_time now)
+{
+    return time == 0 || time > now ? 0 : now - time;
+}
+
+int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time now)
+{
+    return age_of(figures->timeout_first, now);
+}
+
+size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < figures->worker_count; i++)
+        count += pawl_text_equal(figures->workers[i].endpoint, queue);
+    return count;
+}
+
+/* ---- Checks -------------------------------------------------------------- */
+
+/* The worst of a check: its value, and the place that has it, which may be empty. */
+typedef struct measure {
+    int64_t   value;
+    pawl_text place;
+} measure;
+
+static measure outbox_lag(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){.value = age_of(figures->stats->outbox_oldest, now)};
+}
+
+static measure outbox_dead(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats->outbox_dead};
+}
+
+static measure outbox_blocked(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats->outbox_blocked};
+}
+
+static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats->queues[i];
+        int64_t                 age   = age_of(queue->oldest, now);
+        if (age > oldest.value && (pawl_health_readers(figures, queue->queue) > 0) == is_read)
+            oldest = (measure){age, queue->queue};
+    }
+    return oldest;
+}
+
+static measure queue_age(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_queue(figures, now, true);
+}
+
+static measure queue_no_consumer(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_queue(figures, now, false);
+}
+
+/* A retry keeps the place that the message had at first: what it is late by. */
+static measure retry_age(const pawl_health_figures *figures, pawl_time now)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &figures->stats->queues[i];
+        int64_t                 age   = age_of(queue->retried_since, now);
+        if (age > oldest.value)
+            oldest = (measure){age, queue->queue};
+    }
+    return oldest;
+}
+
+static measure version_wait(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){age_of(figures->version_awaited_since, now), figures->version_awaited};
+}
+
+static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){.value = pawl_health_timeout_late(figures, now)};
+}
+
+static measure partitions_dead(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats->flushes_dead};
+}
+
+static measure dead_letters(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->stats->dead};
+}
+
+static measure projection_lag(const pawl_health_figures *figures, pawl_time now)
+{
+    measure worst = {.value = 0};
+    (void)now;
+    for (size_t i = 0; i < figures->projections.count; i++) {
+        const pawl_projection_row *row = &figures->projections.items[i];
+        if (row->lag > worst.value)
+            worst = (measure){row->lag, row->name};
+    }
+    return worst;
+}
+
+static measure projection_failing(const pawl_health_figures *figures, pawl_time now)
+{
+    measure worst = {.value = 0};
+    for (size_t i = 0; i < figures->projections.count; i++) {
+        const pawl_projection_row *row = &figures->projections.items[i];
+        int64_t span = row->failure.position != 0 ? age_of(row->failure.since, now) : 0;
+        if (span > worst.value)
+            worst = (measure){span, row->name};
+    }
+    return worst;
+}
+
+static measure clock_offset(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->clock_offset};
+}
+
+static measure transaction_age(const pawl_health_figures *figures, pawl_time now)
+{
+    (void)now;
+    return (measure){.value = figures->transaction_age};
+}
+
+static measure queue_paused(const pawl_health_figures *figures, pawl_time now)
+{
+    return (measure){age_of(figures->paused_since, now), figures->paused};
+}
+
+static measure oldest_alarm(const pawl_health_figures *figures, pawl_time now, const char *what)
+{
+    measure oldest = {.value = 0};
+    for (size_t i = 0; i < figures->alarms.count; i++) {
+        const pawl_alarm *alarm = &figures->alarms.items[i];
+        int64_t           age   = age_of(alarm->since, now);
+        if (age > oldest.value && pawl_text_equal(alarm->what, pawl_text_of(what)))
+            oldest = (measure){age, alarm->endpoint};
+    }
+    return oldest;
+}
+
+static measure breaker_open(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "breaker");
+}
+
+static measure retention_failing(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "retention");
+}
+
+static measure route_away(const pawl_health_figures *figures, pawl_time now)
+{
+    return oldest_alarm(figures, now, "route");
+}
+
+/* A sender has no endpoint. */
+static measure no_worker(const pawl_health_figures *figures, pawl_time now)
+{
+    int64_t late = pawl_health_timeout_late(figures, now);
+    for (size_t i = 0; i < figures->worker_count; i++)
+        if (figures->workers[i].endpoint.size > 0)
+            return (measure){.value = 0};
+    for (size_t i = 0; i < figures->stats->queue_count; i++) {
+        int64_t age = age_of(figures->stats->queues[i].oldest, now);
+        late        = age > late ? age : late;
+    }
+    return (measure){.value = late};
+}
+
+typedef struct check_row {
+    const char *name;
+    measure (*run)(const pawl_health_figures *figures, pawl_time now);
+    size_t      degraded, unhealthy; /* offsets in pawl_health_options */
+    int64_t     degraded_default, unhealthy_default;
+    const char *reason;
+    int64_t     unit; /* of value and limit, as they are shown */
+    bool        is_of_rows;
+} check_row;
+
+#define CHECK_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
+    {#check,                                                                             \
+     check,                                                                              \
+     offsetof(pawl_health_options, field##_degraded),                                    \
+     offsetof(pawl_health_options, field##_unhealthy),                                   \
+     degraded_default,                                                                   \
+     unhealthy_default,                                                                  \
+     reason,                                                                             \
+     PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1,                 \
+     PAWL__HEALTH_##kind == PAWL__HEALTH_ROWS},
+static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
+#define CHECK_COUNT PAWL__HEALTH_CHECK_COUNT
+
+_Static_assert(CHECK_COUNT + 3 <= PAWL_HEALTH_CHECKS_MAX,
+               "breakers, inbound transports and the endpoint itself are checks too");
+
+/* ---- Limits -------------------------------------------------------------- */
+
+static int64_t limit_of(const pawl_health_options *options, size_t offset, int64_t value_default)
+{
+    int64_t limit =
+        options != NULL ? *(const int64_t *)(const void *)((const char *)options + offset) : 0;
+    if (limit == 0)
+        limit = value_default;
+    return limit > 0 ? limit : INT64_MAX;
+}
+
+/* Whether a limit is one that no count of rows reaches. */
+static bool is_behind(int64_t limit)
+{
+    return limit > PAWL_STATS_COUNT_MAX && limit != INT64_MAX;
+}
+
+pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_error *error)
+{
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        const check_row *row       = &check_rows[i];
+        int64_t          degraded  = limit_of(options, row->degraded, row->degraded_default);
+        int64_t          unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+        if (unhealthy < degraded && degraded != INT64_MAX)
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "health, %s: unhealthy from %lld is below degraded from %lld",
+                                  row->name, (long long)unhealthy, (long long)degraded);
+        if (row->is_of_rows && (is_behind(degraded) || is_behind(unhealthy)))
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "health, %s: the count ends at %d, and never reaches %lld",
+                                  row->name, PAWL_STATS_COUNT_MAX,
+                                  (long long)(is_behind(degraded) ? degraded : unhealthy));
+    }
+    return PAWL_OK;
+}
+
+/* ---- Judging --------------------------------------------------------------- */
+
+const char *pawl_health_name(pawl_health_state state)
+{
+    static const char *const names[] = {"healthy", "degraded", "unhealthy"};
+    return state >= PAWL_HEALTHY && state <= PAWL_UNHEALTHY ? names[state] : "?";
+}
+
+pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl_health_state state)
+{
+    pawl_health_result *result = &health->checks[health->check_count++];
+    *result                    = (pawl_health_result){.name = name, .state = state};
+    if (state > health->state)
+        health->state = state;
+    return result;
+}
+
+static void run_check(const check_row *row, const pawl_health_options *options,
+                      const pawl_health_figures *figures, pawl_time now, pawl_health *health)
+{
+    measure             found     = row->run(figures, now);
+    int64_t             value     = found.value;
+    int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
+    int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+    pawl_health_state   state     = value >= unhealthy  ? PAWL_UNHEALTHY
+                                    : value >= degraded ? PAWL_DEGRADED
+                                                        : PAWL_HEALTHY;
+    pawl_health_result *result    = pawl__health_add(health, row->name, state);
+    result->value                 = value;
+    if (state == PAWL_HEALTHY)
+        return;
+    int64_t limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
+    snprintf(result->reason, sizeof result->reason, row->reason, PAWL_TEXT_ARGS(found.place),
+             (long long)(value / row->unit), (long long)(limit / row->unit));
+}
+
+/* Figures of a program that was built with older headers are shorter. */
+static pawl_code take_figures(const pawl_health_figures *given, pawl_health_figures *figures,
+                              pawl_stats *stats, pawl_error *error)
+{
+    pawl_code code = pawl__sized_read(given, figures, sizeof *figures, "figures of health",
+                                      "PAWL_HEALTH_FIGURES_INIT", error);
+    if (code == PAWL_OK)
+        code = pawl__sized_read(figures->stats, stats, sizeof *stats, "stats", "PAWL_STATS_INIT",
+                                error);
+    figures->stats = stats;
+    return code;
+}
+
+void pawl_health_judge(const pawl_health_figures *figures, const pawl_health_options *options,
+                       pawl_time now, pawl_health *health)
+{
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_health_figures all   = PAWL_HEALTH_FIGURES_INIT;
+    pawl_stats          stats = PAWL_STATS_INIT;
+    if (take_figures(figures, &all, &stats, &error) != PAWL_OK) {
+        pawl__health_of_failure(error.text, health);
+        return;
+    }
+    *health = (pawl_health){.state = PAWL_HEALTHY};
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        run_check(&check_rows[i], options, &all, now, health);
+}
+
+void pawl__health_of_failure(const char *reason, pawl_health *health)
+{
+    *health                    = (pawl_health){.state = PAWL_HEALTHY};
+    pawl_health_result *result = pawl__health_add(health, "store", PAWL_UNHEALTHY);
+    int                 size   = snprintf(result->reason, sizeof result->reason, "%s", reason);
+    if ((size_t)size >= sizeof result->reason)
+        pawl__text_end_cut(result->reason, sizeof result->reason);
+}
+
+pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options, pawl_time now,
+                            pawl_health *health, pawl_error *error)
+{
+    pawl_error          own     = PAWL_ERROR_INIT;
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
+    pawl_arena         *arena   = NULL;
+    *health                     = (pawl_health){.state = PAWL_UNHEALTHY};
+    if (error == NULL)
+        error = &own;
+    pawl_code code = pawl_health_options_check(options, error);
+    if (code != PAWL_OK)
+        return code;
+    arena = pawl_arena_create(0);
+    code  = arena != NULL ? pawl_health_query(store, now, arena, &figures, error)
+                          : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
+    if (code == PAWL_OK)
+        pawl_health_judge(&figures, options, now, health);
+    else
+        pawl__health_of_failure(error->text, health);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json)
+{
+    yyjson_alc      memory = pawl__json_allocator(arena);
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&memory);
+    yyjson_mut_val *root   = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_str(doc, root, "status", pawl_health_name(health->state));
+    yyjson_mut_val *checks = yyjson_mut_obj_add_arr(doc, root, "checks");
+    for (size_t i = 0; i < health->check_count; i++) {
+        const pawl_health_result *result = &health->checks[i];
+        yyjson_mut_val           *check  = yyjson_mut_arr_add_obj(doc, checks);
+        yyjson_mut_obj_add_str(doc, check, "name", result->name);
+        yyjson_mut_obj_add_str(doc, check, "status", pawl_health_name(result->state));
+        if (result->reason[0] != '\0')
+            yyjson_mut_obj_add_str(doc, check, "reason", result->reason);
+    }
+    size_t size = 0;
+    char  *text =
+        yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &memory, &size, NULL);
+    *json = (pawl_text){.data = text, .size = size};
+    return text != NULL && checks != NULL ? PAWL_OK : PAWL_ENOMEM;
+}

@@ -1,0 +1,96 @@
+/* observe.h - an observer shows the endpoints of one store to the outside.
+ *
+ *     join -> { attempts are counted; answer, next and done are called } -> leave
+ *
+ * Endpoints with equal options and the same store share an observer. It begins with
+ * the first that joins and ends with the last that leaves.
+ *
+ *     endpoint --counts--> its own metrics <--reads-- observer <--asks-- module
+ *         |                                              |                 HTTP, OTLP
+ *         +--spans--> ring ----------------------------->+
+ *
+ * Threads: join and leave from any; what the module calls from its own.
+ * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
+ * test_runtime_observe_http.c, test_runtime_observe_module.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_OBSERVE_H
+#define PAWL_RUNTIME_OBSERVE_H
+
+#include "runtime/operate/observe/health.h"
+#include "runtime/operate/observe/span.h"
+#include "runtime/runtime.h"
+
+#define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
+#define PAWL__NAMES_SHOWN 100 /* of a kind, with a label of their own; the others are one */
+#define PAWL__PLACES_MAX (2 * (PAWL__NAMES_SHOWN + 1)) /* queues and projections */
+
+/* The store's last answer, good for a moment, so that many requests cost one look. */
+typedef struct pawl__look {
+    pthread_mutex_t     mutex; /* guards the fields below: the handle is one thread's at a time */
+    pawl_store         *store;
+    int64_t             due; /* monotonic time of the next look; 0: now */
+    bool                has_store;
+    pawl_health         health;
+    pawl_health         judged; /* the last health that the store gave */
+    pawl__metrics_view *places; /* queues and projections of the last look, in the arena */
+    size_t              place_count;
+    pawl_arena         *arena;
+} pawl__look;
+
+/* The log lines about one signal; belongs to the thread that exports. */
+typedef struct pawl__export {
+    pawl_observe_outcome said;
+    int64_t              rejected; /* spans or data points, since the last line about them */
+    int64_t              due;      /* of the next such line: monotonic time */
+} pawl__export;
+
+typedef struct pawl__observer {
+    struct pawl__observer  *next; /* under the mutex of all observers */
+    pawl_arena             *arena;
+    pawl_observe_options    options; /* texts are in the arena, defaults are filled in */
+    const char             *store;
+    const char             *system_prefix; /* or NULL */
+    int64_t                 deadline;
+    pthread_mutex_t         mutex;
+    pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
+    size_t                  endpoint_count;
+    pawl__look              look;
+    pawl__metrics           metrics;    /* of the store and the observer */
+    pawl__spans            *spans;      /* NULL without a collector */
+    size_t                  lent;       /* spans in the export in hand */
+    int                     tries;      /* of that export */
+    pawl__export            exports[2]; /* by signal */
+    _Atomic uint64_t        ids;
+    char                    instance[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_time               start;
+    pawl_observe_plan       plan;
+    const pawl_observe_ops *ops;
+    void                   *carrier;
+    int                     port; /* of the server, or 0 */
+} pawl__observer;
+
+/* Functions that the module calls; `context` is the observer. answers.c: */
+void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
+                          pawl_observe_answer *answer);
+/* export.c: */
+bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
+                        pawl_text *body);
+void pawl__observe_done(void *context, pawl_observe_signal signal,
+                        const pawl_observe_result *result);
+
+/* Views: one for each endpoint, queue and projection, and the last one for the store and the observer. */
+pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
+/* Machine time; is it a virtual clock's? */
+pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
+
+/* The time until the next look after one that took so long. */
+int64_t pawl__look_pause(int64_t took, bool has_answered);
+
+/* module.c: the module's table, loaded once. */
+pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
+/* For tests: this table instead of the module's; NULL takes it back. */
+void pawl__observe_load_set(const pawl_observe_ops *ops);
+
+#endif

@@ -1,0 +1,368 @@
+/* rows.c - a page of rows of any kind: what each is read with, and who would handle it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/operate/upgrade/upgrade.h"
+
+#include "engine/fold.h"
+#include "engine/version.h"
+#include "pawl/store_dead.h"
+
+#include <string.h>
+
+#define NOTHING PAWL_TEXT("")
+
+static void report_printed(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+                           pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
+
+static void report_printed(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+                           pawl_text member, const char *format, ...)
+{
+    pawl_error text = PAWL_ERROR_INIT;
+    va_list    arguments;
+    va_start(arguments, format);
+    (void)pawl_error_setv(&text, PAWL_EDECODE, format, arguments);
+    va_end(arguments);
+    pawl__upgrade_report(look, reason, member, pawl_text_of(text.text));
+}
+
+/* ---- Messages ------------------------------------------------------------ */
+
+/* The body as that one of the message's types. A base's record does not know the members of what
+ * is derived from it. */
+static pawl_code look_as(pawl__upgrade_look *look, const pawl_message *message,
+                         const pawl_record *record, bool has_members)
+{
+    int        version = 1;
+    void      *decoded;
+    pawl_error why  = PAWL_ERROR_INIT;
+    pawl_code  code = pawl__version_of(message, pawl_text_of(pawl_record_type(record)), look->arena,
+                                       &version, &why);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(look->error, code, "%s", why.text);
+    if (code == PAWL_OK)
+        return pawl__upgrade_body(look, record, version, message->body, has_members, &decoded);
+    pawl__upgrade_report(look, PAWL_UPGRADE_UNDECODABLE, NOTHING, pawl_text_of(why.text));
+    return PAWL_OK;
+}
+
+/* The types that the header names, of a message whose own type has no handler. */
+static pawl_code look_as_bases(pawl__upgrade_look *look, const pawl__model *model,
+                               const pawl_message *message, size_t *count)
+{
+    pawl_text names;
+    pawl_code code =
+        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), look->arena, &names);
+    while (code == PAWL_OK && names.size > 0) {
+        const char             *comma = memchr(names.data, ',', names.size);
+        size_t                  size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
+        const pawl__type_model *type =
+            pawl__model_type(model, (pawl_text){.data = names.data, .size = size});
+        if (type != NULL && type->count > 0) {
+            code = look_as(look, message, type->record, false);
+            ++*count;
+        }
+        names.data += comma != NULL ? size + 1 : size;
+        names.size -= comma != NULL ? size + 1 : size;
+    }
+    return code;
+}
+
+/* As the engine finds the handlers: those of the type and of its bases. */
+static pawl_code look_at_types(pawl__upgrade_look *look, const pawl__model *model,
+                               const pawl_message *message, size_t *count)
+{
+    const pawl__type_model *own = pawl__model_type(model, message->type);
+    if (own == NULL)
+        return look_as_bases(look, model, message, count);
+    pawl_code code = PAWL_OK;
+    if (own->count > 0) {
+        code = look_as(look, message, own->record, true);
+        ++*count;
+    }
+    const pawl_record *record = own->record;
+    for (size_t depth = 0; code == PAWL_OK && record->base != NULL && depth < PAWL__BASES_MAX;
+         depth++) {
+        record = record->base();
+        const pawl__type_model *base =
+            pawl__model_type(model, pawl_text_of(pawl_record_type(record)));
+        if (base == NULL || base->count == 0)
+            continue;
+        code = look_as(look, message, base->record, false);
+        ++*count;
+    }
+    return code;
+}
+
+static pawl_code look_at_message(pawl__upgrade_look *look, const pawl__model *model,
+                                 const pawl_message *message)
+{
+    size_t    count = 0;
+    pawl_code code  = look_at_types(look, model, message, &count);
+    if (code == PAWL_OK && count == 0)
+        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING,
+                       "endpoint %s handles no message of this type", model->endpoint.data);
+    return code;
+}
+
+static void report_foreign(pawl__upgrade_look *look, const char *what, pawl_text name)
+{
+    report_printed(look, PAWL_UPGRADE_FOREIGN, name, "the program has no %s %.*s", what,
+                   PAWL_TEXT_ARGS(name));
+}
+
+static pawl_code look_at_queued(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    bool      is_read = false;
+    pawl_code code    = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < look->upgrade->model_count; i++) {
+        const pawl__model *model = look->upgrade->models[i];
+        if (!pawl_text_equal(model->queue, row->belongs_to))
+            continue;
+        is_read = true;
+        code    = look_at_message(look, model, &row->message);
+    }
+    if (!is_read)
+        report_foreign(look, "endpoint that reads queue", row->belongs_to);
+    return code;
+}
+
+/* Where another program receives it, this one cannot tell. */
+static pawl_code look_at_outbox(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    for (size_t i = 0; i < look->upgrade->model_count; i++)
+        if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to))
+            return look_at_message(look, look->upgrade->models[i], &row->message);
+    return PAWL_OK;
+}
+
+/* ---- Timeouts ------------------------------------------------------------ */
+
+static void look_at_name(pawl__upgrade_look *look, const pawl__model *model, pawl_text name)
+{
+    if (pawl__model_timeout(model, look->at.type, name) != NULL)
+        return;
+    if (pawl__model_saga(model, look->at.type) == NULL)
+        report_printed(look, PAWL_UPGRADE_UNHANDLED, name, "endpoint %s has no saga %.*s",
+                       model->endpoint.data, PAWL_TEXT_ARGS(look->at.type));
+    else
+        report_printed(look, PAWL_UPGRADE_UNHANDLED, name, "saga %.*s knows no timeout '%.*s'",
+                       PAWL_TEXT_ARGS(look->at.type), PAWL_TEXT_ARGS(name));
+}
+
+/* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
+static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    if (pawl_text_equal(look->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
+        return PAWL_OK;
+    for (size_t i = 0; i < look->upgrade->model_count; i++)
+        if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to)) {
+            look_at_name(look, look->upgrade->models[i], row->name);
+            return PAWL_OK;
+        }
+    report_foreign(look, "endpoint that reads queue", row->belongs_to);
+    return PAWL_OK;
+}
+
+/* ---- Dead letters -------------------------------------------------------- */
+
+/* A letter that could not be decoded, or had no handler, is dead of just that. */
+static pawl_code look_at_letter(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    const pawl__model *model = NULL;
+    pawl_text          saga;
+    look->is_lenient = pawl_text_equal(row->code, PAWL_TEXT("EDECODE"));
+    for (size_t i = 0; model == NULL && i < look->upgrade->model_count; i++)
+        if (pawl_text_equal(look->upgrade->models[i]->endpoint, row->belongs_to))
+            model = look->upgrade->models[i];
+    if (model == NULL) {
+        report_foreign(look, "endpoint", row->belongs_to);
+        return PAWL_OK;
+    }
+    pawl_code code =
+        pawl__headers_value(row->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA), look->arena, &saga);
+    if (code != PAWL_OK || saga.data == NULL)
+        return code != PAWL_OK ? code : look_at_message(look, model, &row->message);
+    look->at.type = saga; /* the letter of a timeout, whose name is the letter's type */
+    look_at_name(look, model, row->message.type);
+    return PAWL_OK;
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
+/* The name before "/key". */
+static pawl_text name_of_stream(pawl_text stream)
+{
+    const char *slash = stream.size != 0 ? memchr(stream.data, '/', stream.size) : NULL;
+    return (pawl_text){.data = stream.data,
+                       .size = slash != NULL ? (size_t)(slash - stream.data) : stream.size};
+}
+
+static const pawl__saga_model *stream_of(const pawl__model *model, pawl_text name)
+{
+    const pawl__saga_model *found = pawl__model_saga(model, name);
+    return found != NULL && found->stream != NULL ? found : NULL;
+}
+
+static bool is_of_library(pawl_text type)
+{
+    return pawl_text_equal(type, PAWL_TEXT(PAWL__EVENT_HANDLED)) ||
+           pawl_text_equal(type, PAWL_TEXT(PAWL__EVENT_COMPLETED));
+}
+
+static pawl_code look_at_applied(pawl__upgrade_look *look, const pawl__saga_model *stream,
+                                 const pawl_scan_row *row)
+{
+    void                    *decoded;
+    const pawl__apply_model *apply = pawl__model_apply(stream->stream, row->message.type);
+    if (apply != NULL)
+        return pawl__upgrade_body(look, apply->event, row->version, row->message.body, true,
+                                  &decoded);
+    if (!is_of_library(row->message.type))
+        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING, "%s %s has no function in .apply",
+                       pawl__model_kind(stream), stream->saga->name);
+    return PAWL_OK;
+}
+
+static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *model,
+                                   const pawl_scan_row *row, bool *is_known)
+{
+    pawl_code code = PAWL_OK;
+    void     *decoded;
+    for (size_t i = 0; code == PAWL_OK && i < model->projection_count; i++) {
+        const pawl__projection_on *on =
+            pawl__model_projection_on(&model->projections[i], row->message.type);
+        if (on == NULL)
+            continue;
+        *is_known = true;
+        code = pawl__upgrade_body(look, on->event, row->version, row->message.body, true, &decoded);
+    }
+    return code;
+}
+
+/* Streams of pawl itself, such as "pawl.queue". */
+static bool is_own(pawl_text name)
+{
+    static const char prefix[] = "pawl.";
+    return name.size >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0;
+}
+
+static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    bool      is_known = false;
+    pawl_text name     = name_of_stream(row->belongs_to);
+    pawl_code code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < look->upgrade->model_count; i++) {
+        const pawl__model      *model  = look->upgrade->models[i];
+        const pawl__saga_model *stream = stream_of(model, name);
+        if (stream != NULL) {
+            is_known = true;
+            code     = look_at_applied(look, stream, row);
+        } else {
+            code = look_at_projected(look, model, row, &is_known);
+        }
+    }
+    if (!is_known && !is_own(name))
+        report_foreign(look, "process, entity or projection for streams of", name);
+    return code;
+}
+
+/* A fold that cannot be read is passed over: the events are folded anew. */
+static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    void *state;
+    look->at.type = name_of_stream(row->belongs_to);
+    for (size_t i = 0; i < look->upgrade->model_count; i++) {
+        const pawl__saga_model *stream = stream_of(look->upgrade->models[i], look->at.type);
+        if (stream == NULL)
+            continue;
+        look->is_lenient = true;
+        pawl_code code =
+            pawl__upgrade_body(look, stream->state, row->version, row->message.body, false, &state);
+        look->is_lenient = false;
+        return code == PAWL_OK && state != NULL &&
+                       row->version == pawl_record_version(stream->state)
+                   ? pawl__upgrade_members(look, stream->state, row->message.body)
+                   : code;
+    }
+    if (!is_own(look->at.type))
+        report_foreign(look, "process or entity", look->at.type);
+    return PAWL_OK;
+}
+
+/* ---- Aggregators --------------------------------------------------------- */
+
+static pawl_code look_at_collected(pawl__upgrade_look *look, const pawl_scan_row *row)
+{
+    for (size_t i = 0; i < look->upgrade->model_count; i++) {
+        const pawl__aggregator_model *aggregator =
+            pawl__model_aggregator(look->upgrade->models[i], row->belongs_to);
+        for (size_t j = 0; aggregator != NULL && j < aggregator->type_count; j++)
+            if (pawl_text_equal(aggregator->types[j], row->message.type))
+                return look_as(look, &row->message, aggregator->message, j == 0);
+        if (aggregator == NULL)
+            continue;
+        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING,
+                       "aggregator %.*s takes no message of this type",
+                       PAWL_TEXT_ARGS(row->belongs_to));
+        return PAWL_OK;
+    }
+    report_foreign(look, "aggregator", row->belongs_to);
+    return PAWL_OK;
+}
+
+/* ---- Pages --------------------------------------------------------------- */
+
+typedef pawl_code row_fn(pawl__upgrade_look *look, const pawl_scan_row *row);
+
+static const struct {
+    const char *kind;
+    row_fn     *look;
+} kinds[PAWL_SCAN_KINDS] = {
+    [PAWL_SCAN_QUEUE]            = {"message", look_at_queued},
+    [PAWL_SCAN_TIMEOUTS]         = {"timeout", look_at_timeout},
+    [PAWL_SCAN_OUTBOX]           = {"outbox", look_at_outbox},
+    [PAWL_SCAN_EVENTS]           = {"event", look_at_event},
+    [PAWL_SCAN_STREAM_SNAPSHOTS] = {"snapshot", look_at_fold},
+    [PAWL_SCAN_AGGREGATORS]      = {"aggregator", look_at_collected},
+    [PAWL_SCAN_DEAD]             = {"dead", look_at_letter},
+};
+
+/* The name by which people find the row: the message's id, but an event's and a fold's stream. */
+static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_arena *arena)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    switch (walk->kind) {
+    case PAWL_SCAN_TIMEOUTS:
+        pawl_uuid_format(row->id, text);
+        return pawl_arena_text(arena, pawl_text_of(text));
+    case PAWL_SCAN_OUTBOX: return pawl_arena_printf(arena, "%lld", (long long)row->number);
+    case PAWL_SCAN_EVENTS:
+        return pawl_arena_printf(arena, "%.*s, number %lld", PAWL_TEXT_ARGS(row->belongs_to),
+                                 (long long)row->number);
+    case PAWL_SCAN_STREAM_SNAPSHOTS: return row->belongs_to;
+    default: return row->message.id;
+    }
+}
+
+pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl_scan *walk,
+                            const pawl_scan_rows *rows, pawl_arena *arena, pawl_upgrade_fn *found,
+                            void *context, pawl_error *error)
+{
+    pawl__upgrade_look look = {
+        .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
+    pawl_code code = PAWL_OK;
+    if ((unsigned)walk->kind > PAWL_SCAN_DEAD)
+        return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown, or has no messages",
+                              (int)walk->kind);
+    if (walk->kind == PAWL_SCAN_SAGAS)
+        return pawl__upgrade_sagas(&look, store, walk->table, rows);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+        look.is_lenient = false;
+        look.at         = (pawl_upgrade_found){.kind = kinds[walk->kind].kind,
+                                               .type = rows->items[i].message.type,
+                                               .id   = id_of(walk, &rows->items[i], arena)};
+        code            = kinds[walk->kind].look(&look, &rows->items[i]);
+    }
+    return code;
+}

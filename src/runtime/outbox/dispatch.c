@@ -1,0 +1,240 @@
+/* dispatch.c - the runner: delivers outbox rows to the sinks of their routes.
+ *
+ *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
+ *
+ * A round takes as many passes as order needs: of a source one unsettled row is in
+ * flight at a time, unless rows that follow one another go to one sink that keeps
+ * their order. A source's rows, by the sink they go to, and the passes they take:
+ *
+ *     sinks, all keeping order   A A A B A        1 1 1 2 3
+ *     a sink that does not       C C C            1 2 3
+ *
+ * When there are more rows in the store, the few that a pass leaves go with those of the next round: a pass of
+ * its own would wait for a confirm and a commit for them alone.
+ *
+ * Rows of a source behind one that failed are held until that one is settled; a dead
+ * row holds nothing back (O14). The states of rows are in settle.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/outbox/dispatcher.h"
+
+#define FEW_PART 4 /* of a round's rows: fewer are a few */
+
+/* ---- A round ----------------------------------------------------------------------- */
+
+static void prepare_row(pawl__service *service, pawl__round_row *row)
+{
+    row->outbound     = pawl__sink_find(service, row->row->destination);
+    const char *queue = row->outbound != NULL ? row->outbound->route->queue : NULL;
+    row->delivery =
+        (pawl_delivery){.queue   = queue != NULL ? pawl_text_of(queue) : row->row->destination,
+                        .message = row->row->message};
+}
+
+/* Rows behind the one that waits, which was tried before, are held. When that
+ * row is in the round too, the rows behind it are left: rows that are held, and so not in
+ * the round, may belong between the two.
+ *
+ *     in the store   1 waits, due   2 held   3 held   4 pending
+ *     claimed        1                                4
+ *     this round     1 settled      2, 3 released     4 left
+ *     the next one                  2        3        4
+ */
+static pawl__row_state first_state(pawl__service *service, const pawl__round *round,
+                                   const pawl__round_row *row)
+{
+    const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (pawl__away_waits(service, round, row))
+        return PAWL__ROW_AWAY;
+    if (row->row->attempts > 0 || !pawl__leader_is_waiting(service, row->row->source))
+        return PAWL__ROW_OPEN;
+    return previous == NULL || previous->state == PAWL__ROW_MET ? PAWL__ROW_MET : PAWL__ROW_LEFT;
+}
+
+static pawl_code prepare(pawl__service *service, const pawl_outbox_rows *rows, pawl__round *round,
+                         pawl_error *error)
+{
+    pawl__sources last = {.arena = service->arena};
+    *round             = (pawl__round){.count = rows->count, .term = service->term};
+    round->is_full     = rows->count >= (size_t)service->endpoint->settings.outbox_batch;
+    round->rows        = pawl_arena_take(service->arena, rows->count * sizeof round->rows[0]);
+    pawl_code code     = round->rows != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (size_t i = 0; i < rows->count && code == PAWL_OK; i++) {
+        pawl__round_row *row = &round->rows[i];
+        row->row             = &rows->items[i];
+        pawl_text source     = pawl__round_source(row->row);
+        row->previous        = pawl__sources_get(&last, source);
+        code                 = pawl__sources_put(&last, source, i + 1);
+        prepare_row(service, row);
+        row->state = first_state(service, round, row);
+    }
+    return code == PAWL_OK ? code : pawl_error_set(error, code, "no memory for outbox rows");
+}
+
+static bool may_go(const pawl__round *round, const pawl__round_row *row)
+{
+    const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (previous == NULL || previous->state == PAWL__ROW_SETTLED)
+        return true;
+    return previous->state == PAWL__ROW_CHOSEN && row->outbound != NULL &&
+           previous->outbound == row->outbound && pawl__sink_keeps_order(row->outbound);
+}
+
+/* Is another pass over the rows that are left worth its confirm and its commit? */
+static bool is_worth_a_pass(const pawl__round *round)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < round->count; i++)
+        count += round->rows[i].state == PAWL__ROW_OPEN && may_go(round, &round->rows[i]);
+    return count > 0 && (!round->is_full || count >= round->count / FEW_PART);
+}
+
+static void choose(pawl__service *service, pawl__round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_OPEN && pawl__away_waits(service, round, row))
+            row->state = PAWL__ROW_AWAY;
+        if (row->state == PAWL__ROW_OPEN && may_go(round, row))
+            row->state = PAWL__ROW_CHOSEN;
+    }
+}
+
+/* May a row of the round be sent? Not when an earlier leadership claimed it. */
+static bool may_send(const pawl__service *service, const pawl__round *round)
+{
+    return service->is_leader && service->term == round->term;
+}
+
+static void give_up(pawl__round *round, size_t begin, const pawl__sink *outbound)
+{
+    for (size_t i = begin; i < round->count; i++)
+        if (round->rows[i].state == PAWL__ROW_CHOSEN && round->rows[i].outbound == outbound)
+            round->rows[i].state = PAWL__ROW_LEFT;
+}
+
+static void note_answer(pawl__service *service, pawl__sink *outbound, pawl_text why)
+{
+    if (why.size > 0)
+        pawl__away_begin(service, outbound, why);
+    else if (outbound != NULL && outbound->away_tries > 0)
+        pawl__away_end(service, outbound);
+}
+
+/* Delivers sink by sink, in the order of their first rows. */
+static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
+        const pawl__round_row *row = &round->rows[i];
+        if (row->state != PAWL__ROW_CHOSEN || row->is_handed)
+            continue;
+        code = pawl__leader_check(service, error);
+        if (code != PAWL_OK || !may_send(service, round)) {
+            give_up(round, i, row->outbound);
+            continue;
+        }
+        pawl_time begin = pawl__leader_delivery_begin(service);
+        pawl_text why   = pawl__sink_deliver(service, round, row->outbound);
+        if (pawl__hand_is_given_up(&service->hand))
+            return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the rows in flight");
+        note_answer(service, row->outbound, why);
+        pawl__leader_delivery_end(service, begin);
+    }
+    return code;
+}
+
+static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step *step,
+                           pawl_error *error)
+{
+    pawl_code code;
+    do {
+        pawl_arena_point point = pawl_arena_position(service->arena);
+        choose(service, round);
+        code = deliver(service, round, error);
+        if (code == PAWL_OK)
+            code = pawl__round_settle(service, round, step, error);
+        pawl_arena_rewind(service->arena, point);
+    } while (code == PAWL_OK && is_worth_a_pass(round) && may_send(service, round));
+    return code;
+}
+
+/* ---- When -------------------------------------------------------------------------- */
+
+static void rest(pawl__service *service, pawl_time now, pawl_time until)
+{
+    pawl_time idle_end  = pawl_time_add(now, service->endpoint->settings.outbox_idle);
+    service->outbox_due = until < idle_end ? until : idle_end;
+}
+
+static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, pawl__round *round,
+                          pawl_step *step, pawl_error *error)
+{
+    pawl_code code = prepare(service, rows, round, error);
+    return code == PAWL_OK ? run_round(service, round, step, error) : code;
+}
+
+/* The same while a route is away: rows of that route are left, and others go on behind them. */
+static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *step,
+                              pawl_error *error)
+{
+    pawl_outbox_rows rows  = {.count = 0};
+    pawl__round      round = {.count = 0};
+    pawl_code        code  = pawl__away_read(service, now, &rows, error);
+    if (code == PAWL_OK && rows.count > 0)
+        code = run_rows(service, &rows, &round, step, error);
+    if (code == PAWL_OK && service->is_leader)
+        code = pawl__away_pass(service, &round, error);
+    pawl_time next =
+        service->away.due < service->away.tried_due ? service->away.due : service->away.tried_due;
+    if (code == PAWL_OK && service->away.is_last)
+        rest(service, now, next);
+    else
+        step->is_idle = false;
+    return code;
+}
+
+static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, pawl_error *error)
+{
+    pawl_outbox_rows rows = {.count = 0, .next_attempt = PAWL_TIME_MAX};
+    pawl__round      round;
+    if (pawl__away_is_any(service))
+        return drain_others(service, now, step, error);
+    pawl_code code = pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint,
+                                             now, (size_t)service->endpoint->settings.outbox_batch,
+                                             service->arena, &rows, error);
+    service->outbox_retry = rows.next_attempt;
+    if (code == PAWL_OK && rows.count > 0) {
+        code          = run_rows(service, &rows, &round, step, error);
+        step->is_idle = step->is_idle && !pawl__away_is_any(service);
+        return code;
+    }
+    rest(service, now, rows.next_attempt);
+    return code;
+}
+
+/* Names the endpoint in a failure; an interruption is passed on as it is (O30). */
+static pawl_code name_failure(const pawl__service *service, pawl_code code, pawl_error *error)
+{
+    if (code == PAWL_OK || code == PAWL_EINTERRUPTED)
+        return code;
+    return pawl_error_wrap(error, code, "outbox of %s", service->endpoint->model->endpoint.data);
+}
+
+pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *error)
+{
+    pawl_time now            = pawl__machine_now(service->endpoint);
+    bool      is_renewal_due = service->is_leader && now >= service->lease_renewal;
+    if (service->endpoint->route_count == 0 || (now < service->outbox_due && !is_renewal_due))
+        return PAWL_OK;
+    pawl_arena_reset(service->arena);
+    pawl_code code = pawl__leader_keep(service, error);
+    if (code != PAWL_OK || !service->is_leader) {
+        service->outbox_due = service->lease_renewal;
+        return name_failure(service, code, error);
+    }
+    if (now >= service->outbox_due)
+        code = drain(service, now, step, error);
+    return name_failure(service, code, error);
+}

@@ -1,0 +1,377 @@
+/* unavailable_routes.c - routes whose receiver is not there: their rows stay as they are in the store, and lose no attempt.
+ *
+ *     here --a call that sent nothing--> away --its pause ends--> tried --another such call--> away
+ *       ^                                                           |
+ *       +---------------any other answer, or no row for it----------+
+ *
+ * Nothing of that is written, but an alarm for others to see (runtime/common/alarm.h): an outage of a day costs no more than one of a minute, and
+ * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the runner keeps
+ * the number of the last row that it passed, and reads behind it; and the sources of the rows that it left, whose later
+ * rows are left, too. Rows that were tried before, which may stand anywhere, are read apart.
+ *
+ *     row      1     2     3       4     5     6        a: away; b: here; b!: failed, and waits for its next attempt
+ *     route    a     b     b!      a     b     b
+ *     source   x     y     z       v     x     w
+ *              left  sent  waits   left  left  sent     passed: 6; sources that were left: x, v
+ *
+ * Rows become visible in another order than that of their numbers, so the runner goes back over those of the last
+ * half minute now and then. A row that is released from behind another one is read again, too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/outbox/dispatcher.h"
+
+#define PAUSE_MAX PAWL_SECONDS(30)
+#define GO_BACK_PERIOD PAWL_SECONDS(30)
+#define LEFT_MAX 500000 /* sources: beyond them nothing is passed, and other routes wait, too */
+
+static size_t number_of(const pawl__service *service, const pawl__sink *outbound)
+{
+    return (size_t)(outbound - service->sinks) + 1;
+}
+
+bool pawl__away_is(const pawl__sink *outbound)
+{
+    return outbound != NULL && outbound->away_until != 0;
+}
+
+static bool is_tried(const pawl__sink *outbound)
+{
+    return outbound->away_tries > 0 && outbound->away_until == 0;
+}
+
+/* The first one behind `last` that is away or tried; NULL: there is none. */
+static pawl__sink *next_away(pawl__service *service, const pawl__sink *last)
+{
+    for (size_t i = last != NULL ? number_of(service, last) : 0; i < service->endpoint->route_count;
+         i++)
+        if (service->sinks[i].away_tries > 0)
+            return &service->sinks[i];
+    return NULL;
+}
+
+bool pawl__away_is_any(pawl__service *service)
+{
+    return next_away(service, NULL) != NULL;
+}
+
+static void plan(pawl__service *service)
+{
+    service->away.due = PAWL_TIME_MAX;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (outbound->away_until < service->away.due)
+            service->away.due = outbound->away_until;
+}
+
+/* Passed rows are not known any more. */
+void pawl__away_forget(pawl__service *service)
+{
+    pawl_time   now  = pawl__machine_now(service->endpoint);
+    pawl_arena *kept = service->away.left.arena;
+    if (kept != NULL)
+        pawl_arena_reset(kept);
+    service->away = (pawl__away){.left = {.arena = kept}};
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound)) {
+        pawl_time latest = pawl_time_add(now, outbound->away_pause);
+        if (is_tried(outbound) ||
+            outbound->away_until > latest) /* the clock may have been set back */
+            outbound->away_until = latest;
+        outbound->first_left = 0;
+    }
+    plan(service);
+}
+
+void pawl__away_go_back(pawl__service *service, int64_t id)
+{
+    pawl__away *away = &service->away;
+    away->passed     = id < away->passed ? id : away->passed;
+    away->mark       = id < away->mark ? id : away->mark;
+}
+
+/* ---- Gone, and back ------------------------------------------------------------------- */
+
+static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
+{
+    int64_t first = service->endpoint->settings.outbox_delay;
+    int64_t last  = service->endpoint->settings.outbox_delay_max;
+    last          = last < PAUSE_MAX ? last : PAUSE_MAX;
+    return pawl__outbox_pause(service, outbound->away_tries, last > first ? last : first);
+}
+
+void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
+{
+    const char *name     = service->endpoint->model->endpoint.data;
+    pawl_time   now      = pawl__machine_now(service->endpoint);
+    bool        is_first = outbound->away_tries == 0;
+    if (is_first)
+        outbound->away_since = now;
+    outbound->away_pause = pause_of(service, outbound);
+    outbound->away_until = pawl_time_add(now, outbound->away_pause);
+    outbound->away_tries += outbound->away_tries < INT32_MAX;
+    plan(service);
+    if (is_first)
+        pawl_log(
+            PAWL_LOG_WARNING,
+            "outbox of %s: route '%s' is unavailable: %.*s; its messages wait, and lose no attempts; it "
+            "is tried again and again",
+            name, outbound->route->name, PAWL_TEXT_ARGS(why));
+    else
+        pawl_log(PAWL_LOG_DEBUG, "outbox of %s: route '%s' is still unavailable: %.*s", name,
+                 outbound->route->name, PAWL_TEXT_ARGS(why));
+    pawl_error text = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", outbound->route->name,
+                         PAWL_TEXT_ARGS(why));
+    if (service->is_leader)
+        pawl__alarm_want(&service->route_alarm, number_of(service, outbound),
+                         pawl_text_of(text.text));
+}
+
+/* Its rows, and what was left behind them, are read again. */
+void pawl__away_end(pawl__service *service, pawl__sink *outbound)
+{
+    pawl__sources *left = &service->away.left;
+    int64_t        time = pawl__machine_now(service->endpoint) - outbound->away_since;
+    pawl_log(PAWL_LOG_INFO, "outbox of %s: route '%s' is back after %lld s",
+             service->endpoint->model->endpoint.data, outbound->route->name,
+             (long long)(time / PAWL_SECONDS(1)));
+    for (size_t i = 0; i < left->capacity; i++)
+        if (left->items[i].value == number_of(service, outbound))
+            left->items[i].value = 0;
+    if (outbound->first_left != 0)
+        pawl__away_go_back(service, outbound->first_left - 1);
+    outbound->away_until = outbound->first_left = 0;
+    outbound->away_tries                        = 0;
+    plan(service);
+    if (service->route_alarm.subject == number_of(service, outbound))
+        pawl__alarm_unwant(&service->route_alarm); /* another route's next try raises it again */
+    if (!pawl__away_is_any(service))
+        pawl__away_forget(service);
+}
+
+/* ---- Reading -------------------------------------------------------------------------- */
+
+static pawl_code read_page(pawl__service *service, int64_t after, int32_t attempts_min,
+                           pawl_outbox_rows *rows, pawl_error *error)
+{
+    const pawl_outbox_query query = {.states    = 1u << PAWL_OUTBOX_PENDING,
+                                     .endpoint  = service->endpoint->model->endpoint,
+                                     .after     = after,
+                                     .count_max = (size_t)service->endpoint->settings.outbox_batch,
+                                     .attempts_min = attempts_min};
+    return pawl_store_outbox_find(service->store, &query, service->arena, rows, error);
+}
+
+static bool is_whole(const pawl__service *service, const pawl_outbox_rows *rows)
+{
+    return rows->count == (size_t)service->endpoint->settings.outbox_batch;
+}
+
+/* Routes whose pause is over are tried, with rows that were tried before, and those that were not. */
+static void begin_tries(pawl__service *service, pawl_time now)
+{
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (outbound->away_until <= now) {
+                        outbound->away_until    = 0;
+                        service->away.tried_due = now;
+        }
+    plan(service);
+}
+
+static void keep_fresh(pawl_outbox_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].attempts == 0)
+            rows->items[kept++] = rows->items[i];
+    rows->count = kept;
+}
+
+/* Keeps rows that are due, of routes that are not away. */
+static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                     pawl_time *retry)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const pawl_outbox_row *row = &rows->items[i];
+        if (pawl__away_is(pawl__sink_find(service, row->destination)))
+            continue;
+        if (row->next_attempt <= now)
+            rows->items[kept++] = *row;
+        else if (row->next_attempt < *retry)
+            *retry = row->next_attempt;
+    }
+    rows->count = kept;
+}
+
+/* Rows that were tried before: of the first page that has some to try now. */
+static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                            pawl_error *error)
+{
+    pawl__away *away     = &service->away;
+    int64_t     after    = 0;
+    pawl_time   retry    = PAWL_TIME_MAX;
+    pawl_code   code     = PAWL_OK;
+    bool        has_more = true;
+    for (rows->count = 0; code == PAWL_OK && has_more && rows->count == 0;) {
+        pawl_arena_point point = pawl_arena_position(service->arena);
+        code                   = read_page(service, after, 1, rows, error);
+        has_more               = code == PAWL_OK && is_whole(service, rows);
+        if (has_more)
+            after = rows->items[rows->count - 1].id;
+        keep_due(service, now, rows, &retry);
+        if (rows->count == 0)
+            pawl_arena_rewind(service->arena, point);
+    }
+    pawl_time look        = pawl_time_add(now, service->endpoint->settings.outbox_idle);
+    service->outbox_retry = retry;
+    away->tried_due       = has_more ? now : retry < look ? retry : look;
+    return code;
+}
+
+/* The one whose first row stands before those of the others: a page behind it would have rows whose sources were left for
+ * it. Of a row that is not passed, since another route came back, the reading takes care. */
+static pawl__sink *first_tried(pawl__service *service)
+{
+    pawl__sink *first = NULL;
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (is_tried(outbound) && outbound->first_left != 0 &&
+            (first == NULL || outbound->first_left < first->first_left))
+            first = outbound;
+    return first != NULL && first->first_left <= service->away.passed ? first : NULL;
+}
+
+/* A page from the first row that was left for a route that is tried. When it has none of that route, the reading
+ * looks for one from there. */
+static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__sink *outbound = first_tried(service);
+    bool        is_found = false;
+    if (outbound == NULL)
+        return PAWL_OK;
+    pawl_code code = read_page(service, outbound->first_left - 1, 0, rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound;
+    if (code == PAWL_OK && !is_found) {
+        pawl__away_go_back(service, outbound->first_left - 1);
+        outbound->first_left = 0;
+    }
+    keep_fresh(rows);
+    return code;
+}
+
+/* Rows behind those that were passed. */
+static pawl_code read_on(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                         pawl_error *error)
+{
+    pawl__away *away = &service->away;
+    if (now >= away->go_back_due) {
+        int64_t passed    = away->passed;
+        away->passed      = away->mark;
+        away->mark        = passed;
+        away->go_back_due = pawl_time_add(now, GO_BACK_PERIOD);
+    }
+    pawl_code code = read_page(service, away->passed, 0, rows, error);
+    away->is_page  = code == PAWL_OK;
+    away->is_last  = code == PAWL_OK && !is_whole(service, rows);
+    if (code == PAWL_OK && rows->count > 0)
+        away->page_end = rows->items[rows->count - 1].id;
+    else
+        away->page_end = away->passed;
+    keep_fresh(rows);
+    return code;
+}
+
+pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                          pawl_error *error)
+{
+    pawl_code code        = PAWL_OK;
+    service->away.is_page = service->away.is_last = false;
+    rows->count                                   = 0;
+    begin_tries(service, now);
+    if (now >= service->away.tried_due)
+        code = read_tried(service, now, rows, error);
+    if (code == PAWL_OK && rows->count == 0)
+        code = read_try(service, rows, error);
+    if (code == PAWL_OK && rows->count == 0 && pawl__away_is_any(service))
+        code = read_on(service, now, rows, error);
+    return code;
+}
+
+/* ---- A round ---------------------------------------------------------------------------- */
+
+/* Its own route is away, or an earlier row of its source was left. */
+bool pawl__away_waits(pawl__service *service, const pawl__round *round, const pawl__round_row *row)
+{
+    const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (pawl__away_is(row->outbound) || (previous != NULL && previous->state == PAWL__ROW_AWAY))
+        return true;
+    size_t left = row->row->attempts == 0
+                      ? pawl__sources_get(&service->away.left, pawl__round_source(row->row))
+                      : 0;
+    return left != 0 && pawl__away_is(&service->sinks[left - 1]);
+}
+
+/* Notes for which route the source is left, and that the reading begins no later than with this row when that route is
+ * back. The row itself may be another route's: its source was left already. */
+static pawl_code note_left(pawl__service *service, const pawl__round_row *row, pawl_error *error)
+{
+    pawl__sources *left   = &service->away.left;
+    pawl_text      source = pawl__round_source(row->row);
+    size_t         noted  = pawl__sources_get(left, source);
+    pawl_code      code   = PAWL_OK;
+    if (noted == 0 || !pawl__away_is(&service->sinks[noted - 1])) {
+        noted = pawl__away_is(row->outbound) ? number_of(service, row->outbound) : 0;
+        code  = pawl__sources_put(left, source, noted);
+    }
+    pawl__sink *outbound = noted != 0 ? &service->sinks[noted - 1] : NULL;
+    if (outbound != NULL && (outbound->first_left == 0 || row->row->id < outbound->first_left))
+        outbound->first_left = row->row->id;
+    return code == PAWL_OK
+               ? code
+               : pawl_error_set(error, code, "no memory for ordering keys that were left");
+}
+
+/* Routes for which no row is left. */
+static void end_tries(pawl__service *service)
+{
+    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
+         outbound             = next_away(service, outbound))
+        if (is_tried(outbound))
+            pawl__away_end(service, outbound);
+}
+
+/* Passes the rows up to the first one that has to be read again: it is pending, and its route is here. */
+pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl_error *error)
+{
+    pawl__away *away   = &service->away;
+    int64_t     passed = away->page_end;
+    pawl_code   code   = PAWL_OK;
+    bool        is_all = true;
+    if (!away->is_page)
+        return PAWL_OK;
+    for (size_t i = 0; i < round->count; i++)
+        is_all &= round->rows[i].state == PAWL__ROW_AWAY;
+    for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
+        const pawl__round_row *row      = &round->rows[i];
+        bool                   may_pass = row->state == PAWL__ROW_SETTLED ||
+                        (row->state == PAWL__ROW_AWAY && away->left.count < LEFT_MAX);
+        if (!may_pass) {
+            passed = row->row->id - 1;
+            break;
+        }
+        if (row->state == PAWL__ROW_AWAY)
+            code = note_left(service, row, error);
+    }
+    if (passed <= away->passed)
+        away->is_last = true;
+    away->is_last &= is_all;
+    if (passed > away->passed)
+        away->passed = passed;
+    if (away->is_last)
+        end_tries(service);
+    return code;
+}

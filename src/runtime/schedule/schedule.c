@@ -1,0 +1,244 @@
+/* schedule.c - when schedules are due, which messages they send then, and the rows of those in the
+ * endpoint's table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/schedule/schedule.h"
+
+#define LATE_MAX PAWL_MINUTES(1) /* PAWL_MISSED_SKIP: until then a time is late, not missed */
+#define WINDOW_FIRST PAWL_HOURS(1)
+#define WINDOW_GROWTH 8
+
+/* ---- Times ---------------------------------------------------------------- */
+
+/* A schedule's times, ready to be computed. */
+typedef struct pattern {
+    int64_t     every; /* or */
+    pawl__cron  cron;
+    pawl__zone *zone;
+} pattern;
+
+static pawl_code pattern_open(const pawl__schedule *schedule, pattern *it, pawl_error *error)
+{
+    *it = (pattern){.every = schedule->every};
+    if (schedule->cron.size == 0)
+        return PAWL_OK;
+    pawl_code code = pawl__cron_parse(schedule->cron, &it->cron, error);
+    return code == PAWL_OK ? pawl__zone_create(PAWL__ZONE_FOLDER, schedule->zone, &it->zone, error)
+                           : code;
+}
+
+/* An interval counts from `due`, which is not behind `after`. */
+static pawl_time next_after(const pattern *it, pawl_time due, pawl_time after)
+{
+    if (it->every == 0)
+        return pawl__cron_next(&it->cron, it->zone, after);
+    return pawl_time_add(due, ((after - due) / it->every + 1) * it->every);
+}
+
+/* The last `wanted` times of an interval from `due` to `now`. */
+static size_t last_of_interval(const pattern *it, pawl_time due, pawl_time now, size_t wanted,
+                               pawl_time *times)
+{
+    int64_t passed = (now - due) / it->every;
+    size_t  count  = passed < (int64_t)wanted ? (size_t)passed + 1 : wanted;
+    for (size_t i = 0; i < count; i++)
+        times[i] = due + (passed - (int64_t)(count - 1 - i)) * it->every;
+    return count;
+}
+
+/* The times of a line of cron from `begin` to `now`; of more than `wanted` the last, which
+ * stand in `ring` at their number modulo `wanted`. */
+static size_t fill_ring(const pattern *it, pawl_time first, pawl_time now, size_t wanted,
+                        pawl_time *ring)
+{
+    size_t count = 0;
+    for (pawl_time at = first; at <= now; at = pawl__cron_next(&it->cron, it->zone, at))
+        ring[count++ % wanted] = at;
+    return count;
+}
+
+/* The last `wanted` times of a line of cron. Cron knows no way back, so the look begins ever
+ * farther before `now`, until there are enough of them or `due` is reached, which is one itself. */
+static size_t last_of_cron(const pattern *it, pawl_time due, pawl_time now, size_t wanted,
+                           pawl_time *ring, pawl_time *times)
+{
+    size_t count = 0;
+    for (int64_t window = WINDOW_FIRST;; window *= WINDOW_GROWTH) {
+        bool      is_all = now - due <= window;
+        pawl_time first  = is_all ? due : pawl__cron_next(&it->cron, it->zone, now - window - 1);
+        count            = fill_ring(it, first, now, wanted, ring);
+        if (is_all || count >= wanted)
+            break;
+    }
+    size_t kept = count < wanted ? count : wanted;
+    for (size_t i = 0; i < kept; i++)
+        times[i] = ring[(count - kept + i) % wanted];
+    return kept;
+}
+
+pawl_code pawl__schedule_first(const pawl__schedule *schedule, pawl_time now, pawl_time *first,
+                               pawl_error *error)
+{
+    pattern   it;
+    pawl_code code = pattern_open(schedule, &it, error);
+    *first         = PAWL_TIME_MAX;
+    if (code == PAWL_OK && !schedule->is_paused)
+        *first = next_after(&it, now, now);
+    pawl__zone_destroy(it.zone);
+    return code;
+}
+
+pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl_time now,
+                             pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error)
+{
+    pattern    it;
+    size_t     wanted = schedule->missed == PAWL_MISSED_ALL ? (size_t)schedule->missed_max : 1;
+    pawl_time *ring   = pawl_arena_take(arena, wanted * sizeof *ring);
+    plan->times       = pawl_arena_take(arena, wanted * sizeof *plan->times);
+    if (ring == NULL || plan->times == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    pawl_code code = pattern_open(schedule, &it, error);
+    if (code == PAWL_OK) {
+        plan->next  = next_after(&it, due, now);
+        plan->count = it.every != 0 ? last_of_interval(&it, due, now, wanted, plan->times)
+                                    : last_of_cron(&it, due, now, wanted, ring, plan->times);
+    }
+    if (schedule->missed == PAWL_MISSED_SKIP && plan->count > 0 && now - plan->times[0] > LATE_MAX)
+        plan->count = 0;
+    plan->message = (pawl_message){
+        .type = schedule->type, .body = schedule->body, .headers = schedule->headers};
+    pawl__zone_destroy(it.zone);
+    return code;
+}
+
+/* ---- Due ------------------------------------------------------------------- */
+
+/* Is the schedule of a table in no live program's any more? Then it was removed from it. A program
+ * that has it may be a newer or an older one, in a rolling deploy. */
+static pawl_code look_for(pawl__worker *worker, const pawl__schedule *schedule, bool *is_gone,
+                          pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    bool               is_known;
+    *is_gone = false;
+    if (!schedule->is_declared || !pawl_text_equal(schedule->queue, model->queue) ||
+        pawl__model_schedule(model, schedule->name) != NULL)
+        return PAWL_OK;
+    pawl_text type =
+        pawl_arena_printf(worker->read, PAWL__SCHEDULE_TYPE, PAWL_TEXT_ARGS(schedule->name));
+    if (type.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    pawl_code code = worker->engine.find_handler(worker, type, &is_known, error);
+    *is_gone       = code == PAWL_OK && !is_known;
+    return code;
+}
+
+/* Under a virtual clock each time comes at its own moment, so only those before the endpoint began
+ * were missed. */
+pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl_time now,
+                                pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error)
+{
+    pawl__worker  *worker = runtime;
+    pawl_time      begin  = worker->endpoint->begin;
+    pawl__schedule schedule;
+    pawl_code      code = pawl__schedule_read(row, arena, &schedule, error);
+    if (code == PAWL_OK)
+        code = look_for(worker, &schedule, &plan->is_gone, error);
+    if (code != PAWL_OK || plan->is_gone)
+        return code;
+    if (worker->engine.is_virtual && now < begin)
+        now = begin;
+    return pawl__schedule_due(&schedule, row->due, now, arena, plan, error);
+}
+
+/* ---- The endpoint's table --------------------------------------------------- */
+
+static pawl_code declared(const pawl_endpoint *endpoint, const pawl__schedule_model *model,
+                          pawl_arena *arena, pawl__schedule *schedule, pawl_error *error)
+{
+    const pawl_schedule *given = &model->schedule;
+    pawl_text            none  = PAWL_TEXT("");
+    *schedule =
+        (pawl__schedule){.name        = model->name,
+                         .queue       = endpoint->model->queue,
+                         .type        = pawl_text_of(pawl_record_type(model->message)),
+                         .body        = model->body,
+                         .cron        = pawl_text_of(given->cron),
+                         .zone        = pawl_text_of(given->zone),
+                         .every       = given->every,
+                         .missed      = given->missed,
+                         .missed_max  = given->missed == PAWL_MISSED_ALL ? given->missed_max : 1,
+                         .is_declared = true};
+    pawl_code code =
+        pawl__headers_build(none, model->message, NULL, NULL, arena, &schedule->headers, error);
+    /* As it is read from its row. */
+    return code == PAWL_OK ? pawl__headers_set(schedule->headers, PAWL_HEADER_SCHEDULE, model->name,
+                                               arena, &schedule->headers)
+                           : code;
+}
+
+static const pawl_timeout_row *find_row(const pawl_timeout_rows *rows, pawl_text name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl_text_equal(rows->items[i].name, name))
+            return &rows->items[i];
+    return NULL;
+}
+
+/* Adds the changes that a schedule needs. A row that is there otherwise is replaced, and planned anew;
+ * one that is there for the first time may be another process's a moment before, and then stays. */
+static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *model,
+                          const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
+{
+    pawl_arena             *arena = endpoint->worker->read;
+    const pawl_timeout_row *row   = find_row(rows, model->row);
+    pawl__schedule          schedule, stored = {.is_paused = false};
+    pawl_time               first = PAWL_TIME_MAX;
+    pawl_code               code  = declared(endpoint, model, arena, &schedule, error);
+    if (code != PAWL_OK)
+        return code;
+    if (row != NULL && pawl__schedule_read(row, arena, &stored, error) == PAWL_OK &&
+        pawl__schedule_is_same(&stored, &schedule))
+        return PAWL_OK;
+    schedule.is_paused  = stored.is_paused;
+    schedule.changed_by = stored.changed_by;
+    schedule.changed_at = stored.changed_at;
+    schedule.reason     = stored.reason;
+    code                = pawl__schedule_first(&schedule, endpoint->begin, &first, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "schedule %s", model->name.data);
+    pawl_timeout_set *set = &changes->timeout_set.items[changes->timeout_set.count];
+    if (pawl__schedule_write(&schedule, first, arena, set) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    set->is_new = row == NULL;
+    set->unit = set->group = (uint32_t)changes->timeout_set.count++;
+    if (row != NULL)
+        pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and planned anew",
+                 PAWL_TEXT_ARGS(model->row));
+    return PAWL_OK;
+}
+
+pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
+{
+    const pawl__model *model   = endpoint->model;
+    pawl__worker      *worker  = endpoint->worker;
+    pawl_refusals      refused = {.arena = worker->read};
+    pawl_timeout_rows  rows    = {.count = 0};
+    pawl_changes       changes = {.now = pawl__machine_now(endpoint)};
+    endpoint->begin            = pawl__business_now(endpoint);
+    if (model->schedule_count == 0)
+        return PAWL_OK;
+    changes.timeout_set.items =
+        pawl_arena_take(worker->read, model->schedule_count * sizeof *changes.timeout_set.items);
+    if (changes.timeout_set.items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
+    pawl_code code =
+        pawl_store_timeout_list(worker->store, pawl__schedules_saga, 0, worker->read, &rows, error);
+    for (size_t i = 0; i < model->schedule_count && code == PAWL_OK; i++)
+        code = plan_row(endpoint, &model->schedules[i], &rows, &changes, error);
+    changes.group_count = changes.unit_count = (uint32_t)changes.timeout_set.count;
+    if (code != PAWL_OK || changes.timeout_set.count == 0)
+        return code;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}

@@ -1,0 +1,367 @@
+/* test_kit.c - the users' test kit: setting up, acting, moving the clocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/test_kit/test_kit.h"
+
+#include "base/sized.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEED_DEFAULT 1
+
+/* ---- Setting up ----------------------------------------------------------------- */
+
+/* Takes options; those of a program that was built with an older test_kit.h are shorter. */
+static pawl_code take_options(const pawl_test_options *given, pawl_test_options *options,
+                              pawl_error *error)
+{
+    *options = (pawl_test_options)PAWL_TEST_OPTIONS_INIT;
+    if (given != NULL &&
+        (given->options_size < sizeof given->options_size || given->options_size > sizeof *options))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a test: options_size is %zu; begin with "
+                              "PAWL_TEST_OPTIONS_INIT",
+                              given->options_size);
+    if (given != NULL)
+        memcpy(options, given, given->options_size);
+    return PAWL_OK;
+}
+
+static pawl_code take_settings(pawl_test *test, const pawl_test_options *options, pawl_error *error)
+{
+    pawl_endpoint_options *settings = &test->settings;
+    *settings                       = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
+    if (options->endpoint != NULL && options->endpoint->options_size > sizeof *settings)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a test's endpoints: options_size is %zu; begin with "
+                              "PAWL_ENDPOINT_OPTIONS_INIT",
+                              options->endpoint->options_size);
+    if (options->endpoint != NULL)
+        memcpy(settings, options->endpoint, options->endpoint->options_size);
+    pawl_time start        = options->start != 0 ? options->start : PAWL_TEST_START;
+    test->business         = pawl_clock_create(start);
+    test->machine          = pawl_clock_create(start);
+    settings->options_size = sizeof *settings;
+    settings->mode         = PAWL_OPEN_CREATE;
+    settings->business     = test->business;
+    settings->machine      = test->machine;
+    settings->workers      = 1;
+    if (settings->seed == 0)
+        settings->seed = SEED_DEFAULT;
+    if (test->business == NULL || test->machine == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the clocks of a test");
+    return PAWL_OK;
+}
+
+/* Each endpoint draws its ids from a source of its own. */
+static pawl_code create_endpoints(pawl_test *test, const pawl_application *application,
+                                  pawl_error *error)
+{
+    pawl_code code  = pawl_application_check(application, error);
+    size_t    count = code == PAWL_OK ? pawl__list_count(application->endpoints) : 0;
+    uint64_t  seed  = test->settings.seed;
+    if (count > PAWL_TEST_ENDPOINTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "application has %zu endpoints, the limit is %d",
+                              count, PAWL_TEST_ENDPOINTS_MAX);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        test->settings.seed = seed + i;
+        code = pawl__endpoint_create(application, application->endpoints[i]->name, &test->settings,
+                                     true, &test->endpoints[i], error);
+        if (code == PAWL_OK)
+            test->endpoint_count++;
+    }
+    return code;
+}
+
+pawl_code pawl_test_create(const pawl_application *application, const pawl_test_options *options,
+                           pawl_test **test, pawl_error *error)
+{
+    pawl_test_options own;
+    *test          = NULL;
+    pawl_code code = take_options(options, &own, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_test *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
+    made->arena = pawl_arena_create(0);
+    code        = made->arena != NULL ? take_settings(made, &own, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
+    if (code == PAWL_OK)
+        code = pawl__test_store_open(made, application, &own, error);
+    if (code == PAWL_OK)
+        code = create_endpoints(made, application, error);
+    if (code != PAWL_OK) {
+        pawl_test_destroy(made);
+        return code;
+    }
+    *test = made;
+    return PAWL_OK;
+}
+
+void pawl_test_destroy(pawl_test *test)
+{
+    if (test == NULL)
+        return;
+    for (size_t i = 0; i < test->endpoint_count; i++)
+        pawl_endpoint_destroy(test->endpoints[i]);
+    pawl__test_store_close(test);
+    pawl_clock_destroy(test->business);
+    pawl_clock_destroy(test->machine);
+    pawl_arena_destroy(test->arena);
+    pawl_free(test);
+}
+
+pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *error)
+{
+    pawl_subscription_set set     = {.type  = pawl_text_of(pawl_record_type(record())),
+                                     .queue = PAWL_TEXT(PAWL_TEST_EVENTS)};
+    pawl_changes          changes = {
+                 .group_count = 1, .unit_count = 1, .now = pawl_clock_now(test->machine)};
+    changes.subscription_set.items = &set;
+    changes.subscription_set.count = 1;
+    return pawl_store_commit(test->store, &changes, NULL, error);
+}
+
+/* ---- Running -------------------------------------------------------------------- */
+
+/* Adds a step's numbers. A due row that did not run is claimed by another worker, so it is not the
+ * next due. */
+static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
+{
+    sum->handled += step->handled;
+    sum->sent += step->sent;
+    sum->projected += step->projected;
+    sum->refused += step->refused;
+    sum->dead += step->dead;
+    if (step->next_due > now && step->next_due < sum->next_due)
+        sum->next_due = step->next_due;
+}
+
+/* One step of every endpoint; `sum->is_idle` when none had anything to do. */
+static pawl_code step_all(pawl_test *test, pawl_step *sum, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    sum->is_idle   = true;
+    sum->next_due  = PAWL_TIME_MAX;
+    for (size_t i = 0; i < test->endpoint_count && code == PAWL_OK; i++) {
+        pawl_step step = PAWL_STEP_INIT;
+        code           = pawl_endpoint_step(test->endpoints[i], &step, error);
+        add_step(sum, &step, pawl_clock_now(test->business));
+        sum->is_idle &= step.is_idle;
+    }
+    return code;
+}
+
+pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error)
+{
+    pawl_step total = {.next_due = PAWL_TIME_MAX};
+    pawl_code code  = pawl__step_check(sum, error);
+    if (code != PAWL_OK)
+        return code;
+    long steps = 0;
+    do {
+        if (steps++ == PAWL_TEST_STEPS_MAX)
+            return pawl_error_set(error, PAWL_ELIMIT,
+                                  "not idle after %d steps: does a handler send to itself?",
+                                  PAWL_TEST_STEPS_MAX);
+        code = step_all(test, &total, error);
+    } while (code == PAWL_OK && !total.is_idle);
+    if (sum != NULL)
+        pawl__sized_write(sum, &total);
+    return code;
+}
+
+static void set_clocks(pawl_test *test, pawl_time time)
+{
+    int64_t duration = time - pawl_clock_now(test->business);
+    pawl_clock_set(test->business, time);
+    pawl_clock_set(test->machine, pawl_time_add(pawl_clock_now(test->machine), duration));
+}
+
+pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error)
+{
+    pawl_step step = PAWL_STEP_INIT;
+    pawl_time now  = pawl_clock_now(test->business);
+    if (time < now || time > PAWL_TIME_MAX) {
+        char asked[PAWL_TIME_TEXT_SIZE + 1], is[PAWL_TIME_TEXT_SIZE + 1];
+        pawl_time_format(time, asked);
+        pawl_time_format(now, is);
+        return pawl_error_set(error, PAWL_EINVAL, "clock cannot be set to %s, it is %s now", asked,
+                              is);
+    }
+    pawl_code code = pawl_test_drain(test, &step, error);
+    while (code == PAWL_OK && now < time) {
+        now = step.next_due < time ? step.next_due : time;
+        set_clocks(test, now);
+        code = pawl_test_drain(test, &step, error);
+    }
+    return code;
+}
+
+pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error)
+{
+    if (duration < 0)
+        return pawl_error_set(error, PAWL_EINVAL, "clock cannot be moved by %lld microseconds",
+                              (long long)duration);
+    return pawl_test_advance_to(test, pawl_time_add(pawl_clock_now(test->business), duration),
+                                error);
+}
+
+/* ---- Delivering ------------------------------------------------------------------- */
+
+/* Counts ids instead of drawing them, so that a run repeats. */
+static const char *next_id(pawl_test *test)
+{
+    snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
+    return test->id;
+}
+
+/* Finds the queue to send to, and gives the options the time and id of the test. */
+static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
+                     pawl_send_options *options, pawl_error *error)
+{
+    *options = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    if (given != NULL && given->options_size > sizeof *options)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a send: options_size is %zu; begin with "
+                              "PAWL_SEND_OPTIONS_HEAD",
+                              given->options_size);
+    if (given != NULL)
+        memcpy(options, given, given->options_size);
+    options->options_size = sizeof *options;
+    if (options->id == NULL)
+        options->id = next_id(test);
+    if (options->due == 0)
+        options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
+    if (*queue != NULL)
+        return PAWL_OK;
+    if (test->endpoint_count != 1)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "application has %zu endpoints; say which queue to deliver to",
+                              test->endpoint_count);
+    *queue = test->endpoints[0]->model->queue.data;
+    return PAWL_OK;
+}
+
+static pawl_code commit_and_drain(pawl_test *test, pawl_error *error)
+{
+    pawl_code code = pawl_sender_commit(test->sender, error);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
+                                 const pawl_send_options *options, const pawl_record *record,
+                                 const void *message, pawl_error *error)
+{
+    pawl_send_options own;
+    pawl_code         code = aim(test, &queue, options, &own, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_send(test->sender, queue, &own, record, message, error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}
+
+pawl_code pawl_test_deliver(pawl_test *test, const char *queue, const pawl_record *record,
+                            const void *message, pawl_error *error)
+{
+    return pawl_test_deliver_with(test, queue, NULL, record, message, error);
+}
+
+pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
+                                 const pawl_send_options *options, const char *type,
+                                 const char *json, pawl_error *error)
+{
+    pawl_send_options own;
+    pawl_code         code = aim(test, &queue, options, &own, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_send_json(test->sender, queue, &own, type, pawl_text_of(json), error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}
+
+pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const void *message,
+                            pawl_error *error)
+{
+    pawl_send_options own  = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(test->business)};
+    pawl_code         code = pawl_sender_publish(test->sender, &own, record, message, error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}
+
+/* ---- Dead letters ----------------------------------------------------------------- */
+
+static pawl_code settle(pawl_test *test, const char *endpoint, const char *message_id,
+                        pawl_dead_action action, const char *json, pawl_error *error)
+{
+    const pawl_dead_settle by = {
+        .action = action, .by = PAWL_TEXT("test"), .body = pawl_text_of(json)};
+    const pawl_dead_query query = {
+        .endpoint = pawl_text_of(endpoint), .message_id = pawl_text_of(message_id), .count_max = 2};
+    pawl_dead_rows rows;
+    pawl_code      code = pawl_store_dead_find(test->store, &query, test->arena, &rows, error);
+    if (code == PAWL_OK && rows.count != 1)
+        return pawl_error_set(error, rows.count == 0 ? PAWL_EGONE : PAWL_EINVAL, "message %s is %s",
+                              message_id,
+                              rows.count == 0 ? "no dead letter"
+                                              : "a dead letter of several endpoints: say of which");
+    if (code == PAWL_OK)
+        code = pawl_store_dead_settle(test->store, rows.items, rows.count, &by, pawl_test_now(test),
+                                      NULL, error);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_dead_retry(pawl_test *test, const char *endpoint, const char *message_id,
+                               pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_RETRY, NULL, error);
+}
+
+pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint, const char *message_id,
+                              const char *json, pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_EDIT, json, error);
+}
+
+pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint, const char *message_id,
+                                 pawl_error *error)
+{
+    return settle(test, endpoint, message_id, PAWL_DEAD_DISCARD, NULL, error);
+}
+
+/* ---- Timeouts --------------------------------------------------------------------- */
+
+static pawl_code amend(pawl_test *test, const char *saga, const char *key, const char *name,
+                       pawl_amend_action action, int64_t shift, pawl_error *error)
+{
+    const pawl_timeout_amend how = {.action = action, .shift = shift, .by = PAWL_TEXT("test")};
+    pawl_timeout_rows        rows;
+    size_t                   at = 0, done = 0;
+    pawl_code                code = pawl_test_timeouts(test, saga, key, &rows, error);
+    while (code == PAWL_OK && at < rows.count &&
+           !pawl_text_equal(rows.items[at].name, pawl_text_of(name)))
+        at++;
+    if (code == PAWL_OK && at < rows.count)
+        code = pawl_store_timeout_amend(test->store, &rows.items[at], 1, &how, pawl_test_now(test),
+                                        &done, error);
+    if (code == PAWL_OK && done == 0)
+        return pawl_error_set(error, PAWL_EGONE, "%s '%s' has no timeout %s", saga, key, name);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, const char *key,
+                                   const char *name, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_CANCEL, 0, error);
+}
+
+pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
+                                 const char *name, int64_t shift, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_SHIFT, shift, error);
+}
+
+pawl_code pawl_test_timeout_run_now(pawl_test *test, const char *saga, const char *key,
+                                    const char *name, pawl_error *error)
+{
+    return amend(test, saga, key, name, PAWL_AMEND_RUN_NOW, 0, error);
+}

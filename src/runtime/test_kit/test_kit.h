@@ -1,0 +1,36 @@
+/* test_kit.h - types and functions that the files of the test kit share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_TEST_H
+#define PAWL_RUNTIME_TEST_H
+
+#include "pawl/test.h"
+#include "runtime/runtime.h"
+
+struct pawl_test {
+    const char             *url;
+    const char             *folder; /* folder of a file of its own; NULL: none */
+    const char             *file;   /* file of any SQLite store; NULL: another store */
+    bool                    is_kept, is_opened;
+    pawl_clock             *business, *machine;
+    pawl_endpoint_options   settings;
+    pawl_endpoint          *endpoints[PAWL_TEST_ENDPOINTS_MAX];
+    size_t                  endpoint_count;
+    pawl_sender            *sender;
+    char                    id[24]; /* of the message delivered last */
+    unsigned                message_count;
+    pawl_store             *store;  /* for looks and subscriptions */
+    pawl_arena             *arena;  /* the answers of looks */
+    const pawl_saga_table **tables; /* of all endpoints */
+    size_t                  table_count;
+};
+
+/* Makes the store that the options name, and opens the handles that the test looks and sends with.
+ * PAWL_ECONFIG when the store has rows. */
+pawl_code pawl__test_store_open(pawl_test *test, const pawl_application *application,
+                                const pawl_test_options *options, pawl_error *error);
+/* After the endpoints. Drops the store that was made, also when opening failed half-way. */
+void pawl__test_store_close(pawl_test *test);
+
+#endif

@@ -1,0 +1,83 @@
+/* claim.c - claims rows for a worker's batch, and sets how many the next claim takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/claim.h"
+
+#define SHORT_TIME PAWL_MINUTES(1)
+#define GAVE_WAY_COUNT 8
+
+pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
+                               pawl_error *error)
+{
+    pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
+                              .due_max   = due_max,
+                              .count_max = worker->claim_count,
+                              .now       = worker->engine.machine_now,
+                              .size_max  = PAWL_CLAIM_SIZE_MAX};
+    size_t           size  = 0;
+    pawl_code        code =
+        pawl_store_queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
+    for (size_t i = 0; i < rows->count; i++)
+        size += PAWL_MESSAGE_SIZE(&rows->items[i].message);
+    worker->cut_count = PAWL_SIZE_IS_REACHED(size, claim.size_max) ? rows->count : 0;
+    return code;
+}
+
+static pawl_session_id new_session(pawl__worker *worker)
+{
+    return (pawl_session_id){pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
+}
+
+pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,
+                               size_t count_max, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_timeout_claim claim = {.destination = destination,
+                                .due_max     = due_max,
+                                .count_max   = count_max,
+                                .owner       = new_session(worker),
+                                .now         = worker->engine.machine_now,
+                                .lease       = worker->endpoint->settings.timeout_lease};
+    return pawl_store_timeout_claim(worker->store, &claim, worker->batch->arena, rows, error);
+}
+
+/* ---- How many ------------------------------------------------------------------------ */
+
+/* The next claim takes one message after one that ran alone, since the rest of a batch would only be
+ * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
+ * other work may stand behind; and as many as came after large ones, since a store may keep the rest from
+ * every worker. The number doubles while all goes well. */
+void pawl__claim_adapt(pawl__worker *worker)
+{
+    size_t limit = (size_t)worker->endpoint->settings.batch_messages;
+    if (worker->engine.machine_now >= worker->short_until && worker->batch_max < limit)
+        worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
+    if (worker->was_alone)
+        worker->claim_count = 1;
+    else if (worker->gave_way && worker->way_backs == 1)
+        worker->claim_count = GAVE_WAY_COUNT;
+    else if (worker->cut_count > 0)
+        worker->claim_count = worker->cut_count;
+    else
+        worker->claim_count *= 2;
+    if (worker->claim_count > worker->batch_max)
+        worker->claim_count = worker->batch_max;
+}
+
+bool pawl__claim_less(pawl__worker *worker, const pawl_error *error)
+{
+    size_t count = worker->batch->unit_count;
+    if (worker->batch_max == 1)
+        return false;
+    if (count < 2) /* the claim itself had no memory */
+        count = worker->claim_count;
+    if (count > worker->batch_max)
+        count = worker->batch_max;
+    worker->batch_max = count > 1 ? count / 2 : 1;
+    if (worker->claim_count > worker->batch_max)
+        worker->claim_count = worker->batch_max;
+    worker->short_until = pawl_time_add(worker->engine.machine_now, SHORT_TIME);
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; batches of %zu for a while",
+             worker->endpoint->model->endpoint.data, error->text, worker->batch_max);
+    return true;
+}

@@ -1,0 +1,357 @@
+/* commit.c - one commit of a worker's batch: its units are brought to their ends, their
+ * changes committed, and the refusals taken.
+ *
+ *     begin -> load -> run -> changes -> commit -> refusals: counts, partitions, again
+ *     fail, set apart or release -^
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/commit.h"
+
+#include "runtime/ordered/ordered.h"
+#include "runtime/worker/engine_callbacks.h"
+
+/* The stage of a batch in which its commit failed. */
+typedef enum stage {
+    STAGE_BEGIN,
+    STAGE_LOAD,
+    STAGE_RUN,
+    STAGE_COMMIT,
+    STAGE_AFTER, /* the commit stands */
+} stage;
+
+/* ---- Counts -------------------------------------------------------------------------- */
+
+static bool is_counted(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED ||
+           unit->end == PAWL__END_DEAD;
+}
+
+/* The fence has counted every unit of the change set. Refused units are taken back from the counts
+ * by the next commit, which counts them again when they are handled. */
+static void take_back(pawl__worker *worker, const pawl__unit *unit)
+{
+    worker->correction.conflicts++;
+    if (!is_counted(unit) || (unit->kind == PAWL__UNIT_FLUSH && unit->end == PAWL__END_DEAD))
+        return;
+    worker->correction.messages--;
+    worker->correction.timeouts -= unit->kind == PAWL__UNIT_TIMEOUT ||
+                                   unit->kind == PAWL__UNIT_FORWARD ||
+                                   unit->kind == PAWL__UNIT_SCHEDULE;
+    worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
+    worker->correction.dead -= unit->end == PAWL__END_DEAD;
+}
+
+/* A log line for all of a commit. */
+static void say_expired(const pawl__worker *worker, const pawl__unit *last, int64_t count)
+{
+    pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_EXPIRED, 0, count);
+    if (count > 0)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: %lld messages were dropped, as their time to be processed was over "
+                 "(header " PAWL_HEADER_EXPIRES "): the last one was %.*s of type %.*s",
+                 worker->endpoint->model->endpoint.data, (long long)count,
+                 PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type));
+}
+
+static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step *step)
+{
+    pawl__batch      *batch   = worker->batch;
+    const pawl__unit *last    = NULL;
+    int64_t           expired = 0;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
+            unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)
+            continue;
+        if (fates[pawl__group_of(batch, unit->index)].is_refused) {
+            step->refused++;
+            take_back(worker, unit);
+            continue;
+        }
+        pawl__outlived_settled(worker, unit);
+        if (unit->now > worker->virtual_now)
+            worker->virtual_now = unit->now;
+        step->handled += is_counted(unit);
+        if (unit->end == PAWL__END_UNREAD)
+            pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_UNREAD, 0, 1);
+        step->dead += unit->end == PAWL__END_DEAD;
+        expired += unit->is_expired;
+        last = unit->is_expired ? unit : last;
+        if (is_counted(unit))
+            pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_NOT_FOUND, 0,
+                             unit->not_found);
+    }
+    say_expired(worker, last, expired);
+}
+
+static void add_correction(const pawl__worker *worker, pawl_counters *counters)
+{
+    counters->messages += worker->correction.messages;
+    counters->timeouts += worker->correction.timeouts;
+    counters->flushes += worker->correction.flushes;
+    counters->conflicts += worker->correction.conflicts;
+    counters->dead += worker->correction.dead;
+}
+
+pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
+{
+    pawl_changes changes = {
+        .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
+    if (worker->correction.conflicts == 0)
+        return PAWL_OK; /* each refused unit counts as one */
+    add_correction(worker, &changes.counters);
+    pawl_code code = pawl_store_commit(worker->store, &changes, NULL, error);
+    if (code == PAWL_OK)
+        worker->correction = (pawl_counters){0};
+    return code;
+}
+
+/* ---- Before the commit --------------------------------------------------------------- */
+
+/* The hold of a unit that failed is rolled back before its failure is committed: the SQL of its
+ * handler must leave nothing behind. */
+static void drop_failed_sql(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
+        batch->units[0].end != PAWL__END_NEW)
+        pawl_store_handler_transaction_end(worker->store);
+}
+
+static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
+{
+    pawl_store  *store = worker->store;
+    pawl__batch *batch = worker->batch;
+    pawl_code    code  = pawl__batch_begin(batch, error);
+    for (size_t i = 0; i < batch->unit_count; i++)
+        worker->was_alone |= batch->units[i].is_alone;
+    if (code == PAWL_OK && batch->has_sql)
+        code = pawl_store_handler_transaction_begin(store, error);
+    if (code == PAWL_OK) {
+        *reached = STAGE_LOAD;
+        code     = pawl__batch_load(batch, error);
+    }
+    if (code == PAWL_OK) {
+        *reached = STAGE_RUN;
+        code     = pawl__batch_run(batch, error);
+    }
+    if (code == PAWL_OK)
+        code = pawl__batch_changes(batch, error);
+    pawl__hot_meet(worker);
+    if (code == PAWL_OK)
+        drop_failed_sql(worker);
+    return code;
+}
+
+/* The keys of an ordered endpoint come first: a message that is tried again holds others back. */
+static pawl_code fail_batch(pawl__worker *worker, const pawl__way *way, pawl_error *error)
+{
+    pawl_code code = worker->ordered != NULL ? pawl__order_find(worker->batch, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        pawl__batch_fail(worker->batch, way->why, way->text);
+    return code;
+}
+
+static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reached,
+                         pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *reached       = STAGE_BEGIN;
+    pawl__breaker_begin(worker);
+    switch (way->how) {
+    case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
+    case PAWL__COMMIT_FAIL: code = fail_batch(worker, way, error); break;
+    case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, way->why, way->text); break;
+    case PAWL__COMMIT_BACK: pawl__batch_release(worker->batch); break;
+    }
+    return code == PAWL_OK ? pawl__batch_changes(worker->batch, error) : code;
+}
+
+/* A batch that gives way frees its claims and writes nothing else, no correction either. */
+static pawl_code commit(pawl__worker *worker, const pawl__way *way, pawl_refusals *refused,
+                        pawl_error *error)
+{
+    pawl_changes *changes = &worker->batch->changes;
+    if (worker->batch->gives_way)
+        return pawl_store_commit(worker->store, changes, refused, error);
+    if (way->how != PAWL__COMMIT_BACK && worker->batch->unit_count > 0 &&
+        worker->batch->units[0].kind != PAWL__UNIT_FLUSH)
+        pawl__ordered_fence(worker, changes);
+    add_correction(worker, &changes->counters);
+    pawl_code code = pawl__worker_commit(worker, changes, refused, error);
+    if (code == PAWL_OK) {
+        worker->correction = (pawl_counters){0};
+        worker->dispatched += (int64_t)changes->outbox_add.count;
+    }
+    return code;
+}
+
+/* ---- After the commit ---------------------------------------------------------------- */
+
+static bool is_lost(const pawl_refusal *refusal)
+{
+    return refusal->reason == PAWL_EGONE && (refusal->kind == pawl_change_queue_settle ||
+                                             refusal->kind == pawl_change_timeout_settle);
+}
+
+static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl__fate *fates)
+{
+    pawl__batch *batch = worker->batch;
+    pawl__fate  *group = &fates[refusal->group];
+    /* Dispatch ids of two workers that handled one version of a saga are alike: bodies that differ
+     * say no more than that the other worker was first. */
+    if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
+        return;
+    group->is_refused = true;
+    if (is_lost(refusal)) {
+        /* Claims of the other units of the group were as free as this one, and would be refused one
+         * by one. */
+        fates[refusal->unit].is_lost = true;
+        group->is_back |= refusal->kind == pawl_change_queue_settle;
+    }
+    batch->units[refusal->unit].code  = refusal->reason;
+    batch->units[refusal->unit].error = refusal->text;
+    if (refusal->reason == PAWL_EGONE)
+        pawl__outlived_gone(worker, &batch->units[refusal->unit], refusal->text);
+}
+
+/* Does the unit have to run again? Not when its claim was lost: another worker has the message. A
+ * refused flush is left to the next check of the partitions. */
+static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+{
+    if (unit->end == PAWL__END_AGAIN)
+        return true;
+    return fates[pawl__group_of(batch, unit->index)].is_refused && !fates[unit->index].is_lost &&
+           unit->kind != PAWL__UNIT_FLUSH;
+}
+
+/* A unit that was given back in a refused group is in hand still. */
+static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+{
+    return unit->end == PAWL__END_RELEASED || fates[pawl__group_of(batch, unit->index)].is_back;
+}
+
+static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl__outcome *outcome)
+{
+    pawl__batch *batch = worker->batch;
+    if (!pawl__again_reserve(worker, outcome))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (is_again(batch, unit, fates) &&
+            !pawl__again_add(worker, outcome, unit, is_back(batch, unit, fates)))
+            return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+/* Releases the snapshots of refused flushes, each a group by itself, whose messages go to the next flush. */
+static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
+{
+    pawl__batch  *batch   = worker->batch;
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    pawl_leased_batch_release *items =
+        pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
+    if (items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a leased batch");
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].kind == PAWL__UNIT_FLUSH && fates[i].is_refused)
+            items[changes.leased_batch_release.count++] = (pawl_leased_batch_release){
+                .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
+    changes.leased_batch_release.items = items;
+    if (changes.leased_batch_release.count == 0)
+        return PAWL_OK;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* Takes the refusals: units to run again, counts, and partitions that may be full now. */
+static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused,
+                              pawl__outcome *outcome, pawl_step *step, pawl_error *error)
+{
+    /* Room for one group more than units: deferred sends are a group behind them. */
+    size_t      count = worker->batch->unit_count + 1;
+    pawl__fate *fates = pawl_arena_take(worker->kept, count * sizeof *fates);
+    pawl_code   code  = fates != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        pawl__hot_note(worker, refused, fates);
+    for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
+        take_refusal(worker, &refused->items[i], fates);
+    if (code == PAWL_OK)
+        code = keep_again(worker, fates, outcome);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for the units of a refused group");
+    count_units(worker, fates, step);
+    code = pawl__added_note(worker, error);
+    return code == PAWL_OK ? release_refused(worker, fates, error) : code;
+}
+
+/* ---- One commit ---------------------------------------------------------------------- */
+
+static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stage reached)
+{
+    if (reached == STAGE_AFTER)
+        return PAWL__TROUBLE_WORKER;
+    if (worker->batch->is_unwritable)
+        return PAWL__TROUBLE_CONTENT;
+    switch (code) {
+    case PAWL_ENOMEM: return PAWL__TROUBLE_MEMORY;
+    case PAWL_EINVAL:
+    case PAWL_ELIMIT:
+    case PAWL_EUNSUPPORTED:
+    case PAWL_EDECODE: return PAWL__TROUBLE_CONTENT;
+    case PAWL_EBUSY:
+    case PAWL_ETIMEOUT:
+        if (worker->batch->has_sql && (reached == STAGE_LOAD || reached == STAGE_COMMIT))
+            return PAWL__TROUBLE_LOCKED;
+        return code == PAWL_ETIMEOUT && reached == STAGE_COMMIT ? PAWL__TROUBLE_WAITED
+                                                                : PAWL__TROUBLE_WORKER;
+    default: return PAWL__TROUBLE_WORKER;
+    }
+}
+
+pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
+                             pawl_step *step, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl__batch  *batch   = worker->batch;
+    stage         reached = STAGE_BEGIN;
+    *outcome              = (pawl__outcome){.again = NULL};
+    pawl__outlived_begin(worker);
+    pawl_code code = prepare(worker, way, &reached, error);
+    if (code == PAWL_OK)
+        pawl__breaker_note(worker);
+    if (code == PAWL_OK && batch->gives_way && way->how == PAWL__COMMIT_RUN)
+        return PAWL_OK;
+    if (code == PAWL_OK) {
+        reached = STAGE_COMMIT;
+        code    = commit(worker, way, &refused, error);
+    }
+    if (batch->has_sql)
+        pawl_store_handler_transaction_end(worker->store);
+    if (code == PAWL_OK) {
+        reached = STAGE_AFTER;
+        code    = pawl__ordered_settled(worker, &refused, error);
+        /* A refused settle of a unit given back says that its claim is gone already. */
+        if (code == PAWL_OK && way->how != PAWL__COMMIT_BACK)
+            code = after_commit(worker, &refused, outcome, step, error);
+    }
+    if (code != PAWL_OK)
+        pawl__outlived_lost(worker, code, error);
+    outcome->trouble = trouble_of(worker, code, reached);
+    pawl__owners_release(worker->endpoint->owners, &worker->owned,
+                         pawl__machine_now(worker->endpoint));
+    return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
+}
+
+pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    static const pawl__way back = {.how = PAWL__COMMIT_BACK};
+    pawl__outcome          none;
+    pawl_arena_reset(worker->kept);
+    pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
+    pawl__batch_reset(worker->batch);
+    return code;
+}

@@ -1,0 +1,353 @@
+/* engine_callbacks.c - functions that a worker lends to the engine: routes, subscriptions, sends that do
+ * not wait, and the end of its time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/engine_callbacks.h"
+#include "runtime/schedule/schedule.h"
+
+#include "runtime/worker/hot_sagas.h"
+#include "runtime/worker/unread_destinations.h"
+
+#include <string.h>
+
+static pawl__destination resolve(void *runtime, pawl_text destination)
+{
+    pawl__worker     *worker = runtime;
+    const pawl_route *route  = pawl__route_find(worker->endpoint, destination);
+    if (route == NULL) {
+        pawl__reader_look(worker, destination);
+        return (pawl__destination){.queue = destination};
+    }
+    if (pawl__route_is_remote(route))
+        return (pawl__destination){.is_remote = true};
+    return (pawl__destination){.queue =
+                                   route->queue != NULL ? pawl_text_of(route->queue) : destination};
+}
+
+static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, pawl_error *error)
+{
+    pawl__worker *worker = runtime;
+    *list                = &worker->subscriptions;
+    if (worker->has_subscriptions)
+        return PAWL_OK;
+    worker->subscriptions = (pawl_subscriptions){NULL, 0};
+    pawl_code code =
+        pawl_store_subscriptions(worker->store, worker->read, &worker->subscriptions, error);
+    worker->has_subscriptions = code == PAWL_OK;
+    return code;
+}
+
+/* ---- Sends that do not wait ----------------------------------------------------- */
+
+/* A send that does not wait, made during a hold: a second commit on the handle would end the hold.
+ * Where a transaction locks rows, another connection commits the send at once. Where it locks the
+ * whole store (SQLite) the send is deferred to the next commit, which has the end of the handler's
+ * message: a crash before it lets the handler run, and send, again, so that no send is lost whose
+ * handler has had an effect. */
+struct pawl__deferred {
+    struct pawl__deferred *next;
+    pawl_queue_send        send;
+    pawl_outbox_add        row;
+    bool                   is_remote;
+    char                   texts[];
+};
+
+static pawl_text put_text(char **at, pawl_text text)
+{
+    char *start = *at;
+    if (text.size > 0)
+        memcpy(start, text.data, text.size);
+    start[text.size] = '\0';
+    *at              = start + text.size + 1;
+    return (pawl_text){.data = start, .size = text.size};
+}
+
+static pawl_code defer(pawl__worker *worker, const pawl_changes *changes, pawl_error *error)
+{
+    bool                is_remote = changes->outbox_add.count > 0;
+    const pawl_message *message =
+        is_remote ? &changes->outbox_add.items[0].message : &changes->queue_send.items[0].message;
+    pawl_text where =
+        is_remote ? changes->outbox_add.items[0].destination : changes->queue_send.items[0].queue;
+    size_t size = message->id.size + message->type.size + message->body.size +
+                  message->headers.size + message->correlation_id.size +
+                  message->causation_id.size + where.size + 7;
+    struct pawl__deferred *made = pawl_allocate(sizeof *made + size);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a send");
+    made->is_remote = is_remote;
+    if (is_remote)
+        made->row = changes->outbox_add.items[0];
+    else
+        made->send = changes->queue_send.items[0];
+    char         *at   = made->texts;
+    pawl_message *copy = is_remote ? &made->row.message : &made->send.message;
+    *copy              = (pawl_message){.id             = put_text(&at, message->id),
+                                        .type           = put_text(&at, message->type),
+                                        .body           = put_text(&at, message->body),
+                                        .headers        = put_text(&at, message->headers),
+                                        .correlation_id = put_text(&at, message->correlation_id),
+                                        .causation_id   = put_text(&at, message->causation_id)};
+    if (is_remote)
+        made->row.destination = put_text(&at, where);
+    else
+        made->send.queue = put_text(&at, where);
+    struct pawl__deferred **last = &worker->deferred;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = made;
+    return PAWL_OK;
+}
+
+static pawl_code commit_one(pawl__worker *worker, pawl_store *store, pawl_changes *changes,
+                            pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->read};
+    pawl_code     code    = pawl_store_commit(store, changes, &refused, error);
+    if (code == PAWL_OK && refused.count > 0)
+        return pawl_error_set(error, refused.items[0].reason, "%.*s",
+                              PAWL_TEXT_ARGS(refused.items[0].text));
+    return code;
+}
+
+void pawl__worker_close_aside(pawl__worker *worker)
+{
+    pawl_store_close(worker->aside);
+    worker->aside = NULL;
+}
+
+static pawl_code commit_aside(pawl__worker *worker, pawl_changes *changes, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (worker->aside == NULL)
+        code = pawl__endpoint_store_open_aside(worker->endpoint, INT64_MAX, &worker->aside, error);
+    if (code == PAWL_OK)
+        code = commit_one(worker, worker->aside, changes, error);
+    if (code != PAWL_OK)
+        pawl__worker_close_aside(worker);
+    return code;
+}
+
+static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *error)
+{
+    pawl__worker *worker = runtime;
+    if (pawl__hand_is_given_up(worker->hand))
+        return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the message in flight");
+    if (!worker->batch->has_sql)
+        return commit_one(worker, worker->store, changes, error);
+    return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0
+               ? commit_aside(worker, changes, error)
+               : defer(worker, changes, error);
+}
+
+/* Adds the deferred sends in a group of their own, behind those of the units. */
+static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
+{
+    pawl_arena *arena = worker->batch->arena;
+    size_t      sends = changes->queue_send.count, rows = changes->outbox_add.count, more = 0;
+    for (const struct pawl__deferred *d = worker->deferred; d != NULL; d = d->next)
+        more++;
+    pawl_queue_send *queue_sends = pawl_arena_take(arena, (sends + more) * sizeof *queue_sends);
+    pawl_outbox_add *outbox_adds = pawl_arena_take(arena, (rows + more) * sizeof *outbox_adds);
+    if (queue_sends == NULL || outbox_adds == NULL)
+        return false;
+    for (size_t i = 0; i < sends; i++)
+        queue_sends[i] = changes->queue_send.items[i];
+    for (size_t i = 0; i < rows; i++)
+        outbox_adds[i] = changes->outbox_add.items[i];
+    for (const struct pawl__deferred *d = worker->deferred; d != NULL; d = d->next) {
+        if (d->is_remote) {
+            outbox_adds[rows]         = d->row;
+            outbox_adds[rows++].group = changes->group_count;
+        } else {
+            queue_sends[sends]         = d->send;
+            queue_sends[sends++].group = changes->group_count;
+        }
+    }
+    changes->queue_send.items = queue_sends;
+    changes->queue_send.count = sends;
+    changes->outbox_add.items = outbox_adds;
+    changes->outbox_add.count = rows;
+    changes->group_count++;
+    return true;
+}
+
+/* Takes refusals of the deferred sends out of the list, since they are no unit's. A hold that is
+ * rolled back takes the sends along, and they are committed on their own. */
+static bool take_refusals(pawl_refusals *refused, uint32_t group)
+{
+    size_t kept = 0, count = refused->count;
+    for (size_t i = 0; i < count; i++)
+        if (refused->items[i].group != group)
+            refused->items[kept++] = refused->items[i];
+    refused->count = kept;
+    return kept < count;
+}
+
+pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error)
+{
+    const uint32_t group = changes->group_count;
+    bool           has   = worker->deferred != NULL;
+    if (has && !put_deferred(worker, changes))
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the sends of a handler");
+    pawl_code code = pawl_store_commit(worker->store, changes, refused, error);
+    if (!take_refusals(refused, group) && has && code == PAWL_OK)
+        pawl__worker_drop_deferred(worker);
+    return code;
+}
+
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
+{
+    while (worker->deferred != NULL) {
+        struct pawl__deferred *first   = worker->deferred;
+        pawl_changes           changes = {
+                      .group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+        changes.queue_send.items = &first->send;
+        changes.queue_send.count = !first->is_remote;
+        changes.outbox_add.items = &first->row;
+        changes.outbox_add.count = first->is_remote;
+        pawl_code code           = commit_one(worker, worker->store, &changes, error);
+        if (code != PAWL_OK)
+            return code; /* the next step tries again */
+        worker->deferred = first->next;
+        pawl_free(first);
+    }
+    return PAWL_OK;
+}
+
+void pawl__worker_drop_deferred(pawl__worker *worker)
+{
+    while (worker->deferred != NULL) {
+        struct pawl__deferred *first = worker->deferred;
+        worker->deferred             = first->next;
+        pawl_free(first);
+    }
+}
+
+/* ---- The rest ---------------------------------------------------------------------- */
+
+/* Does another live worker of the endpoint handle the type? Its row lists them. */
+static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, pawl_error *error)
+{
+    pawl__worker     *worker = runtime;
+    pawl_worker_info *items  = NULL;
+    size_t            count  = 0;
+    *is_known                = false;
+    if (type.size == 0)
+        return PAWL_OK;
+    pawl_code code = pawl_store_worker_list(worker->store, worker->read, &items, &count, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_text quoted = pawl_arena_printf(worker->read, "\"%.*s\"", PAWL_TEXT_ARGS(type));
+    if (quoted.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
+    for (size_t i = 0; i < count && !*is_known; i++)
+        *is_known = pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
+                    items[i].types.data != NULL && strstr(items[i].types.data, quoted.data) != NULL;
+    return PAWL_OK;
+}
+
+static bool call_begin(void *runtime, const pawl__call *call)
+{
+    pawl__worker *worker = runtime;
+    return pawl__hand_begin(worker->hand, worker->endpoint, call);
+}
+
+static bool call_end(void *runtime)
+{
+    pawl__worker *worker  = runtime;
+    bool          is_ours = pawl__hand_end(worker->hand, worker->endpoint);
+    if (is_ours)
+        pawl__outlived_call(worker, &worker->hand->call, worker->hand->time);
+    return is_ours;
+}
+
+static bool is_stopping(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return atomic_load(&worker->endpoint->is_stopping);
+}
+
+static pawl_time oldest_without_row(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    /* In this order: the connection's loss is noted before its messages are forgotten here. */
+    pawl_time oldest = pawl__handover_oldest(&worker->endpoint->handover, &worker->direct.hand);
+    return pawl__reading_may_miss(worker) ? PAWL_TIME_MIN : oldest;
+}
+
+/* A slow load takes nothing of it: as many handlers as ever share its cost. */
+static void begin_time(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    worker->batch_end    = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
+}
+
+/* Has the batch used its handler time, or opened the breaker? Time is not looked at under a virtual
+ * clock, so that a run repeats. */
+static bool is_time_over(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    return pawl__breaker_is_over(worker) ||
+           (!worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end);
+}
+
+/* Stands still under a virtual clock, so that a run repeats. */
+static int64_t clock_now(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return worker->engine.is_virtual ? 0 : pawl__monotonic_now();
+}
+
+/* One worker at a time works an ordered queue. */
+static bool take(void *runtime, uint64_t hash)
+{
+    pawl__worker *worker = runtime;
+    return worker->ordered != NULL || pawl__owners_take(worker->endpoint->owners, &worker->owned,
+                                                        hash, worker->engine.machine_now);
+}
+
+void pawl__worker_lend(pawl__worker *worker)
+{
+    const pawl_endpoint_options *settings = &worker->endpoint->settings;
+    pawl_arena                  *scratch  = worker->engine.scratch;
+
+    worker->engine = (pawl__engine){
+        .model              = worker->endpoint->model,
+        .random             = &worker->random,
+        .scratch            = scratch,
+        .user               = settings->user,
+        .runtime            = worker,
+        .resolve            = resolve,
+        .subscriptions      = subscriptions,
+        .send_now           = send_now,
+        .find_handler       = find_handler,
+        .schedule           = pawl__worker_schedule,
+        .call_begin         = call_begin,
+        .call_end           = call_end,
+        .has_outlived       = pawl__outlived_find,
+        .is_stopping        = is_stopping,
+        .oldest_without_row = oldest_without_row,
+        .begin_time         = begin_time,
+        .is_time_over       = is_time_over,
+        .clock              = clock_now,
+        .audit       = worker->endpoint->auditing.is_on ? &worker->endpoint->auditing.copies : NULL,
+        .has_history = settings->history > 0,
+        .is_timed    = settings->history > 0 || worker->endpoint->auditing.is_on,
+        .is_hot      = pawl__hot_is,
+        .take        = worker->endpoint->owners != NULL ? take : NULL,
+        .is_virtual  = settings->business != NULL,
+        .immediate_retries = settings->immediate_retries,
+        .delayed_retries   = settings->delayed_retries,
+        .retry_delay       = settings->retry_delay,
+        .retry_delay_max   = settings->retry_delay_max,
+        .not_found_wait    = settings->not_found_wait,
+        .version_delay     = settings->version_delay,
+        .conflict_retries  = settings->conflict_retries,
+        .recovery          = &worker->endpoint->recovery,
+        .dispatch_retention =
+            settings->inbox_retention < settings->outbox_retention ? settings->outbox_retention : 0,
+    };
+}

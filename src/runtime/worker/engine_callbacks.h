@@ -1,0 +1,27 @@
+/* engine_callbacks.h - functions that a worker lends to the engine, and the deferred sends, which do not wait
+ * for the commit of their handler.
+ *
+ *     lend -> { commit* -> send_deferred }* -> close_aside, drop_deferred
+ *
+ * Threads: as the worker.
+ * Tests: tests/unit/engine/test_engine_now.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_LEND_H
+#define PAWL_LEND_H
+
+#include "runtime/runtime.h"
+
+void pawl__worker_lend(pawl__worker *worker);
+/* Commits the change set of the batch together with the sends that pawl_send_now deferred during a
+ * hold: neither is there without the other. */
+pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error);
+/* Commits the deferred sends that no such commit took along. */
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
+void      pawl__worker_drop_deferred(pawl__worker *worker);
+/* Closes the handle that commits sends beside a hold. */
+void pawl__worker_close_aside(pawl__worker *worker);
+
+#endif

@@ -1,0 +1,237 @@
+/* hot_sagas.c - sagas on which a worker met too many conflicts: for a minute it loads them with their row
+ * locked, and gives way when another worker has the row.
+ *
+ * Sagas are known by hashes of their id and values: two that hash alike share
+ * their fate, which costs a lock and no more. Where a store has no row locks
+ * nothing is noted, and conflicts are settled by versions alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/hot_sagas.h"
+
+#define HOT_TIME PAWL_MINUTES(1)
+#define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
+#define STREAM_PAUSE PAWL_MILLISECONDS(40)
+#define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
+#define WAY_PAUSE_MAX PAWL_MILLISECONDS(80)
+
+/* Hash of a value; 0 stands for a value that is not known. */
+static uint64_t hash_of(const pawl_value *value)
+{
+    uint64_t hash = value->type != PAWL_VALUE_NONE ? pawl_value_hash(value) : 0;
+    return hash != 0 || value->type == PAWL_VALUE_NONE ? hash : 1;
+}
+
+static void hash_entry(const pawl__entry *entry, uint64_t hashes[3])
+{
+    pawl_value id = pawl_value_uuid(entry->stored.id.uuid);
+    if (entry->stored.presence == PAWL_SAGA_MISSING)
+        id = pawl_value_uuid(entry->id.uuid); /* zero, or the saga id of a timeout */
+    bool has_id = !pawl_uuid_is_zero(id.as.uuid) && !entry->is_new;
+
+    hashes[PAWL_SAGA_BY_ID]           = has_id ? hash_of(&id) : 0;
+    hashes[PAWL_SAGA_BY_MAIN]         = hash_of(&entry->main);
+    hashes[PAWL_SAGA_BY_TRANSITIONAL] = hash_of(&entry->transitional);
+}
+
+static pawl__hot_saga *find(pawl__worker *worker, const pawl__entry *entry)
+{
+    uint64_t hashes[3];
+    hash_entry(entry, hashes);
+    for (size_t i = 0; i < worker->hot_count; i++) {
+        pawl__hot_saga *saga = &worker->hot[i];
+        for (size_t key = 0; key < 3 && saga->table == &entry->model->table; key++)
+            if (hashes[key] != 0 && saga->hashes[key] == hashes[key])
+                return saga;
+    }
+    return NULL;
+}
+
+static bool is_hot(const pawl__worker *worker, const pawl__hot_saga *saga)
+{
+    return saga->hot_until > worker->engine.machine_now;
+}
+
+/* Room for a saga; when there is none, the saga whose last conflict is oldest goes. */
+static pawl__hot_saga *add(pawl__worker *worker)
+{
+    if (worker->hot_count < PAWL__HOT_MAX)
+        return &worker->hot[worker->hot_count++];
+    pawl__hot_saga *oldest = &worker->hot[0];
+    for (size_t i = 1; i < PAWL__HOT_MAX; i++)
+        if (worker->hot[i].seen < oldest->seen)
+            oldest = &worker->hot[i];
+    return oldest;
+}
+
+static void extend(pawl__worker *worker, pawl__hot_saga *saga)
+{
+    saga->hot_until = pawl_time_add(worker->engine.machine_now, HOT_TIME);
+    if (saga->hot_until > worker->hot_until)
+        worker->hot_until = saga->hot_until;
+    worker->engine.has_hot = true;
+}
+
+/* Notes a conflict. True when the saga became hot by it. */
+static bool note_conflict(pawl__worker *worker, const pawl__entry *entry, size_t unit_count)
+{
+    pawl_time       now     = worker->engine.machine_now;
+    pawl__hot_saga *saga    = find(worker, entry);
+    bool            was_hot = saga != NULL && is_hot(worker, saga);
+    /* Each unit of the group counts, as it does in the worker's counters. */
+    bool is_second = unit_count > 1 || (saga != NULL && now - saga->conflict <= HOT_TIME);
+    if (saga == NULL) {
+        saga  = add(worker);
+        *saga = (pawl__hot_saga){.table = &entry->model->table, .hot_until = PAWL_TIME_MIN};
+    }
+    uint64_t hashes[3];
+    hash_entry(entry, hashes);
+    for (size_t key = 0; key < 3; key++)
+        if (hashes[key] != 0)
+            saga->hashes[key] = hashes[key];
+    saga->conflict = saga->seen = now;
+    if (is_second || was_hot)
+        extend(worker, saga);
+    return is_second && !was_hot;
+}
+
+/* Is it this saga's change that was refused? */
+static bool is_refused(const pawl__entry *entry, const pawl_refusal *refusal)
+{
+    if (entry->writer != refusal->unit)
+        return false;
+    switch (refusal->kind) {
+    case pawl_change_saga_delete: return entry->is_stored_gone;
+    case pawl_change_saga_insert: return entry->exists && entry->is_new;
+    case pawl_change_saga_update: return entry->exists && entry->is_dirty && !entry->is_new;
+    default: return false;
+    }
+}
+
+static size_t group_size(pawl__batch *batch, uint32_t group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        count += pawl__group_of(batch, (uint32_t)i) == group;
+    return count;
+}
+
+static bool has_row_locks(const pawl__worker *worker)
+{
+    return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0;
+}
+
+/* Pauses the claims: other workers have the sagas that this worker could work on. */
+void pawl__worker_pause(pawl__worker *worker, int64_t time)
+{
+    if (!worker->engine.is_virtual)
+        worker->pause_end = pawl__monotonic_now() + time;
+}
+
+/* The pause after a conflict on a stream. The conflict costs the loser a batch and the winner time,
+ * and fewer workers get the work done sooner: so a worker that loses again and again pauses longer,
+ * no two for the same time; a worker that lost less than half of its batch pauses shorter in
+ * proportion. */
+static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
+{
+    pawl__batch *batch = worker->batch;
+    int64_t      time  = pawl__doubled(STREAM_PAUSE, worker->stream_backs, STREAM_PAUSE_MAX);
+    int64_t      count = (int64_t)batch->unit_count, lost = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        lost += fates[pawl__group_of(batch, (uint32_t)i)].is_back;
+    if (lost < count - lost)
+        time = time * 2 * lost / count;
+    return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
+}
+
+/* Gives back the units of refused streams. A stream has no row to lock: the first worker to claim
+ * them all brings the stream forward by a batch, while run one by one each unit would lose to
+ * batches, as a message that came alone does. A worker that only ever loses runs its units alone in
+ * the end, which counts as a conflict. */
+static void note_streams(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
+{
+    bool has = false, has_back = false;
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        if (refusal->kind != pawl_change_event_append)
+            continue;
+        has = true;
+        if (worker->stream_backs < STREAM_BACKS_MAX)
+            fates[refusal->group].is_back = has_back = true;
+    }
+    if (has_back && !worker->engine.is_virtual)
+        pawl__worker_pause(worker, stream_pause(worker, fates));
+    worker->stream_backs = has ? worker->stream_backs + 1 : 0;
+}
+
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
+{
+    pawl__batch *batch = worker->batch;
+    note_streams(worker, refused, fates);
+    if (!has_row_locks(worker))
+        return;
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        size_t              size    = 0;
+        for (size_t j = 0; j < batch->entry_count; j++) {
+            if (!is_refused(batch->entries[j], refusal))
+                continue;
+            if (size == 0)
+                size = group_size(batch, refusal->group);
+            if (note_conflict(worker, batch->entries[j], size) && size > 1)
+                fates[refusal->group].is_back = true;
+        }
+    }
+}
+
+bool pawl__hot_all(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    bool         any   = false;
+    for (size_t i = 0; i < batch->entry_count && has_row_locks(worker); i++) {
+        const pawl__entry *entry = batch->entries[i];
+        if (entry->stream == NULL && (entry->is_stored_gone || (entry->is_dirty && !entry->is_new)))
+            any |= note_conflict(worker, entry, batch->unit_count + 1);
+    }
+    return any;
+}
+
+void pawl__hot_meet(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    if (!batch->gives_way)
+        worker->way_backs = 0;
+    if (!batch->has_elsewhere)
+        return;
+    for (size_t i = 0; i < batch->entry_count; i++) {
+        pawl__hot_saga *saga =
+            batch->entries[i]->is_elsewhere ? find(worker, batch->entries[i]) : NULL;
+        if (saga == NULL)
+            continue;
+        saga->seen = worker->engine.machine_now;
+        extend(worker, saga);
+    }
+    if (!batch->gives_way)
+        return;
+    worker->gave_way = true;
+    pawl__worker_pause(worker,
+                       pawl__doubled(PAWL__ELSEWHERE_WAIT, worker->way_backs++, WAY_PAUSE_MAX));
+}
+
+bool pawl__worker_is_pausing(pawl__worker *worker)
+{
+    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
+        worker->pause_end = 0;
+    return worker->pause_end != 0;
+}
+
+bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                  const pawl_value *value)
+{
+    const pawl__worker *worker = runtime;
+    uint64_t            hash   = hash_of(value);
+    for (size_t i = 0; i < worker->hot_count && hash != 0; i++)
+        if (worker->hot[i].hashes[key] == hash && worker->hot[i].table == table)
+            return is_hot(worker, &worker->hot[i]);
+    return false;
+}

@@ -1,0 +1,204 @@
+/* isolated_run.c - runs one message alone, with a stamp in its row, and one timeout.
+ *
+ *     claim one -> no stamp ------------------> stamp, claim it again -> run -> unstamp what stays
+ *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after crashes_max
+ *               -> of one that lives ---------> not counted -^
+ *               -> of one that has it in hand -> given back
+ *
+ * A step runs one message, and one timeout: the heads of both are what a dead process may have had in
+ * hand, and neither waits for the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/stamp.h"
+#include "runtime/ordered/ordered.h"
+#include "runtime/worker/claim.h"
+#include "runtime/worker/hot_sagas.h"
+#include "runtime/worker/isolation/stamp.h"
+
+/* ---- Writing one ---------------------------------------------------------------------- */
+
+/* Writes deaths and history into the row, whose claim ends with that; nothing else changes. */
+static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
+                           pawl_queue_action action, int32_t crashes, pawl_text history,
+                           pawl_error *error)
+{
+    pawl_refusals     refused = {.arena = worker->read};
+    pawl_queue_settle settle  = {.action        = action,
+                                 .queue         = worker->endpoint->model->queue,
+                                 .seq           = row->seq,
+                                 .due           = row->due,
+                                 .attempts      = row->attempts,
+                                 .crashes       = crashes,
+                                 .waiting_since = row->waiting_since,
+                                 .history       = history};
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+static pawl_code give_back(pawl__worker *worker, const pawl_queue_row *row, pawl_error *error)
+{
+    return write_row(worker, row, PAWL_QUEUE_RELEASE, 0, (pawl_text){.data = "", .size = 0}, error);
+}
+
+/* Into worker->read, which outlives the batch. `seq` NULL: the oldest message. */
+static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time due_max,
+                           pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
+                                    .due_max   = due_max,
+                                    .count_max = 1,
+                                    .seqs      = seq,
+                                    .seq_count = seq != NULL,
+                                    .now       = worker->engine.machine_now,
+                                    .size_max  = PAWL_CLAIM_SIZE_MAX};
+    return pawl_store_queue_claim(worker->store, &claim, worker->read, rows, error);
+}
+
+/* Stamps the row and claims it again; count 0: another worker was faster. */
+static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
+                           pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_text history = pawl__mark_stamped(worker, row->history, 0);
+    if (history.data == NULL)
+        return pawl__mark_no_memory(error);
+    pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes + 1, history, error);
+    return code == PAWL_OK ? claim_one(worker, &row->seq, due_max, rows, error) : code;
+}
+
+/* A message that was neither handled nor given up has the stamp still, unless its failure was
+ * written over it. */
+static pawl_code unstamp(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
+                         pawl_error *error)
+{
+    pawl_queue_rows rows = {.count = 0};
+    pawl__stamp     stamp;
+    pawl_code       code = claim_one(worker, &row->seq, due_max, &rows, error);
+    if (code != PAWL_OK || rows.count == 0)
+        return code;
+    bool is_ours = pawl__stamp_read(worker->read, rows.items[0].history, &stamp) &&
+                   pawl_uuid_compare(stamp.worker, pawl_store_worker(worker->store).uuid) == 0;
+    if (!is_ours)
+        return give_back(worker, row, error);
+    return write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes, row->history, error);
+}
+
+/* ---- Running -------------------------------------------------------------------------- */
+
+static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_step *step,
+                         pawl_error *error)
+{
+    pawl__batch_reset(worker->batch);
+    pawl_code code = pawl__batch_add_message(worker->batch, row, 0);
+    return code == PAWL_OK ? pawl__mark_give_up(worker, row, step, error) : code;
+}
+
+/* The row as it was before the stamp is what a retry writes back. */
+static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
+                             pawl_step *step, pawl_error *error)
+{
+    pawl_queue_rows rows = {.count = 0};
+    pawl_code       code = stamp_row(worker, row, due_max, &rows, error);
+    if (code == PAWL_OK && rows.count == 0)
+        pawl__deaths_rest(worker);
+    if (code != PAWL_OK || rows.count == 0)
+        return code;
+    int64_t before        = step->handled + step->dead;
+    rows.items[0].crashes = row->crashes;
+    rows.items[0].history = row->history;
+    pawl__batch_reset(worker->batch);
+    code = pawl__batch_add_message(worker->batch, &rows.items[0], 0);
+    if (code == PAWL_OK)
+        code = pawl__worker_finish(worker, step, error);
+    if (code == PAWL_OK && step->handled + step->dead == before)
+        code = unstamp(worker, row, due_max, error);
+    return code;
+}
+
+static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_time due_max,
+                             pawl__alone_end *end, pawl_step *step, pawl_error *error)
+{
+    pawl__mark found;
+    pawl_code  code = pawl__mark_take(worker, "message", row, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE) {
+        *end = PAWL__ALONE_IN_HAND;
+        return give_back(worker, row, error);
+    }
+    *end = PAWL__ALONE_RAN;
+    return pawl__mark_is_spent(worker, row) ? give_up(worker, row, step, error)
+                                            : run_stamped(worker, row, due_max, step, error);
+}
+
+/* Under a virtual clock a timeout that is due before the next message, or with it, runs first, as
+ * in a batch. */
+static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max, pawl__alone_end *end,
+                                     pawl_step *step, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    if (!worker->engine.is_virtual || model->timeout_count == 0)
+        return PAWL_OK;
+    pawl_code code = pawl_store_next_due(worker->store, model->queue, NULL, 0, &next, error);
+    if (code != PAWL_OK || next.queue > due_max)
+        return code;
+    return pawl__alone_run_timeout(worker, next.queue, end, step, error);
+}
+
+static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__alone_end *end,
+                               pawl_step *step, pawl_error *error)
+{
+    pawl_queue_rows rows = {.count = 0};
+    pawl_code       code = claim_one(worker, NULL, due_max, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    step->is_taken |= rows.is_taken;
+    if (rows.is_taken)
+        return PAWL_OK;
+    code = pawl__ordered_check(worker, &rows, error);
+    return code == PAWL_OK && rows.count > 0
+               ? run_message(worker, &rows.items[0], due_max, end, step, error)
+               : code;
+}
+
+/* Passes, unless somebody may have died of the timeout: care has no end before that is known. Something
+ * in hand is waited for. */
+static void end_step(pawl__worker *worker, pawl__alone_end message, pawl__alone_end timeout,
+                     pawl_step *step)
+{
+    bool is_empty = message == PAWL__ALONE_NONE && timeout == PAWL__ALONE_NONE;
+    bool has_run  = message == PAWL__ALONE_RAN || timeout == PAWL__ALONE_RAN;
+    if ((has_run && timeout != PAWL__ALONE_UNSURE) || is_empty)
+        pawl__deaths_pass(worker, is_empty);
+    if (has_run || is_empty)
+        return;
+    pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    step->is_idle = true;
+}
+
+pawl_code pawl__deaths_run_stamped(pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                                   pawl_error *error)
+{
+    pawl__alone_end message = PAWL__ALONE_NONE, timeout = PAWL__ALONE_NONE;
+    worker->was_alone = false;
+    worker->cut_count = 0;
+    pawl__batch_reset(worker->batch);
+    worker->claim_count = 1; /* of batches again, and doubling */
+    pawl_code code      = run_earlier_timeout(worker, due_max, &timeout, step, error);
+    if (code == PAWL_OK && timeout == PAWL__ALONE_NONE)
+        code = claim_and_run(worker, due_max, &message, step, error);
+    if (code != PAWL_OK || step->is_taken)
+        return code;
+    bool is_both = !worker->engine.is_virtual || message == PAWL__ALONE_NONE;
+    if (timeout == PAWL__ALONE_NONE && is_both) {
+        /* The message may have run for long: a lease from the beginning of the step would be over. */
+        pawl__worker_clocks(worker, worker->engine.business_now);
+        code = pawl__alone_run_timeout(worker, due_max, &timeout, step, error);
+    }
+    if (code == PAWL_OK)
+        end_step(worker, message, timeout, step);
+    return code;
+}

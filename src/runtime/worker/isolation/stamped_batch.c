@@ -1,0 +1,238 @@
+/* stamped_batch.c - batches of several after a death, each with stamps in its rows.
+ *
+ *     claim -> look -> a suspect, or deaths ----> all go back; the head runs alone (isolated_run.c)
+ *                   -> in hand, or unsure ------> it leaves the batch
+ *                   -> stamp in one commit -----> claim again by number -> run as a batch
+ *
+ * The commit of the stamps ends the claims that are locks. Another worker may have a message in hand before it is claimed again;
+ * its row has the stamp of a worker that lives, which says nothing about it. A stamp is taken out of a row in memory and
+ * stays in the store until the row goes, or is written: a retry writes what was there before.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/ordered/ordered.h"
+#include "runtime/worker/commit.h"
+#include "runtime/worker/isolation/stamp.h"
+
+/* ---- Looking ---------------------------------------------------------------------------- */
+
+/* The row that has the deaths and the history of a unit: its own, or that of a timeout's stream. NULL: nothing of the
+ * unit can have killed. */
+static pawl_code row_of(pawl__worker *worker, size_t index, pawl_queue_row **row, pawl_error *error)
+{
+    pawl__unit *unit = &worker->batch->units[index];
+    *row             = NULL;
+    if (unit->kind == PAWL__UNIT_MESSAGE)
+        *row = &unit->row;
+    if (unit->kind != PAWL__UNIT_TIMEOUT || worker->care == NULL)
+        return PAWL_OK;
+    pawl__alone *it = &worker->care[index];
+    *row            = &it->row;
+    return pawl__alone_read_timeout(worker, &unit->timeout, it, error);
+}
+
+/* Not when something else would have to wait for it: then all wait. */
+static bool may_leave(const pawl__worker *worker)
+{
+    return worker->care != NULL && worker->ordered == NULL && !worker->engine.is_virtual;
+}
+
+static pawl_code judge_all(pawl__worker *worker, pawl__mark_way *ways, size_t *alone, size_t *later,
+                           pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *alone = *later = 0;
+    for (size_t i = 0; i < worker->batch->unit_count && code == PAWL_OK; i++) {
+        pawl_queue_row *row;
+        ways[i] = PAWL__MARK_AMONG;
+        code    = row_of(worker, i, &row, error);
+        if (code == PAWL_OK && row != NULL)
+            code = pawl__mark_judge(worker, row, &ways[i], error);
+        if (ways[i] == PAWL__MARK_LATER && !may_leave(worker))
+            ways[i] = PAWL__MARK_ALONE;
+        if (ways[i] == PAWL__MARK_ALONE)
+            *alone = i + 1;
+        *later += ways[i] == PAWL__MARK_LATER;
+    }
+    return code;
+}
+
+/* A message's claim ends with the commit of the stamps. */
+static pawl_code leave_out(pawl__worker *worker, const pawl__mark_way *ways, pawl_error *error)
+{
+    pawl__batch *batch = worker->batch;
+    size_t       kept  = 0;
+    pawl_code    code  = PAWL_OK;
+    worker->left_out   = pawl_arena_take(worker->read, batch->unit_count * sizeof(int64_t));
+    if (worker->left_out == NULL)
+        return pawl__mark_no_memory(error);
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (ways[i] != PAWL__MARK_LATER) {
+            worker->care[kept]   = worker->care[i];
+            batch->units[kept++] = *unit;
+        } else if (unit->kind == PAWL__UNIT_MESSAGE) {
+            worker->left_out[worker->left_out_count++] = unit->row.seq;
+        } else {
+            code = pawl__alone_free_timeout(worker, &unit->timeout, error);
+        }
+    }
+    batch->unit_count = kept;
+    return code;
+}
+
+static pawl_code judge_batch(pawl__worker *worker, size_t *alone, size_t *later,
+                             pawl__mark_way **ways, pawl_error *error)
+{
+    size_t count           = worker->batch->unit_count;
+    *ways                  = pawl_arena_take(worker->read, count * sizeof **ways);
+    worker->care           = NULL;
+    worker->left_out_count = 0;
+    if (worker->is_careful)
+        worker->care = pawl_arena_take(worker->read, count * sizeof *worker->care);
+    if (*ways == NULL || (worker->is_careful && worker->care == NULL))
+        return pawl__mark_no_memory(error);
+    return judge_all(worker, *ways, alone, later, error);
+}
+
+pawl_code pawl__care_look(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl__mark_way *ways;
+    size_t          count = worker->batch->unit_count, alone = 0, later = 0;
+    pawl_code       code = judge_batch(worker, &alone, &later, &ways, error);
+    worker->has_left_out = code == PAWL_OK && alone + later > 0;
+    if (code != PAWL_OK || !worker->has_left_out)
+        return code;
+    if (worker->care == NULL)
+        pawl__deaths_meet(worker->endpoint, count);
+    else if (alone > 0)
+        pawl__deaths_meet_alone(worker->endpoint, alone);
+    else if (later < count)
+        return leave_out(worker, ways, error);
+    else
+        pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    return pawl__commit_back(worker, step, error);
+}
+
+/* ---- Stamping --------------------------------------------------------------------------- */
+
+/* The changes of the stamps, each in a group of its own, and behind them the claims that end. */
+typedef struct stamps {
+    pawl_queue_settle *settles;
+    pawl_event_append *appends;
+    int64_t           *seqs; /* of the messages */
+    size_t             settle_count, append_count, seq_count;
+    uint32_t           groups;
+} stamps;
+
+static pawl_code put_stamp(pawl__worker *worker, size_t index, stamps *made, pawl_error *error)
+{
+    const pawl__batch    *batch   = worker->batch;
+    const pawl__unit     *unit    = &batch->units[index];
+    const pawl_queue_row *row     = &unit->row;
+    bool                  is_late = unit->kind == PAWL__UNIT_TIMEOUT;
+    if (unit->kind != PAWL__UNIT_MESSAGE && !is_late)
+        return PAWL_OK;
+    if (is_late && worker->care[index].stream.size == 0) /* a store without events */
+        return PAWL_OK;
+    pawl_text history = pawl__mark_stamped(
+        worker, is_late ? worker->care[index].row.history : row->history, batch->unit_count);
+    if (history.data == NULL)
+        return pawl__mark_no_memory(error);
+    uint32_t group = made->groups++;
+    if (is_late) {
+        pawl_event_append *append = &made->appends[made->append_count++];
+        *append                   = pawl__alone_next(worker, &worker->care[index], history);
+        append->unit = append->group = group;
+        return PAWL_OK;
+    }
+    made->seqs[made->seq_count++] = row->seq;
+    made->settles[made->settle_count++] =
+        (pawl_queue_settle){.unit          = group,
+                            .group         = group,
+                            .action        = PAWL_QUEUE_RETRY,
+                            .queue         = worker->endpoint->model->queue,
+                            .seq           = row->seq,
+                            .due           = row->due,
+                            .attempts      = row->attempts,
+                            .crashes       = row->crashes,
+                            .waiting_since = row->waiting_since,
+                            .history       = history};
+    return PAWL_OK;
+}
+
+static void put_release(const pawl__worker *worker, int64_t seq, stamps *made)
+{
+    uint32_t group = made->groups++;
+    made->settles[made->settle_count++] =
+        (pawl_queue_settle){.unit   = group,
+                            .group  = group,
+                            .action = PAWL_QUEUE_RELEASE,
+                            .queue  = worker->endpoint->model->queue,
+                            .seq    = seq};
+}
+
+static pawl_code make_stamps(pawl__worker *worker, stamps *made, pawl_error *error)
+{
+    size_t    count = worker->batch->unit_count, all = count + worker->left_out_count;
+    pawl_code code = PAWL_OK;
+    *made          = (stamps){.settles = pawl_arena_take(worker->read, all * sizeof *made->settles),
+                              .appends = pawl_arena_take(worker->read, count * sizeof *made->appends),
+                              .seqs    = pawl_arena_take(worker->read, count * sizeof *made->seqs)};
+    if (made->settles == NULL || made->appends == NULL || made->seqs == NULL)
+        return pawl__mark_no_memory(error);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = put_stamp(worker, i, made, error);
+    for (size_t i = 0; i < worker->left_out_count && code == PAWL_OK; i++)
+        put_release(worker, worker->left_out[i], made);
+    return code;
+}
+
+static bool has(const pawl_queue_rows *rows, int64_t seq)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].seq == seq)
+            return true;
+    return false;
+}
+
+/* The batch's rows are what they were before the stamp: a retry writes that back. */
+static pawl_code claim_again(pawl__worker *worker, const stamps *made, pawl_time due_max,
+                             pawl_error *error)
+{
+    pawl__batch           *batch = worker->batch;
+    pawl_queue_rows        rows  = {.count = 0};
+    size_t                 kept  = 0;
+    const pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
+                                    .due_max   = due_max,
+                                    .count_max = made->seq_count,
+                                    .seqs      = made->seqs,
+                                    .seq_count = made->seq_count,
+                                    .now       = worker->engine.machine_now,
+                                    .size_max  = PAWL_CLAIM_SIZE_MAX};
+    pawl_code code = pawl_store_queue_claim(worker->store, &claim, worker->read, &rows, error);
+    if (code == PAWL_OK)
+        code = pawl__ordered_check(worker, &rows, error);
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
+        if (batch->units[i].kind != PAWL__UNIT_MESSAGE || has(&rows, batch->units[i].row.seq))
+            batch->units[kept++] = batch->units[i];
+    batch->unit_count = code == PAWL_OK ? kept : 0;
+    return code;
+}
+
+pawl_code pawl__care_stamp(pawl__worker *worker, pawl_time due_max, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->read};
+    stamps        made;
+    pawl_code     code = make_stamps(worker, &made, error);
+    if (code != PAWL_OK || made.groups == 0)
+        return code;
+    pawl_changes changes = {.group_count  = made.groups,
+                            .unit_count   = made.groups,
+                            .now          = worker->engine.machine_now,
+                            .queue_settle = {made.settles, made.settle_count},
+                            .event_append = {made.appends, made.append_count}};
+    code                 = pawl_store_commit(worker->store, &changes, &refused, error);
+    return code == PAWL_OK && made.seq_count > 0 ? claim_again(worker, &made, due_max, error)
+                                                 : code;
+}

@@ -1,0 +1,111 @@
+/* retry_list.c - units that have to run again, kept while the batch is emptied and filled
+ * with them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/worker/commit.h"
+
+static bool copy_texts(pawl_arena *arena, pawl_text **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        *texts[i] = pawl_arena_text(arena, *texts[i]);
+        if (texts[i]->data == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_message(pawl_arena *arena, pawl_message *message)
+{
+    pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
+                          &message->headers, &message->correlation_id, &message->causation_id};
+    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+}
+
+static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
+{
+    pawl_text           *texts[] = {&unit->flush.name, &unit->flush.partition};
+    size_t               count   = unit->leased.count;
+    pawl_aggregator_row *items   = pawl_arena_take(arena, (count + 1) * sizeof *items);
+    if (items == NULL || !copy_texts(arena, texts, sizeof texts / sizeof texts[0]))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        items[i] = unit->leased.items[i];
+        if (!copy_message(arena, &items[i].message))
+            return false;
+    }
+    unit->leased.items = items;
+    return true;
+}
+
+/* The unit's attempts move to its row, behind those of earlier deliveries. */
+bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
+{
+    pawl_arena *arena   = worker->kept;
+    unit->row.history   = pawl_arena_text(arena, pawl__unit_history(worker->batch, unit));
+    unit->attempts      = NULL;
+    unit->attempt_count = unit->attempt_capacity = 0;
+    if (unit->kind == PAWL__UNIT_MESSAGE)
+        return unit->row.history.data != NULL && copy_message(arena, &unit->row.message);
+    if (unit->kind == PAWL__UNIT_FLUSH)
+        return copy_flush(arena, unit);
+    pawl_timeout_row *row     = &unit->timeout;
+    pawl_text        *texts[] = {&row->saga_type, &row->name, &row->destination, &row->headers,
+                                 &row->correlation_id};
+    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+}
+
+bool pawl__again_reserve(pawl__worker *worker, pawl__outcome *outcome)
+{
+    size_t count         = worker->batch->unit_count + 1;
+    outcome->again_count = 0;
+    outcome->again       = pawl_arena_take(worker->kept, count * sizeof outcome->again[0]);
+    return outcome->again != NULL;
+}
+
+bool pawl__again_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__unit *unit,
+                     bool is_back)
+{
+    pawl__again *again = &outcome->again[outcome->again_count++];
+    *again             = (pawl__again){.unit = *unit, .is_back = is_back};
+    return pawl__again_copy(worker, &again->unit);
+}
+
+/* ---- Filling the batch --------------------------------------------------------------- */
+
+static pawl_code fill(pawl__worker *worker, const pawl__unit *unit)
+{
+    switch (unit->kind) {
+    case PAWL__UNIT_MESSAGE:
+        return pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts);
+    case PAWL__UNIT_FLUSH:
+        return pawl__batch_add_flush(worker->batch, unit->aggregator, &unit->flush, &unit->leased,
+                                     unit->session, unit->is_size_flush);
+    default: return pawl__batch_add_timeout(worker->batch, &unit->timeout);
+    }
+}
+
+pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
+{
+    pawl__batch_reset(worker->batch);
+    pawl_code code = fill(worker, unit);
+    if (code == PAWL_OK) {
+        worker->batch->units[0].now       = unit->now;
+        worker->batch->units[0].runs      = unit->runs;
+        worker->batch->units[0].conflicts = unit->conflicts;
+        worker->batch->units[0].before    = unit->before;
+        /* A timeout's history has no column: only the kept copy has it. */
+        worker->batch->units[0].row.history = unit->row.history;
+    }
+    return code;
+}
+
+pawl_code pawl__again_fill_back(pawl__worker *worker, const pawl__outcome *outcome)
+{
+    pawl_code code = PAWL_OK;
+    pawl__batch_reset(worker->batch);
+    for (size_t i = 0; i < outcome->again_count && code == PAWL_OK; i++)
+        if (outcome->again[i].is_back)
+            code = fill(worker, &outcome->again[i].unit);
+    return code;
+}

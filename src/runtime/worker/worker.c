@@ -1,0 +1,402 @@
+/* worker.c - one worker: its claims and its flushes.
+ *
+ * Under a virtual business clock a batch has messages and timeouts in the order of their due
+ * times and ends where a row that is not claimed yet could come in between.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/ordered/ordered.h"
+#include "runtime/worker/claim.h"
+#include "runtime/worker/commit.h"
+#include "runtime/worker/engine_callbacks.h"
+#include "runtime/worker/foreign_timeouts.h"
+#include "runtime/worker/hot_sagas.h"
+
+#include "store/core/wake.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* While another thread of the process runs a message alone. */
+#define CARE_PAUSE PAWL_MILLISECONDS(5)
+
+pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
+{
+    pawl__worker *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a worker");
+    const pawl_endpoint_options *settings = &endpoint->settings;
+    made->endpoint                        = endpoint;
+    made->hand                            = &made->own_hand;
+    made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    made->claim_count = made->batch_max = (size_t)settings->batch_messages;
+    made->short_until                   = PAWL_TIME_MIN;
+    made->flush_due                     = PAWL_TIME_MAX;
+    made->virtual_now                   = PAWL_TIME_MIN;
+    made->hot_until                     = PAWL_TIME_MIN;
+    /* No two workers draw the same ids; small sums are of the service and its like. */
+    uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
+    pawl_random_seed(&made->random,
+                     settings->seed != 0 ? settings->seed + (number << 32) : pawl__system_seed());
+    pawl__hand_init(&made->own_hand);
+    pawl__worker_lend(made);
+    made->kept           = pawl_arena_create(0);
+    made->read           = pawl_arena_create(0);
+    made->engine.scratch = pawl_arena_create(0);
+    made->batch          = pawl__batch_create(&made->engine);
+    pawl_code code       = PAWL_OK;
+    if (made->wake_fd < 0 || made->kept == NULL || made->read == NULL ||
+        made->engine.scratch == NULL || made->batch == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory or descriptor for a worker");
+    if (code == PAWL_OK)
+        code = pawl__ordered_create(made, error);
+    if (code == PAWL_OK)
+        *worker = made;
+    else
+        pawl__worker_destroy(made);
+    return code;
+}
+
+void pawl__worker_leave(pawl__worker *worker)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl__worker_close_aside(worker);
+    if (worker->store == NULL)
+        return;
+    pawl_code code = pawl__worker_send_deferred(worker, &error);
+    if (code == PAWL_OK)
+        code = pawl__worker_correct(worker, &error);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "last words of a worker: %s", error.text);
+    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
+    pawl__ordered_forget(worker);
+}
+
+void pawl__worker_destroy(pawl__worker *worker)
+{
+    if (worker == NULL)
+        return;
+    pawl__worker_leave(worker);
+    pawl__worker_drop_deferred(worker);
+    pawl__ordered_destroy(worker);
+    pawl__batch_destroy(worker->batch);
+    pawl_arena_destroy(worker->kept);
+    pawl_arena_destroy(worker->read);
+    pawl_arena_destroy(worker->engine.scratch);
+    if (worker->wake_fd >= 0) {
+        pawl__wake_remove(worker->wake_fd);
+        pawl__handover_remove_worker(&worker->endpoint->handover, worker->wake_fd);
+        close(worker->wake_fd);
+    }
+    pawl__hand_destroy(&worker->own_hand);
+    pawl_free(worker);
+}
+
+/* ---- Filling the batch ---------------------------------------------------------------------- */
+
+/* The time up to which a virtual batch may take timeouts: not past messages that it did not
+ * claim. */
+static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *rows,
+                            pawl_time due_max)
+{
+    bool is_full = rows->count == worker->claim_count || worker->cut_count > 0;
+    return worker->engine.is_virtual && is_full ? rows->items[rows->count - 1].due : due_max;
+}
+
+/* Logs that another process works the queue, once for all workers, and again after this process had
+ * it. */
+static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    if (messages->is_taken == atomic_exchange(&endpoint->is_taken, messages->is_taken))
+        return;
+    pawl_text name = endpoint->model->queue;
+    if (messages->is_taken)
+        pawl_log(PAWL_LOG_INFO,
+                 "endpoint '%.*s': %.*s works its queue; this one waits to take over",
+                 PAWL_TEXT_ARGS(name), PAWL_TEXT_ARGS(messages->taken_by));
+    else
+        pawl_log(PAWL_LOG_INFO, "endpoint '%.*s': this process works its queue now",
+                 PAWL_TEXT_ARGS(name));
+}
+
+static bool is_paused(const pawl__worker *worker)
+{
+    return atomic_load(&worker->endpoint->pause.is_paused);
+}
+
+static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                            pawl_error *error)
+{
+    const pawl__model *model      = worker->endpoint->model;
+    pawl_queue_rows    messages   = {.count = 0};
+    pawl_timeout_rows  timeouts   = {.count = 0};
+    bool               is_claimed = !is_paused(worker);
+    pawl_code          code       = PAWL_OK;
+    pawl__batch_reset(worker->batch);
+    worker->cut_count    = 0;
+    worker->has_left_out = false;
+    if (worker->is_careful && worker->claim_count > PAWL__CARE_BATCH)
+        worker->claim_count = PAWL__CARE_BATCH;
+    if (is_claimed)
+        code = pawl__claim_messages(worker, due_max, &messages, error);
+    if (code == PAWL_OK && is_claimed)
+        say_where(worker, &messages);
+    if (code == PAWL_OK && messages.is_taken) {
+        step->is_taken = true;
+        pawl__deaths_look_soon(worker->endpoint); /* the process that works the queue may die */
+        return PAWL_OK;
+    }
+    if (code == PAWL_OK)
+        code = pawl__ordered_check(worker, &messages, error);
+    pawl_time horizon = horizon_of(worker, &messages, due_max);
+    if (code == PAWL_OK && is_claimed && pawl__model_has_timeouts(model))
+        code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,
+                                    error);
+    for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
+        code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
+    for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
+        code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
+    /* Behind the claim, so that an idle endpoint pays nothing for it. */
+    bool is_found = worker->batch->unit_count > 0;
+    if (code == PAWL_OK && is_found)
+        code = pawl__pause_look(worker, error);
+    if (code == PAWL_OK && is_found && is_paused(worker))
+        return pawl__commit_back(worker, step, error);
+    if (is_found && code == PAWL_OK)
+        code = pawl__care_look(worker, step, error);
+    if (code == PAWL_OK && worker->is_careful && worker->batch->unit_count > 0)
+        code = pawl__care_stamp(worker, due_max, error);
+    if (is_found && worker->batch->unit_count == 0)
+        return code;
+    /* A full claim: more timeouts may be due with the last of it, or after it. */
+    if (timeouts.count > 0 && timeouts.count == worker->claim_count)
+        worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
+    if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, !is_found))
+        code = pawl__foreign_claim(worker, horizon, worker->claim_count, error);
+    return code;
+}
+
+/* ---- Steps --------------------------------------------------------------------------- */
+
+/* Under a virtual clock an aggregator's period that ends at or before the next message or timeout
+ * is flushed before it. */
+static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_max, bool *is_flush,
+                            pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    *due_max                 = now;
+    *is_flush                = pawl__flush_is_due(worker, now);
+    if (!worker->engine.is_virtual || model->aggregator_count == 0)
+        return PAWL_OK;
+    pawl_next_due next = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code     code = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                             model->aggregator_count, &next, error);
+    if (is_paused(worker)) /* nothing of the queue comes before it */
+        next.queue = next.timeout = PAWL_TIME_MAX;
+    bool is_first = next.flush <= now && next.flush < PAWL_TIME_MAX && next.flush <= next.queue &&
+                    next.flush <= next.timeout;
+    *is_flush |= is_first;
+    if (is_first)
+        *due_max = next.flush;
+    else if (next.flush <= now)
+        *due_max = next.flush - 1;
+    return code;
+}
+
+pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
+{
+    if (worker->store != NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__endpoint_store_open(worker->endpoint, worker->hand, &worker->store, error);
+    if (code == PAWL_OK)
+        code = pawl__wake_add(pawl_store_identity(worker->store), worker->wake_fd, error);
+    worker->flush_check = PAWL_TIME_MIN;
+    worker->foreign_due = PAWL_TIME_MIN;
+    return code;
+}
+
+/* Nothing is in the batch: nothing was due, or what was claimed went back. */
+static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *step,
+                           pawl_error *error)
+{
+    bool is_over = worker->is_careful && !is_paused(worker) && !worker->has_left_out;
+    if (is_over && !step->is_taken)
+        pawl__deaths_pass(worker, true);
+    if (worker->has_left_out)
+        step->is_idle = pawl__worker_is_pausing(worker);
+    else /* a worker that just saw the pause comes once more, for what does not stand still */
+        step->is_idle = is_paused(worker) ? was_paused : !pawl__deaths_has_left(worker->endpoint);
+    return pawl__worker_correct(worker, error);
+}
+
+/* Messages and timeouts are the heads of two queues, either of which may be empty. */
+static int64_t count_passing(const pawl__worker *worker)
+{
+    const pawl__batch *batch    = worker->batch;
+    int64_t            messages = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        messages += batch->units[i].kind == PAWL__UNIT_MESSAGE;
+    int64_t others = (int64_t)batch->unit_count - messages;
+    if (!worker->is_careful || worker->has_left_out)
+        return 0;
+    return messages > others ? messages : others;
+}
+
+static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                           pawl_error *error)
+{
+    bool      was_paused = is_paused(worker);
+    bool      did_direct = false;
+    pawl_code code       = PAWL_OK;
+    if (pawl__direct_is_first(worker))
+        code = pawl__direct_run(worker, &did_direct, step, error);
+    if (code != PAWL_OK || did_direct)
+        return code;
+    code = fill_batch(worker, due_max, step, error);
+    pawl__direct_note_queue(worker);
+    if (code == PAWL_OK && worker->batch->unit_count == 0)
+        code = pawl__direct_run(worker, &did_direct, step, error);
+    if (code != PAWL_OK || did_direct)
+        return code;
+    if (worker->batch->unit_count == 0)
+        return end_empty(worker, was_paused, step, error);
+    int64_t passing   = count_passing(worker);
+    worker->was_alone = false;
+    code              = pawl__worker_finish(worker, step, error);
+    if (code == PAWL_OK && !worker->gave_way)
+        pawl__deaths_pass_some(worker, passing);
+    bool is_stuck = pawl__ordered_is_stuck(worker);
+    step->is_idle = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
+    if (is_stuck && step->is_idle)
+        pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
+    pawl__claim_adapt(worker);
+    return code == PAWL_OK ? pawl__ordered_give_way(worker, error) : code;
+}
+
+static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl_time now       = pawl__business_now(worker->endpoint);
+    pawl_time due_max   = now;
+    bool      is_flush  = false;
+    bool      did_flush = false;
+    bool      is_alone  = worker->has_turn;
+    pawl_code code      = PAWL_OK;
+    worker->is_careful  = !is_alone && pawl__deaths_is_careful(worker->endpoint);
+    if (is_alone || is_paused(worker))
+        code = pawl__pause_look(worker, error);
+    if (code == PAWL_OK)
+        code = find_limit(worker, now, &due_max, &is_flush, error);
+    if (code == PAWL_OK && is_flush && worker->is_careful) {
+        pawl__deaths_meet_partitions(worker->endpoint);
+        return PAWL_OK;
+    }
+    if (code == PAWL_OK && is_flush)
+        code = pawl__flush_due(worker, due_max, &did_flush, step, error);
+    if (code != PAWL_OK || did_flush)
+        return code;
+    bool leads = false;
+    code       = pawl__ordered_lead(worker, &leads, error);
+    if (code != PAWL_OK)
+        return code;
+    worker->gave_way = pawl__worker_is_pausing(worker);
+    if (!leads || worker->gave_way || worker->is_checking || (is_alone && is_paused(worker))) {
+        step->is_idle = true;
+        return PAWL_OK;
+    }
+    pawl__worker_clocks(worker, now);
+    code = is_alone ? pawl__deaths_run_stamped(worker, due_max, step, error)
+                    : run_batch(worker, due_max, step, error);
+    return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
+}
+
+static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    if (!pawl__breaker_enter(worker)) {
+        pawl__breaker_tell(worker);
+        step->is_idle = true;
+        return PAWL_OK;
+    }
+    pawl_code code = claim_and_run(worker, step, error);
+    pawl__breaker_leave(worker);
+    return code;
+}
+
+static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl_arena_reset(worker->read);
+    worker->gave_way          = false;
+    worker->has_turn          = false;
+    worker->breaker.permit    = PAWL__PERMIT_NONE;
+    worker->has_subscriptions = false;
+    worker->added             = NULL;
+    worker->added_count = worker->added_capacity = 0;
+    int64_t rest                                 = pawl__deaths_rests(endpoint);
+    if (rest > 0) {
+        pawl__worker_pause(worker, rest);
+        worker->gave_way = true; /* a program that steps comes again a little later, too */
+        step->is_idle    = true;
+        return PAWL_OK;
+    }
+    pawl__worker_clocks(worker, pawl__business_now(endpoint));
+    pawl_code code = worker->is_checking ? PAWL_OK : pawl__deaths_look(worker, error);
+    if (code != PAWL_OK)
+        return code;
+    if (pawl__deaths_begin(endpoint)) {
+        code = step_claims(worker, step, error);
+        pawl__deaths_end(endpoint);
+    } else if (pawl__deaths_take_turn(endpoint)) {
+        worker->has_turn = true;
+        code             = step_claims(worker, step, error);
+        pawl__deaths_give_turn(endpoint);
+    } else {
+        pawl__worker_pause(worker, CARE_PAUSE);
+        step->is_idle = true;
+    }
+    return code;
+}
+
+/* Measures a step that had work: two looks at the clock for a batch. */
+static pawl_code step_timed(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    int64_t   begin = pawl__monotonic_now();
+    pawl_code code  = step_work(worker, step, error);
+    if (code == PAWL_OK && !step->is_idle && !step->is_taken)
+        pawl__metric_observe(&worker->endpoint->metrics, PAWL__METRIC_STEP_DURATION,
+                             pawl__monotonic_now() - begin);
+    return code;
+}
+
+pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    uint64_t count;
+    while (read(worker->wake_fd, &count, sizeof count) == (ssize_t)sizeof count)
+        worker->is_checking = false;
+    pawl_error inner    = PAWL_ERROR_INIT;
+    bool       is_short = false;
+    pawl_code  code     = pawl__worker_open(worker, &inner);
+    if (code == PAWL_OK)
+        code = pawl__worker_send_deferred(worker, &inner);
+    if (code == PAWL_OK) {
+        code     = step_timed(worker, step, &inner);
+        is_short = code == PAWL_ENOMEM;
+        pawl__owners_release(worker->endpoint->owners, &worker->owned,
+                             pawl__machine_now(worker->endpoint));
+    }
+    if (code == PAWL_OK)
+        return code;
+    pawl__worker_close_aside(worker);
+    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
+    pawl__ordered_forget(worker);
+    if (inner.code != code)
+        pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
+                       pawl_code_text(code));
+    if (is_short && pawl__claim_less(worker, &inner))
+        return PAWL_OK;
+    if (error != NULL)
+        *error = inner;
+    return code;
+}
