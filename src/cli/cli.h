@@ -6,7 +6,7 @@
  *
  *     main.c, help.c, completion.c    the table of verbs, and what is made of it
  *     base/        options, tables of output, stores, an application, child processes
- *     bulk/        an action on all that matches: its pace, and the verb `bulk`, which goes on with it later
+ *     bulk/        the loop that settles many rows at a rate, and the verb `bulk`, which goes on with it later
  *     queue/ dead/ outbox/ timeout/ saga/ schedule/ aggregator/ projection/ events/
  *                  what there is of a noun, and what an operator can do with it
  *     message/     `send` and `find`

@@ -31,11 +31,11 @@ PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__dead_verb_arguments[] = {
     {.name    = "ACTION",
-     .offset  = offsetof(pawl__dead_fields, action),
+     .offset  = offsetof(pawl__dead_fields, words.action),
      .choices = action_names,
      .lines   = action_lines},
     {.name        = "ID",
-     .offset      = offsetof(pawl__dead_fields, ids),
+     .offset      = offsetof(pawl__dead_fields, words.ids),
      .is_optional = true,
      .is_list     = true,
      .help        = "the message's id, as list has it"},
@@ -45,7 +45,7 @@ const pawl__argument pawl__dead_verb_arguments[] = {
 #define OPTION(name, kind, member, ...) \
     PAWL__OPTION(pawl__dead_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__dead_verb_options[] = {
-    OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every dead letter that the options match"),
+    OPTION("all", FLAG, words.is_all, NULL, FOR_BULK, "every dead letter that the options match"),
     OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
            "the program that is to handle it: the body is checked by its record; with --saga: "
            "whose tables say which dead letters are a saga's"),
@@ -53,20 +53,20 @@ const pawl__option pawl__dead_verb_options[] = {
            "the file that holds the new body; - is standard input"),
     OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
     PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
-    OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
     OPTION("endpoint", TEXT, endpoint, "NAME", 0,
            "of this endpoint; show: also one that was retried, edited or discarded"),
     OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
     OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d", 1,
            INT64_MAX),
     OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that", 1,
            INT64_MAX),
     PAWL__OPTION_PREFIX(pawl__dead_fields, at),
-    OPTION("rate", COUNT, rate, "N", FOR_BULK, "with --all: dead letters in a second, at most", 1,
-           1000000),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
+    OPTION("rate", COUNT, words.rate, "N", FOR_BULK,
+           "with --all: dead letters in a second, at most", 1, 1000000),
+    OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "of this saga, with --app: by the property that finds it, by its correlation id, or "
@@ -77,7 +77,7 @@ const pawl__option pawl__dead_verb_options[] = {
     PAWL__OPTION_STORE(pawl__dead_fields, at),
     OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
     OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
-    OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
 
@@ -153,7 +153,7 @@ static pawl_code check_filters(const pawl__dead_fields *fields, pawl_error *erro
 /* --app and --saga of list, retry and discard go together. */
 static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
 {
-    bool      is_edit = strcmp(fields->action, "edit") == 0;
+    bool      is_edit = strcmp(fields->words.action, "edit") == 0;
     pawl_text type, value;
     if (!is_edit && (fields->saga == NULL) != (fields->application == NULL))
         return pawl_error_set(
@@ -320,8 +320,8 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl__view view_of(const pawl__dead_fields *fields, pawl_arena *arena)
 {
-    return pawl__view_of(letter_columns, "dead letter", sizeof(pawl_dead_row), fields->is_json,
-                         arena);
+    return pawl__view_of(letter_columns, "dead letter", sizeof(pawl_dead_row),
+                         fields->words.is_json, arena);
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -458,7 +458,7 @@ static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *vi
     past       of   = {.run_count = 0};
     pawl_error none = *error;
     pawl_code  code = read_actions(store, text_of(fields->endpoint),
-                                   pawl_text_of(fields->ids.items[0]), arena, &of, error);
+                                   pawl_text_of(fields->words.ids.items[0]), arena, &of, error);
     if (code == PAWL_OK && of.actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
     return code == PAWL_OK ? print_shown(view, NULL, &of, error) : code;
@@ -472,7 +472,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     past                     of     = {.run_count = 0};
     view.level                      = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     pawl_code code =
-        pawl__dead_letter_find(fields, store, fields->ids.items[0], arena, &shown.row, error);
+        pawl__dead_letter_find(fields, store, fields->words.ids.items[0], arena, &shown.row, error);
     if (code == PAWL_ENOTFOUND && fields->endpoint != NULL)
         return show_gone(fields, &view, store, arena, error);
     if (code == PAWL_OK)
@@ -488,19 +488,19 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 static pawl_code check_ids(const pawl__dead_fields *fields, pawl_error *error)
 {
-    size_t    count   = fields->ids.count;
-    bool      is_list = strcmp(fields->action, "list") == 0;
-    bool      is_show = strcmp(fields->action, "show") == 0;
+    size_t    count   = fields->words.ids.count;
+    bool      is_list = strcmp(fields->words.action, "list") == 0;
+    bool      is_show = strcmp(fields->words.action, "show") == 0;
     pawl_code code    = PAWL_OK;
     if (is_list && count > 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl dead list takes options, not '%s'; did you mean show %s?",
-                              fields->ids.items[0], fields->ids.items[0]);
+                              fields->words.ids.items[0], fields->words.ids.items[0]);
     if (is_show && count != 1)
         return pawl_error_set(error, PAWL_EINVAL, "pawl dead show needs one message ID, got %zu",
                               count);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__filter_check("ID", fields->ids.items[i], error);
+        code = pawl__filter_check("ID", fields->words.ids.items[i], error);
     return code != PAWL_OK || is_list || is_show ? code : pawl__dead_settle_check(fields, error);
 }
 
@@ -511,7 +511,7 @@ int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
                                     [ACTION_LIST]    = list,
                                     [ACTION_RETRY]   = pawl__dead_settle,
                                     [ACTION_SHOW]    = show};
-    pawl__dead_fields    fields  = {.action = NULL};
+    pawl__dead_fields    fields  = {.words.verb = "dead"};
     pawl_dead_query      query;
     pawl_error           error = PAWL_ERROR_INIT;
     size_t               i     = 0;
@@ -525,7 +525,7 @@ int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
         code = check_saga(&fields, &error);
     if (code == PAWL_OK && fields.saga != NULL)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
         i++;
     int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
                                     : pawl__fail(code, &error);

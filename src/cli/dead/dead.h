@@ -6,19 +6,19 @@
 #ifndef PAWL_CLI_DEAD_H
 #define PAWL_CLI_DEAD_H
 
+#include "cli/bulk/bulk_loop.h"
 #include "cli/saga/saga_letters.h"
 
 typedef struct pawl__dead_fields {
     pawl__store_fields at;
-    const char        *action;
-    pawl__texts        ids;
+    pawl__bulk_words   words;
     const char        *endpoint, *type, *code, *error_part;
     const char        *since, *until; /* as they were given */
-    const char        *reason, *body_file, *application;
+    const char        *body_file, *application;
     const char        *saga, *saga_prefix;
     pawl__saga_book    book; /* of the application, with --saga */
-    int64_t            newer, older, limit, rate;
-    bool               is_all, is_agreed, is_dry, is_json, is_revealed;
+    int64_t            newer, older, limit;
+    bool               is_revealed;
 } pawl__dead_fields;
 
 /* The selection of list and of retry --all: PAWL_EINVAL names the option. */
@@ -49,14 +49,7 @@ pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_aren
 pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
 pawl__look_fn pawl__dead_settle;
 pawl__look_fn pawl__dead_edit;
-/* How many letters were done, and how many were not, and why. */
-typedef struct pawl__dead_counts {
-    size_t            done;
-    pawl_dead_settled not_done;
-    size_t            unsent; /* letters without a queue or a type */
-} pawl__dead_counts;
-/* Prints what became of letters: "retried" ones, or others. */
-pawl_code pawl__dead_print_done(const pawl__dead_fields *fields, const char *done,
-                                const pawl__dead_counts *counts, pawl_error *error);
+/* The words of the loop, for letters that are `done`: "retried". */
+pawl__bulk_loop pawl__dead_loop(const pawl__dead_fields *fields, const char *done);
 
 #endif

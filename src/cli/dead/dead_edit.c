@@ -72,7 +72,7 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     char             user[PAWL__USER_SIZE];
     pawl_dead_settle settle = {.action = PAWL_DEAD_EDIT,
                                .by     = pawl_text_of(pawl__user(user)),
-                               .reason = pawl_text_of(fields->reason)};
+                               .reason = pawl_text_of(fields->words.reason)};
     pawl_code        code   = pawl__input_open(&input, fields->body_file, error);
     if (code != PAWL_OK)
         return code;
@@ -86,8 +86,9 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     if (code == PAWL_OK)
         code = pawl__reader_warn(store, letter->queue, arena, error);
     pawl__input_close(&input);
-    const pawl__dead_counts counts = {.done = 1};
-    return code == PAWL_OK ? pawl__dead_print_done(fields, "edited", &counts, error) : code;
+    pawl__bulk_loop loop = pawl__dead_loop(fields, "edited");
+    loop.did             = 1;
+    return code == PAWL_OK ? pawl__bulk_loop_print(&loop, error) : code;
 }
 
 pawl_code pawl__dead_edit(const void *context, pawl_store *store, pawl_arena *arena,
@@ -96,6 +97,6 @@ pawl_code pawl__dead_edit(const void *context, pawl_store *store, pawl_arena *ar
     const pawl__dead_fields *fields = context;
     pawl_dead_row            letter;
     pawl_code                code =
-        pawl__dead_letter_find(fields, store, fields->ids.items[0], arena, &letter, error);
+        pawl__dead_letter_find(fields, store, fields->words.ids.items[0], arena, &letter, error);
     return code == PAWL_OK ? edit(fields, store, &letter, arena, error) : code;
 }

@@ -8,7 +8,7 @@
  */
 #include "cli/message/find.h"
 #include "cli/answers/why.h"
-#include "cli/bulk/pace.h"
+#include "cli/bulk/bulk_loop.h"
 
 #include "base/calm.h"
 

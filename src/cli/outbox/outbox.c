@@ -29,11 +29,11 @@ PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__outbox_verb_arguments[] = {
     {.name    = "ACTION",
-     .offset  = offsetof(pawl__outbox_fields, action),
+     .offset  = offsetof(pawl__outbox_fields, words.action),
      .choices = action_names,
      .lines   = action_lines},
     {.name        = "ID|DISPATCH-ID",
-     .offset      = offsetof(pawl__outbox_fields, ids),
+     .offset      = offsetof(pawl__outbox_fields, words.ids),
      .is_optional = true,
      .is_list     = true,
      .help        = "number of the row, as list has it, or its dispatch id"},
@@ -51,7 +51,7 @@ static const char *const state_names[] = {
 const pawl__option pawl__outbox_verb_options[] = {
     OPTION("after", COUNT, after, "ID", FOR_LIST,
            "rows with a larger number; 0: from the first one", .max = INT64_MAX),
-    OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
+    OPTION("all", FLAG, words.is_all, NULL, FOR_RESET, "every dead row that the options match"),
     OPTION("app", TEXT, application, "APP.so", 0,
            "the program that has the sagas: they are named by their values"),
     OPTION("attempts", COUNT, attempts, "N", FOR_MANY, "tried N times or more", 1, INT32_MAX),
@@ -62,10 +62,10 @@ const pawl__option pawl__outbox_verb_options[] = {
     OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
     OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
     OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number", 1, INT64_MAX),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
     PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
+    OPTION("reason", TEXT, words.reason, "TEXT", FOR_RESET, "why, for the row's history"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "from this saga; by its value with --app"),
@@ -75,7 +75,7 @@ const pawl__option pawl__outbox_verb_options[] = {
            "pending, blocked, dispatched, dead, discarded", .choices = state_names, .is_set = true),
     PAWL__OPTION_STORE(pawl__outbox_fields, at),
     OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
-    OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
+    OPTION("yes", FLAG, words.is_agreed, NULL, FOR_RESET, "with --all: without asking"),
     {.name = NULL},
 };
 
@@ -249,7 +249,7 @@ static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
     pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
     for (size_t i = 0; i < count; i++) {
         (*shown)[i] = (shown_row){.row = rows[i], .saga = sagas[i].name};
-        if (sagas[i].name.size > 0 && !fields->is_json)
+        if (sagas[i].name.size > 0 && !fields->words.is_json)
             (*shown)[i].row.source = sagas[i].name;
     }
     return code;
@@ -315,7 +315,8 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl__view view_of(const pawl__outbox_fields *fields, pawl_arena *arena)
 {
-    return pawl__view_of(row_columns, "outbox row", sizeof(shown_row), fields->is_json, arena);
+    return pawl__view_of(row_columns, "outbox row", sizeof(shown_row), fields->words.is_json,
+                         arena);
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -464,7 +465,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_attempt_rows          attempts = {.count = 0};
     int64_t                    blocker  = 0;
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
-    pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &row, error);
+    pawl_code code = pawl__outbox_row_find(store, fields->words.ids.items[0], arena, &row, error);
     if (code == PAWL_OK)
         code = pawl_store_outbox_attempts(store, row.id, arena, &attempts, error);
     if (code == PAWL_OK)
@@ -478,15 +479,15 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 static pawl_code check_ids(const pawl__outbox_fields *fields, pawl_error *error)
 {
-    size_t count = fields->ids.count;
-    if (strcmp(fields->action, "list") == 0 && count > 0)
+    size_t count = fields->words.ids.count;
+    if (strcmp(fields->words.action, "list") == 0 && count > 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl outbox list takes options, not '%s'; did you mean show %s?",
-                              fields->ids.items[0], fields->ids.items[0]);
-    if (strcmp(fields->action, "show") == 0 && count != 1)
+                              fields->words.ids.items[0], fields->words.ids.items[0]);
+    if (strcmp(fields->words.action, "show") == 0 && count != 1)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl outbox show needs one ID or DISPATCH-ID, got %zu", count);
-    if (strcmp(fields->action, "retry") == 0 || strcmp(fields->action, "discard") == 0)
+    if (strcmp(fields->words.action, "retry") == 0 || strcmp(fields->words.action, "discard") == 0)
         return pawl__outbox_reset_check(fields, error);
     return PAWL_OK;
 }
@@ -497,7 +498,7 @@ int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
                                     [ACTION_LIST]    = list,
                                     [ACTION_RETRY]   = pawl__outbox_reset,
                                     [ACTION_SHOW]    = show};
-    pawl__outbox_fields  fields  = {.action = NULL};
+    pawl__outbox_fields  fields  = {.words.verb = "outbox"};
     pawl_outbox_query    query;
     pawl_error           error = PAWL_ERROR_INIT;
     size_t               i     = 0;
@@ -509,7 +510,7 @@ int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
         code = pawl__outbox_query(&fields, &query, &error);
     if (code == PAWL_OK)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
         i++;
     int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
                                     : pawl__fail(code, &error);

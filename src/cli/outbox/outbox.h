@@ -6,20 +6,19 @@
 #ifndef PAWL_CLI_OUTBOX_H
 #define PAWL_CLI_OUTBOX_H
 
+#include "cli/bulk/bulk_loop.h"
 #include "cli/saga/saga_find.h"
 
 typedef struct pawl__outbox_fields {
     pawl__store_fields at;
-    const char        *action;
-    pawl__texts        ids;
+    pawl__bulk_words   words;
     const char        *states; /* --state, as it was given */
     const char        *dispatch_id;
     const char        *endpoint, *source, *destination, *type, *causation_id;
-    const char        *reason;
     const char        *application, *saga_prefix, *saga;
     pawl__saga_book    book; /* of the application */
     int64_t            id, after, limit, attempts;
-    bool               is_all, is_agreed, is_json, is_revealed;
+    bool               is_revealed;
 } pawl__outbox_fields;
 
 /* The selection of list and retry --all. PAWL_EINVAL names the option. */

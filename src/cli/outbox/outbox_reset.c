@@ -1,7 +1,7 @@
 /* outbox_reset.c - `pawl outbox retry|discard`: settling dead rows.
  *
  * Rows that are named go in one commit, all of them or none. With --all the selection is taken
- * first and asked about, then worked off in commits of COMMIT_ROWS: a row that dies anew meanwhile
+ * first and asked about, then worked off in the loop of bulk_loop.h: a row that dies anew meanwhile
  * is not taken twice, and a row that another command or worker settled meanwhile is counted, not an error.
  *
  * outbox.c has the verb's options and its table of actions, in which these two stand; so each
@@ -11,46 +11,28 @@
  */
 #include "cli/outbox/outbox.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#define COMMIT_ROWS 256
-
-typedef struct reset_kind {
-    const char        *name;
-    pawl_outbox_action action;
-    const char        *done;
-    const char        *question; /* "%s 12 dead outbox rows of URL%s? " */
-    const char        *warning;  /* printed when rows have a source */
-} reset_kind;
-
-static const reset_kind kinds[] = {
-    {"discard", PAWL_OUTBOX_DISCARD, "discarded", "discard", ", for good"},
-    {"retry", PAWL_OUTBOX_RETRY, "retried", "send", " again, out of order"},
-};
-
-static const reset_kind *kind_of(const pawl__outbox_fields *fields)
+static bool is_retry(const pawl__outbox_fields *fields)
 {
-    return &kinds[strcmp(fields->action, "retry") == 0];
+    return strcmp(fields->words.action, "retry") == 0;
 }
 
 /* Numbers of the rows to settle, taken before any row is changed. */
 typedef struct selection {
-    int64_t *ids;
-    size_t   count, capacity;
+    pawl_arena *arena;
+    int64_t    *ids;
+    size_t      count, capacity;
 } selection;
 
 static pawl_code select_row(selection *chosen, int64_t id, pawl_error *error)
 {
-    if (chosen->count == chosen->capacity) {
-        size_t   capacity = chosen->capacity * 2 + COMMIT_ROWS;
-        int64_t *grown    = pawl_resize(chosen->ids, capacity * sizeof *grown);
-        if (grown == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", capacity);
-        chosen->ids      = grown;
-        chosen->capacity = capacity;
-    }
-    chosen->ids[chosen->count++] = id;
+    int64_t *grown = pawl_arena_grow(chosen->arena, chosen->ids, chosen->count, &chosen->capacity,
+                                     sizeof *grown);
+    if (grown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows");
+    chosen->ids            = grown;
+    grown[chosen->count++] = id;
     return PAWL_OK;
 }
 
@@ -67,14 +49,15 @@ static pawl_code select_named(const pawl__outbox_fields *fields, pawl_store *sto
                               pawl_arena *arena, selection *chosen, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < fields->ids.count; i++) {
+    for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         pawl_outbox_row row;
         pawl_arena_reset(arena);
-        code = pawl__outbox_row_find(store, fields->ids.items[i], arena, &row, error);
+        code = pawl__outbox_row_find(store, fields->words.ids.items[i], arena, &row, error);
         if (code == PAWL_OK && row.state != PAWL_OUTBOX_DEAD)
-            return pawl_error_set(
-                error, PAWL_EGONE, "outbox row %s is %s; only a dead one can be %s",
-                fields->ids.items[i], pawl__outbox_state_name(row.state), kind_of(fields)->done);
+            return pawl_error_set(error, PAWL_EGONE,
+                                  "outbox row %s is %s; only a dead one can be %s",
+                                  fields->words.ids.items[i], pawl__outbox_state_name(row.state),
+                                  is_retry(fields) ? "retried" : "discarded");
         if (code == PAWL_OK && !is_selected(chosen, row.id))
             code = select_row(chosen, row.id, error);
     }
@@ -87,14 +70,11 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
 {
     pawl_outbox_query query;
     pawl_outbox_rows  rows = {.count = 0};
-    pawl_arena       *kept = pawl_arena_create(0); /* beyond a page */
     pawl_code         code = pawl__outbox_query(fields, &query, error);
-    if (code == PAWL_OK && kept == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
-        code = pawl__outbox_query_saga(fields, store, kept, &query, error);
+        code = pawl__outbox_query_saga(fields, store, chosen->arena, &query, error);
     query.states    = 1U << PAWL_OUTBOX_DEAD;
-    query.count_max = COMMIT_ROWS;
+    query.count_max = PAWL__BULK_PAGE;
     do {
         pawl_arena_reset(arena);
         if (code == PAWL_OK)
@@ -104,21 +84,7 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
             code        = select_row(chosen, rows.items[i].id, error);
         }
     } while (code == PAWL_OK && rows.count == query.count_max);
-    pawl_arena_destroy(kept);
     return code;
-}
-
-static pawl_code ask(const pawl__outbox_fields *fields, const reset_kind *kind, size_t count,
-                     pawl_error *error)
-{
-    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 100];
-    if (fields->is_agreed || count == 0)
-        return PAWL_OK;
-    snprintf(question, sizeof question, "%s %zu dead outbox row%s of %s%s?", kind->question, count,
-             count == 1 ? "" : "s", pawl__masked(fields->at.store, url, sizeof url), kind->warning);
-    char action[40];
-    snprintf(action, sizeof action, "%s --all", kind->name);
-    return pawl__agree(action, kind->done, question, error);
 }
 
 /* Makes the note that the row's attempts show: "by anna: the receiver was down". */
@@ -135,77 +101,42 @@ static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MA
                           PAWL_ERROR_TEXT_SIZE_MAX);
 }
 
-/* Settles rows in one commit; each row is a group of its own unless `is_whole`. */
-static pawl_code commit_rows(pawl_store *store, const int64_t *ids, size_t count,
-                             const pawl_outbox_reset *like, bool is_whole, pawl_arena *arena,
-                             size_t *refused_count, pawl_error *error)
+/* ---- Settling ------------------------------------------------------------------ */
+
+typedef struct settling {
+    pawl__bulk_loop   loop;
+    pawl_store       *store;
+    pawl_arena       *arena; /* of one commit */
+    selection         chosen;
+    pawl_outbox_reset like;
+} settling;
+
+/* Each row is a group of its own, but for rows that are named. */
+static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *done,
+                             pawl_error *error)
 {
-    pawl_arena_reset(arena);
-    pawl_refusals      refused = {.arena = arena};
-    pawl_outbox_reset *items   = pawl_arena_take(arena, count * sizeof *items);
+    settling *it       = context;
+    bool      is_whole = !it->loop.words->is_all;
+    pawl_arena_reset(it->arena);
+    pawl_refusals      refused = {.arena = it->arena};
+    pawl_outbox_reset *items   = pawl_arena_take(it->arena, count * sizeof *items);
     if (items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", count);
+    it->like.at = pawl_clock_now(NULL);
     for (size_t i = 0; i < count; i++) {
-        items[i]       = *like;
-        items[i].id    = ids[i];
+        items[i]       = it->like;
+        items[i].id    = it->chosen.ids[first + i];
         items[i].unit  = (uint32_t)i;
         items[i].group = is_whole ? 0 : (uint32_t)i;
     }
-    pawl_changes changes = {.now          = like->at,
+    pawl_changes changes = {.now          = it->like.at,
                             .unit_count   = (uint32_t)count,
                             .group_count  = is_whole ? 1 : (uint32_t)count,
                             .outbox_reset = {items, count}};
-    pawl_code    code    = pawl_store_commit(store, &changes, is_whole ? NULL : &refused, error);
-    *refused_count += refused.count;
+    pawl_code    code = pawl_store_commit(it->store, &changes, is_whole ? NULL : &refused, error);
+    it->loop.left[0].count += refused.count;
+    *done = count - refused.count;
     return code;
-}
-
-static pawl_code reset_rows(const pawl__outbox_fields *fields, const reset_kind *kind,
-                            pawl_store *store, const selection *chosen, pawl_arena *arena,
-                            size_t *refused, pawl_error *error)
-{
-    char              note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
-    size_t            done = 0;
-    pawl_code         code = make_note(fields->reason, note, error);
-    pawl_outbox_reset like = {.action = kind->action, .note = pawl_text_of(note)};
-    while (code == PAWL_OK && done < chosen->count) {
-        size_t left  = chosen->count - done;
-        size_t count = left < COMMIT_ROWS ? left : COMMIT_ROWS;
-        like.at      = pawl_clock_now(NULL);
-        code = commit_rows(store, chosen->ids + done, count, &like, !fields->is_all, arena, refused,
-                           error);
-        if (code != PAWL_OK)
-            break;
-        done += count;
-        if (fields->is_all)
-            pawl__progress(kind->done, (int64_t)done, (int64_t)chosen->count);
-    }
-    if (fields->is_all)
-        pawl__progress_end((int64_t)done);
-    if (code == PAWL_OK || done == 0)
-        return code;
-    return pawl_error_wrap(error, code, "after %zu rows were %s", done - *refused, kind->done);
-}
-
-static pawl_code print_done(const pawl__outbox_fields *fields, const reset_kind *kind, size_t done,
-                            size_t refused, pawl_error *error)
-{
-    if (fields->is_json) {
-        yyjson_mut_doc *doc = pawl__json_create();
-        if (doc != NULL) {
-            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_uint(doc, root, kind->done, done);
-            yyjson_mut_obj_add_uint(doc, root, "no_longer_dead", refused);
-        }
-        return pawl__json_print(doc, stdout, error);
-    }
-    printf("%s %zu outbox row%s", kind->done, done, done == 1 ? "" : "s");
-    if (done > 0 && kind->action == PAWL_OUTBOX_RETRY)
-        fputs("; rows with an ordering key go out of order", stdout);
-    if (refused > 0)
-        printf("; %zu %s no longer dead", refused, refused == 1 ? "was" : "were");
-    putchar('\n');
-    return PAWL_OK;
 }
 
 /* Refuses --all beside row numbers, and filters without --all. */
@@ -216,38 +147,47 @@ pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error
                       fields->source != NULL || fields->destination != NULL ||
                       fields->type != NULL || fields->causation_id != NULL ||
                       fields->states != NULL || fields->attempts != 0;
-    if (fields->is_all && fields->ids.count > 0)
-        return pawl_error_set(error, PAWL_EINVAL, "give --all or rows, not both");
-    if (!fields->is_all && fields->ids.count == 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl outbox %s needs rows, or --all and what they have in common",
-                              fields->action);
-    if (!fields->is_all && (has_filter || fields->is_agreed))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl outbox %s: %s goes with --all, not with rows that are named",
-                              fields->action, has_filter ? "a filter" : "--yes");
+    pawl_code code = pawl__bulk_words_check(&fields->words, "rows", "rows", has_filter, error);
+    if (code != PAWL_OK)
+        return code;
     if (fields->states != NULL && strcmp(fields->states, "dead") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--state %s: only dead rows can be %s",
-                              fields->states, kind_of(fields)->done);
-    pawl_code code = pawl__text_check("--reason", fields->reason, error);
-    return code == PAWL_OK ? make_note(fields->reason, note, error) : code;
+                              fields->states, is_retry(fields) ? "retried" : "discarded");
+    code = pawl__text_check("--reason", fields->words.reason, error);
+    return code == PAWL_OK ? make_note(fields->words.reason, note, error) : code;
 }
 
 pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena *arena,
                              pawl_error *error)
 {
     const pawl__outbox_fields *fields  = context;
-    const reset_kind          *kind    = kind_of(fields);
-    selection                  chosen  = {NULL, 0, 0};
-    size_t                     refused = 0;
-    pawl_code code = fields->is_all ? select_all(fields, store, arena, &chosen, error)
-                                    : select_named(fields, store, arena, &chosen, error);
-    if (code == PAWL_OK && fields->is_all)
-        code = ask(fields, kind, chosen.count, error);
+    bool                       is_sent = is_retry(fields);
+    const char                *done    = is_sent ? "retried" : "discarded";
+    char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    settling  it   = {.store = store, .arena = arena, .chosen.arena = pawl_arena_create(0)};
+    pawl_code code = it.chosen.arena != NULL ? make_note(fields->words.reason, note, error)
+                                             : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    it.like = (pawl_outbox_reset){.action = is_sent ? PAWL_OUTBOX_RETRY : PAWL_OUTBOX_DISCARD,
+                                  .note   = pawl_text_of(note)};
+    it.loop = (pawl__bulk_loop){
+        .at       = &fields->at,
+        .words    = &fields->words,
+        .question = is_sent ? "send" : "discard",
+        .noun     = "outbox row",
+        .asked    = "dead outbox row",
+        .ending   = is_sent ? " again, out of order" : ", for good",
+        .done     = done,
+        .key      = done,
+        .note     = is_sent ? "; rows with an ordering key go out of order" : "",
+        .settle   = settle_rows,
+        .context  = &it,
+        .left     = {{"no_longer_dead", 0, "was no longer dead", "were no longer dead"}}};
     if (code == PAWL_OK)
-        code = reset_rows(fields, kind, store, &chosen, arena, &refused, error);
+        code = fields->words.is_all ? select_all(fields, store, arena, &it.chosen, error)
+                                    : select_named(fields, store, arena, &it.chosen, error);
+    it.loop.total = it.chosen.count;
     if (code == PAWL_OK)
-        code = print_done(fields, kind, chosen.count - refused, refused, error);
-    pawl_free(chosen.ids);
+        code = pawl__bulk_loop_run(&it.loop, error);
+    pawl_arena_destroy(it.chosen.arena);
     return code;
 }

@@ -39,7 +39,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__queue_verb_arguments[] = {
     {.name    = "ACTION",
-     .offset  = offsetof(pawl__queue_fields, action),
+     .offset  = offsetof(pawl__queue_fields, words.action),
      .choices = action_names,
      .lines   = action_lines},
     {.name        = "QUEUE",
@@ -61,23 +61,23 @@ const pawl__option pawl__queue_verb_options[] = {
     PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
     OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
            "for good, without dead letters"),
-    OPTION("dry-run", FLAG, is_dry, NULL, FOR_TAKE, "only count them"),
+    OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_TAKE, "only count them"),
     OPTION("due", TEXT, due, "WHEN", FOR_PEEK | FOR_TAKE,
            "now: what is due; later: what is scheduled or retried", .choices = due_names),
     OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
            "no message with a larger number, as peek has it: to go on", 1, INT64_MAX),
     PAWL__OPTION_LIMIT(pawl__queue_fields, limit, FOR_PEEK, "messages"),
     PAWL__OPTION_PREFIX(pawl__queue_fields, at),
-    OPTION("rate", COUNT, rate, "N", FOR_TAKE, "at most N messages a second", 1, INT64_MAX),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    OPTION("rate", COUNT, words.rate, "N", FOR_TAKE, "at most N messages a second", 1, INT64_MAX),
+    OPTION("reason", TEXT, words.reason, "TEXT", FOR_CHANGE, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
     OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
     OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
            "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
-    OPTION("yes", FLAG, is_agreed, NULL, FOR_TAKE, "without asking"),
+    OPTION("yes", FLAG, words.is_agreed, NULL, FOR_TAKE, "without asking"),
     {.name = NULL},
 };
 
@@ -159,7 +159,7 @@ const pawl__report pawl__queue_verb_reports[] = {
 static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *columns,
                           const char *noun, size_t row_size, pawl_arena *arena)
 {
-    return pawl__view_of(columns, noun, row_size, fields->is_json, arena);
+    return pawl__view_of(columns, noun, row_size, fields->words.is_json, arena);
 }
 
 /* ---- List and show --------------------------------------------------------- */
@@ -190,7 +190,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues", infos.count);
     for (size_t i = 0; i < infos.count; i++)
         rows[i] = row_of(&infos.items[i]);
-    if (infos.count == 0 && !fields->is_json)
+    if (infos.count == 0 && !fields->words.is_json)
         fputs("there is no queue\n", stderr);
     return pawl__rows_print(&view, rows, infos.count, error);
 }
@@ -373,7 +373,7 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
     it.arena   = pawl_arena_create(0);
     if (it.arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = fields->is_revealed && !fields->is_json
+    code = fields->is_revealed && !fields->words.is_json
                ? print_pages(&view, &it, fields->limit, error)
                : pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_arena_destroy(it.arena);
@@ -384,13 +384,14 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
 
 static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error)
 {
-    bool is_list = strcmp(fields->action, "list") == 0;
+    bool is_list = strcmp(fields->words.action, "list") == 0;
     if (is_list && fields->queue != NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl queue list takes options, not '%s'; did you mean show %s?",
                               fields->queue, fields->queue);
     if (!is_list && fields->queue == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s needs a QUEUE", fields->action);
+        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s needs a QUEUE",
+                              fields->words.action);
     pawl_code code = pawl__filter_check("QUEUE", fields->queue, error);
     if (code == PAWL_OK)
         code = pawl__filter_check("--id", fields->id, error);
@@ -398,7 +399,7 @@ static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error
         code = pawl__filter_check("--type", fields->type, error);
     if (code == PAWL_OK)
         code = pawl__queue_take_check(fields, error);
-    return code == PAWL_OK ? pawl__reason_check(fields->reason, error) : code;
+    return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
@@ -410,7 +411,7 @@ int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
                                     [ACTION_PEEK]   = peek,
                                     [ACTION_RESUME] = pawl__queue_settle,
                                     [ACTION_SHOW]   = show};
-    pawl__queue_fields   fields  = {.action = NULL};
+    pawl__queue_fields   fields  = {.words = {.verb = "queue", .is_all = true}};
     pawl_error           error   = PAWL_ERROR_INIT;
     size_t               i       = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
@@ -419,7 +420,7 @@ int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
         code = check_words(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    while (strcmp(action_names[i], fields.action) != 0)
+    while (strcmp(action_names[i], fields.words.action) != 0)
         i++;
     return pawl__store_look(&fields.at, looks[i], &fields);
 }

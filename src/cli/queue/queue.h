@@ -6,14 +6,16 @@
 #define PAWL_CLI_QUEUE_H
 
 #include "cli/base/actions.h"
+#include "cli/bulk/bulk_loop.h"
 
 typedef struct pawl__queue_fields {
     pawl__store_fields at;
-    const char        *action, *queue;
-    const char        *due, *id, *type, *reason, *to; /* as they were given, or NULL */
-    pawl__texts        where;                         /* conditions as those of `pawl find` */
-    int64_t            limit, rate, last;
-    bool               is_json, is_revealed, is_agreed, is_dry, is_discarding;
+    pawl__bulk_words   words;
+    const char        *queue;
+    const char        *due, *id, *type, *to; /* as they were given, or NULL */
+    pawl__texts        where;                /* conditions as those of `pawl find` */
+    int64_t            limit, last;
+    bool               is_revealed, is_discarding;
 } pawl__queue_fields;
 
 /* PAWL_ENOTFOUND: nothing in the store names the queue. */

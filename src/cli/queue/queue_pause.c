@@ -43,7 +43,7 @@ pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void
 static pawl_code print_done(const pawl__queue_fields *fields, const char *done, pawl_error *error)
 {
     yyjson_mut_doc *doc = NULL;
-    if (!fields->is_json) {
+    if (!fields->words.is_json) {
         printf("%s queue %s\n", done, fields->queue);
         return PAWL_OK;
     }
@@ -85,10 +85,11 @@ pawl_code pawl__queue_settle(const void *context, pawl_store *store, pawl_arena 
                              pawl_error *error)
 {
     const pawl__queue_fields *fields   = context;
-    bool                      is_pause = strcmp(fields->action, "pause") == 0;
+    bool                      is_pause = strcmp(fields->words.action, "pause") == 0;
     pawl_text                 name     = pawl_text_of(fields->queue);
-    pawl_text        reason = fields->reason != NULL ? pawl_text_of(fields->reason) : PAWL_TEXT("");
-    pawl_time        now    = pawl_clock_now(NULL);
+    pawl_text                 reason =
+        fields->words.reason != NULL ? pawl_text_of(fields->words.reason) : PAWL_TEXT("");
+    pawl_time        now = pawl_clock_now(NULL);
     char             user[PAWL__USER_SIZE];
     pawl_queue_pause pause = {.is_paused = false};
     pawl_text        by    = pawl_text_of(pawl__user(user));

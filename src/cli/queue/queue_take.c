@@ -1,24 +1,20 @@
 /* queue_take.c - `pawl queue purge|move`: messages leave a queue.
  *
  * The selection is frozen by the number of the last message: what is sent meanwhile is not of it. It is
- * worked off in the order in which it would be claimed, in commits of PAGE at most, no faster than asked
- * for. Taken messages are in the queue no more: the same command with the same --last goes on after an
- * interruption. Messages in a worker's hand stay with it.
+ * worked off in the order in which it would be claimed, in the loop of bulk_loop.h. Taken messages are in the queue no
+ * more: the same command with the same --last goes on after an interruption. Messages in a worker's hand stay with it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/queue/queue.h"
 
-#include "cli/bulk/pace.h"
 #include "cli/message/find.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
-#define PAGE 256
-
 typedef struct taking {
+    pawl__bulk_loop           loop;
     const pawl__queue_fields *fields;
     pawl_queue_take           take;
     pawl_store               *store;
@@ -26,88 +22,55 @@ typedef struct taking {
     pawl_queue_query          query;
     pawl_queue_row            last; /* of the page before: its key */
     pawl__find_conditions     where;
-    bool                      is_last; /* the page was the last one */
-    int64_t                   begun;
-    size_t                    total, seen, done, unreadable;
+    pawl_queue_messages       found; /* the page */
+    size_t                    unreadable;
 } taking;
-
-static volatile sig_atomic_t is_interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    is_interrupted = 1;
-}
-
-static pawl_code check_interrupted(pawl_error *error)
-{
-    return is_interrupted ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted") : PAWL_OK;
-}
 
 static bool is_move(const taking *it)
 {
     return it->take.action == PAWL_TAKE_MOVE;
 }
 
-static const char *done_word(const taking *it)
-{
-    return is_move(it)                                ? "moved"
-           : it->take.action == PAWL_TAKE_DEAD_LETTER ? "dead-lettered"
-                                                      : "discarded";
-}
-
-/* The key in JSON. */
-static const char *done_key(const taking *it)
-{
-    return it->take.action == PAWL_TAKE_DEAD_LETTER ? "dead_lettered" : done_word(it);
-}
-
 /* ---- Pages ----------------------------------------------------------------- */
 
-/* Keeps those of the page that meet the conditions of --where. */
-static void keep_matches(taking *it, pawl_queue_messages *found)
+/* A page of the queue, of which those are kept that meet the conditions of --where. */
+static pawl_code next_matches(void *context, size_t size, size_t *count, bool *is_last,
+                              pawl_error *error)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        pawl__find_verdict verdict = pawl__find_match(&it->where, &found->items[i].row.message);
+    taking *it = context;
+    (void)size;
+    pawl_arena_reset(it->arena);
+    it->query.count_max = PAWL__BULK_PAGE;
+    pawl_code code = pawl_store_queue_find(it->store, &it->query, it->arena, &it->found, error);
+    *count         = 0;
+    *is_last       = it->found.count < PAWL__BULK_PAGE;
+    if (code != PAWL_OK || it->found.count == 0)
+        return code;
+    it->last        = (pawl_queue_row){.due = it->found.items[it->found.count - 1].row.due,
+                                       .seq = it->found.items[it->found.count - 1].row.seq};
+    it->query.after = &it->last;
+    for (size_t i = 0; i < it->found.count; i++) {
+        pawl__find_verdict verdict = pawl__find_match(&it->where, &it->found.items[i].row.message);
         it->unreadable += verdict == PAWL__FIND_UNREADABLE;
         if (verdict == PAWL__FIND_YES)
-            found->items[kept++] = found->items[i];
+            it->found.items[(*count)++] = it->found.items[i];
     }
-    found->count = kept;
-}
-
-static pawl_code next_page(taking *it, size_t size, pawl_queue_messages *found, pawl_error *error)
-{
-    pawl_arena_reset(it->arena);
-    it->query.count_max = size;
-    pawl_code code      = check_interrupted(error);
-    if (code == PAWL_OK)
-        code = pawl_store_queue_find(it->store, &it->query, it->arena, found, error);
-    it->is_last = found->count < size;
-    if (code != PAWL_OK || found->count == 0)
-        return code;
-    it->last        = (pawl_queue_row){.due = found->items[found->count - 1].row.due,
-                                       .seq = found->items[found->count - 1].row.seq};
-    it->query.after = &it->last;
-    keep_matches(it, found);
     return PAWL_OK;
 }
 
 /* Counts the selection, and freezes it at the last number. */
 static pawl_code count_all(taking *it, pawl_error *error)
 {
-    pawl_queue_messages found = {.count = 0};
-    pawl_code           code  = PAWL_OK;
-    int64_t             last  = 0;
-    while (code == PAWL_OK && !it->is_last) {
-        code = next_page(it, PAGE, &found, error);
-        for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
-            last = found.items[i].row.seq > last ? found.items[i].row.seq : last;
-        it->total += code == PAWL_OK ? found.count : 0;
+    pawl_code code = PAWL_OK;
+    int64_t   last = 0;
+    size_t    count;
+    for (bool is_last = false; code == PAWL_OK && !is_last;) {
+        code = next_matches(it, PAWL__BULK_PAGE, &count, &is_last, error);
+        for (size_t i = 0; i < count; i++)
+            last = it->found.items[i].row.seq > last ? it->found.items[i].row.seq : last;
+        it->loop.total += count;
     }
     it->query.after = NULL;
-    it->is_last     = false;
     if (last > 0) /* a number that is given may be larger than any that there is */
         it->query.seq_max = last;
     if (it->unreadable > 0)
@@ -116,115 +79,75 @@ static pawl_code count_all(taking *it, pawl_error *error)
     return code;
 }
 
-/* Takes `count` messages of a page, when the rate allows it. */
-static pawl_code take_some(taking *it, const pawl_queue_message *messages, size_t count,
+static pawl_code take_some(void *context, size_t first, size_t count, size_t *done,
                            pawl_error *error)
 {
-    int64_t seqs[PAGE];
-    size_t  taken = 0;
-    pawl__pace_wait(it->begun, (int64_t)it->seen, it->fields->rate);
-    pawl_code code = check_interrupted(error);
+    taking *it = context;
+    int64_t seqs[PAWL__BULK_PAGE];
     for (size_t i = 0; i < count; i++)
-        seqs[i] = messages[i].row.seq;
-    if (code == PAWL_OK)
-        code = pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL),
-                                     &taken, error);
-    if (code != PAWL_OK)
-        return code;
-    it->seen += count;
-    it->done += taken;
-    pawl__progress(done_word(it), (int64_t)it->seen, (int64_t)it->total);
-    return PAWL_OK;
+        seqs[i] = it->found.items[first + i].row.seq;
+    pawl_code code =
+        pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL), done, error);
+    it->loop.left[0].count += code == PAWL_OK ? count - *done : 0;
+    return code;
 }
 
-static pawl_code take_pages(taking *it, pawl_error *error)
+static pawl_code begin(void *context, pawl_error *error)
 {
-    size_t              size = pawl__pace_page(it->fields->rate, PAGE);
-    pawl_queue_messages found;
-    pawl_code           code = PAWL_OK;
-    it->begun                = pawl__pace_now();
-    if (it->total > size)
+    taking   *it   = context;
+    pawl_code code = PAWL_OK;
+    if (is_move(it) && it->loop.total > 0)
+        code = pawl__reader_warn(it->store, it->take.to, it->arena, error);
+    if (it->loop.total > PAWL__BULK_PAGE || (it->fields->words.rate != 0 && it->loop.total > 1))
         fprintf(stderr,
                 "pawl: if it is interrupted, the same command with --last %" PRId64 " goes on\n",
                 it->query.seq_max);
-    while (code == PAWL_OK && !it->is_last) {
-        code = next_page(it, PAGE, &found, error);
-        for (size_t i = 0; code == PAWL_OK && i < found.count; i += size)
-            code = take_some(it, &found.items[i], found.count - i < size ? found.count - i : size,
-                             error);
-    }
-    pawl__progress_end((int64_t)it->seen);
-    return code == PAWL_OK
-               ? code
-               : pawl_error_wrap(error, code,
-                                 "after %zu of %zu messages were %s; --last %" PRId64 " goes on",
-                                 it->done, it->total, done_word(it), it->query.seq_max);
+    return code;
 }
 
-/* ---- What is asked and said ------------------------------------------------- */
+/* ---- The words ----------------------------------------------------------------- */
 
-static pawl_code print_done(const taking *it, pawl_error *error)
+static void fill_words(taking *it)
 {
-    const char *key  = it->fields->is_dry ? "matching" : done_key(it);
-    size_t      done = it->fields->is_dry ? it->total : it->done, left = it->seen - it->done;
-    if (it->fields->is_json) {
-        yyjson_mut_doc *doc = pawl__json_create();
-        if (doc != NULL) {
-            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_str(doc, root, "queue", it->fields->queue);
-            yyjson_mut_obj_add_uint(doc, root, key, done);
-            yyjson_mut_obj_add_uint(doc, root, "left", left);
-            yyjson_mut_obj_add_sint(doc, root, "last", it->query.seq_max);
-        }
-        return pawl__json_print(doc, stdout, error);
-    }
-    printf(it->fields->is_dry ? "would be %s: %zu message%s of queue %s"
-                              : "%s %zu message%s of queue %s",
-           done_word(it), done, done == 1 ? "" : "s", it->fields->queue);
-    if (is_move(it))
-        printf(" to %s", it->fields->to);
-    if (left > 0)
-        printf("; %zu %s in flight, or gone", left, left == 1 ? "was" : "were");
-    putchar('\n');
-    return PAWL_OK;
-}
-
-static pawl_code ask(const taking *it, pawl_error *error)
-{
-    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 3 * PAWL_NAME_SIZE_MAX];
-    if (it->fields->is_agreed || it->total == 0)
-        return PAWL_OK;
-    snprintf(question, sizeof question, "%s %zu message%s of queue %s of %s%s%s?",
-             is_move(it)                            ? "move"
-             : it->take.action == PAWL_TAKE_DISCARD ? "discard"
-                                                    : "make dead letters of",
-             it->total, it->total == 1 ? "" : "s", it->fields->queue,
-             pawl__masked(it->fields->at.store, url, sizeof url),
-             is_move(it)                            ? " to "
-             : it->take.action == PAWL_TAKE_DISCARD ? ", for good"
-                                                    : "",
-             is_move(it) ? it->fields->to : "");
-    return pawl__agree(it->fields->action, done_word(it), question, error);
+    bool is_dead = it->take.action == PAWL_TAKE_DEAD_LETTER;
+    it->loop     = (pawl__bulk_loop){
+            .at       = &it->fields->at,
+            .words    = &it->fields->words,
+            .command  = it->fields->words.action,
+            .question = is_move(it) ? "move"
+                        : is_dead   ? "make dead letters of"
+                                    : "discard",
+            .noun     = "message",
+            .done     = is_move(it) ? "moved"
+                        : is_dead   ? "dead-lettered"
+                                    : "discarded",
+            .key      = is_move(it) ? "moved"
+                        : is_dead   ? "dead_lettered"
+                                    : "discarded",
+            .first    = {.key = "queue", .text = it->fields->queue},
+            .page     = next_matches,
+            .settle   = take_some,
+            .begin    = begin,
+            .context  = it,
+            .left     = {{"left", 0, "was in flight, or gone", "were in flight, or gone"}}};
 }
 
 static pawl_code work(taking *it, pawl_error *error)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    pawl_code        code   = count_all(it, error);
-    if (code == PAWL_OK && it->fields->is_dry)
-        return print_done(it, error);
-    if (code == PAWL_OK)
-        code = ask(it, error);
-    if (code != PAWL_OK)
-        return code;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    if (is_move(it) && it->total > 0)
-        code = pawl__reader_warn(it->store, it->take.to, it->arena, error);
-    if (code == PAWL_OK && it->total > 0)
-        code = take_pages(it, error);
-    return code == PAWL_OK ? print_done(it, error) : code;
+    char place[PAWL_NAME_SIZE_MAX + 20], to[PAWL_NAME_SIZE_MAX + 20] = "", resume[60];
+    fill_words(it);
+    pawl_code code = count_all(it, error);
+    snprintf(place, sizeof place, " of queue %s", it->fields->queue);
+    if (is_move(it))
+        snprintf(to, sizeof to, " to %s", it->fields->to);
+    snprintf(resume, sizeof resume, "; --last %" PRId64 " goes on", it->query.seq_max);
+    it->loop.place  = place;
+    it->loop.to     = to;
+    it->loop.ending = is_move(it) ? to : it->take.action == PAWL_TAKE_DISCARD ? ", for good" : "";
+    it->loop.resume = resume;
+    it->loop.dry    = (pawl__bulk_fact){.key = "left"};
+    it->loop.last   = (pawl__bulk_fact){.key = "last", .number = it->query.seq_max};
+    return code == PAWL_OK ? pawl__bulk_loop_run(&it->loop, error) : code;
 }
 
 pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *arena,
@@ -232,7 +155,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
 {
     const pawl__queue_fields *fields = context;
     char                      user[PAWL__USER_SIZE];
-    bool                      is_purge = strcmp(fields->action, "purge") == 0;
+    bool                      is_purge = strcmp(fields->words.action, "purge") == 0;
     taking                    it       = {.fields = fields,
                                           .store  = store,
                                           .take   = {.action = !is_purge ? PAWL_TAKE_MOVE
@@ -241,7 +164,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
                                                      .queue  = pawl_text_of(fields->queue),
                                                      .to     = pawl_text_of(fields->to),
                                                      .by     = pawl_text_of(pawl__user(user)),
-                                                     .reason = pawl_text_of(fields->reason)},
+                                                     .reason = pawl_text_of(fields->words.reason)},
                                           .query  = {.queue   = pawl_text_of(fields->queue),
                                                      .type    = pawl_text_of(fields->type),
                                                      .seq_max = fields->last}};
@@ -267,11 +190,11 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
 
 pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error)
 {
-    bool is_purge = strcmp(fields->action, "purge") == 0;
-    bool is_moved = strcmp(fields->action, "move") == 0;
+    bool is_purge = strcmp(fields->words.action, "purge") == 0;
+    bool is_moved = strcmp(fields->words.action, "move") == 0;
     if (!is_moved && fields->to != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s takes one QUEUE, not '%s' as well",
-                              fields->action, fields->to);
+                              fields->words.action, fields->to);
     if (is_moved && fields->to == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl queue move needs the QUEUE that the messages go to");

@@ -7,7 +7,7 @@
  */
 #include "cli/saga/verify_upgrade.h"
 
-#include "cli/bulk/pace.h"
+#include "cli/bulk/bulk_loop.h"
 
 #include <string.h>
 

@@ -40,11 +40,11 @@ PAWL__LINES_FIT(action_names, action_lines);
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
     {.name    = "ACTION",
-     .offset  = offsetof(pawl__timeout_fields, action),
+     .offset  = offsetof(pawl__timeout_fields, words.action),
      .choices = action_names,
      .lines   = action_lines},
     {.name        = "ID",
-     .offset      = offsetof(pawl__timeout_fields, ids),
+     .offset      = offsetof(pawl__timeout_fields, words.ids),
      .is_optional = true,
      .is_list     = true,
      .help        = "as list has it"},
@@ -54,7 +54,7 @@ const pawl__argument pawl__timeout_verb_arguments[] = {
 #define OPTION(name, kind, member, ...) \
     PAWL__OPTION(pawl__timeout_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__timeout_verb_options[] = {
-    OPTION("all", FLAG, is_all, NULL, FOR_BULK, "every timeout that the options match"),
+    OPTION("all", FLAG, words.is_all, NULL, FOR_BULK, "every timeout that the options match"),
     OPTION("app", TEXT, application, "APP.so", 0,
            "the program that has the sagas: they are named by their values"),
     OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
@@ -62,12 +62,12 @@ const pawl__option pawl__timeout_verb_options[] = {
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
     OPTION("destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
            "that are handled from this queue, or sent to this route; set needs it without --app"),
-    OPTION("dry-run", FLAG, is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
+    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
     OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
+    OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
     OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
            "of this saga; by its value with --app"),
     PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix, 0),
@@ -77,7 +77,7 @@ const pawl__option pawl__timeout_verb_options[] = {
     PAWL__OPTION_STORE(pawl__timeout_fields, at),
     OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
     OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
-    OPTION("yes", FLAG, is_agreed, NULL, FOR_BULK, "with --all: without asking"),
+    OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
 
@@ -97,9 +97,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__timeout_query         query;
     pawl_timeout_rows           rows  = {.count = 0};
     pawl_code                   code  = pawl__timeout_query_read(fields, &query, error);
-    size_t                      limit = fields->limit != 0 ? (size_t)fields->limit
-                                        : fields->is_json  ? 0
-                                                           : PAWL__LINES_DEFAULT;
+    size_t                      limit = fields->limit != 0      ? (size_t)fields->limit
+                                        : fields->words.is_json ? 0
+                                                                : PAWL__LINES_DEFAULT;
     query.count_max                   = limit != 0 ? limit + 1 : 0;
     if (code == PAWL_OK)
         code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
@@ -158,8 +158,8 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = find_next(store, shown, view.now, arena, error);
     if (code != PAWL_OK)
         return code;
-    return fields->is_json ? pawl__rows_print(&view, shown, 1, error)
-                           : pawl__row_page(&view, shown, error);
+    return fields->words.is_json ? pawl__rows_print(&view, shown, 1, error)
+                                 : pawl__row_page(&view, shown, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -167,20 +167,20 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *error)
 {
     pawl__timeout_query query;
-    size_t              count   = fields->ids.count;
-    bool                is_list = strcmp(fields->action, "list") == 0;
-    bool                is_show = strcmp(fields->action, "show") == 0;
-    bool                is_set  = strcmp(fields->action, "set") == 0;
+    size_t              count   = fields->words.ids.count;
+    bool                is_list = strcmp(fields->words.action, "list") == 0;
+    bool                is_show = strcmp(fields->words.action, "show") == 0;
+    bool                is_set  = strcmp(fields->words.action, "set") == 0;
     pawl_code           code    = PAWL_OK;
     if (is_list && count > 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout list takes options, not '%s'; did you mean show %s?",
-                              fields->ids.items[0], fields->ids.items[0]);
+                              fields->words.ids.items[0], fields->words.ids.items[0]);
     if (is_show && count != 1)
         return pawl_error_set(error, PAWL_EINVAL, "pawl timeout show needs one ID, got %zu", count);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl_uuid id;
-        code = pawl_uuid_parse(pawl_text_of(fields->ids.items[i]), &id, error);
+        code = pawl_uuid_parse(pawl_text_of(fields->words.ids.items[i]), &id, error);
         if (code != PAWL_OK)
             code = pawl_error_wrap(error, code, "ID");
     }
@@ -199,7 +199,7 @@ int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
                                     [ACTION_RUN_NOW] = pawl__timeout_settle,
                                     [ACTION_SET]     = pawl__timeout_set,
                                     [ACTION_SHOW]    = show};
-    pawl__timeout_fields fields  = {.action = NULL};
+    pawl__timeout_fields fields  = {.words.verb = "timeout"};
     pawl_error           error   = PAWL_ERROR_INIT;
     size_t               i       = 0;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
@@ -208,7 +208,7 @@ int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
         code = check_words(&fields, &error);
     if (code == PAWL_OK)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
+    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
         i++;
     int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
                                     : pawl__fail(code, &error);

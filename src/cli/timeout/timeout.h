@@ -7,19 +7,17 @@
 #ifndef PAWL_CLI_TIMEOUT_H
 #define PAWL_CLI_TIMEOUT_H
 
+#include "cli/bulk/bulk_loop.h"
 #include "cli/saga/saga_find.h"
 
 typedef struct pawl__timeout_fields {
     pawl__store_fields at;
-    const char        *action;
-    pawl__texts        ids;
+    pawl__bulk_words   words;
     const char        *destination, *name, *saga, *saga_type;
     const char        *since, *until, *to; /* times, as they were given */
-    const char        *reason;
     const char        *application, *saga_prefix;
     pawl__saga_book    book; /* of the application */
     int64_t            by, limit;
-    bool               is_all, is_agreed, is_dry, is_json;
 } pawl__timeout_fields;
 
 /* The selection of the words. */

@@ -153,8 +153,8 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__t
     pawl_code    code = PAWL_OK;
     if (fields->saga != NULL)
         code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
-    if (code == PAWL_OK && fields->ids.count > 0)
-        return find_named(&fields->ids, id, store, arena, rows, error);
+    if (code == PAWL_OK && fields->words.ids.count > 0)
+        return find_named(&fields->words.ids, id, store, arena, rows, error);
     for (size_t asked = query->count_max; code == PAWL_OK; asked *= 8) {
         code = pawl_store_timeout_list(store, id, asked, arena, rows, error);
         if (code != PAWL_OK)

@@ -43,7 +43,7 @@ static const pawl__column lease_columns[] = {
 pawl__view pawl__timeout_view(const pawl__timeout_fields *fields, pawl_arena *arena)
 {
     return pawl__view_of(pawl__timeout_columns, "timeout", sizeof(pawl__shown_timeout),
-                         fields->is_json, arena);
+                         fields->words.is_json, arena);
 }
 
 pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
@@ -59,7 +59,7 @@ pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *st
     pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
     for (size_t i = 0; i < count; i++) {
         (*shown)[i] = (pawl__shown_timeout){.row = rows[i], .saga = sagas[i].name};
-        if (sagas[i].name.size > 0 && !fields->is_json)
+        if (sagas[i].name.size > 0 && !fields->words.is_json)
             (*shown)[i].row.saga_type = sagas[i].name;
     }
     return code;

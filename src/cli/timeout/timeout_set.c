@@ -21,11 +21,11 @@
 pawl_code pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error)
 {
     pawl_text type, value;
-    if (fields->ids.count > 0)
+    if (fields->words.ids.count > 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set takes options, not '%s'; one that is there is "
                               "moved: pawl timeout move %s --by DURATION",
-                              fields->ids.items[0], fields->ids.items[0]);
+                              fields->words.ids.items[0], fields->words.ids.items[0]);
     if (fields->saga == NULL || fields->name == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --saga TYPE/VALUE and --name NAME");
@@ -41,7 +41,7 @@ pawl_code pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --app APP.so, or --destination and the "
                               "saga as TYPE/ID");
-    return code == PAWL_OK ? pawl__reason_check(fields->reason, error) : code;
+    return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
 /* ---- The saga ------------------------------------------------------------------ */
@@ -118,7 +118,7 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
     pawl_uuid_format(row->id.uuid, id);
     pawl_time_format(row->due, due);
     pawl_time_format(was, before);
-    if (!fields->is_json) {
+    if (!fields->words.is_json) {
         printf("set timeout %s of %s for %.*s, due %s%s%s\n", fields->name, fields->saga,
                PAWL_TEXT_ARGS(row->destination), pawl__age_text(row->due, now, age),
                was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
@@ -155,6 +155,6 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
         code = find_own(store, &row, &was, arena, error);
     if (code == PAWL_OK)
         code = pawl_store_timeout_set(store, &row, pawl_text_of(pawl__user(user)),
-                                      pawl_text_of(fields->reason), now, &row.id, error);
+                                      pawl_text_of(fields->words.reason), now, &row.id, error);
     return code == PAWL_OK ? print_set(fields, &row, was, now, error) : code;
 }

@@ -1,0 +1,199 @@
+/* bulk_loop.c - asks, settles a selection slice by slice no faster than its rate, and counts. See bulk_loop.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/bulk/bulk_loop.h"
+
+#include <signal.h>
+#include <time.h>
+
+/* ---- The pace -------------------------------------------------------------- */
+
+int64_t pawl__pace_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+void pawl__pace_wait(int64_t begun, int64_t done, int64_t rate)
+{
+    if (rate == 0)
+        return;
+    int64_t         left = begun + done * INT64_C(1000000) / rate - pawl__pace_now();
+    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
+    if (left > 0)
+        (void)nanosleep(&span, NULL);
+}
+
+/* Rows of one commit: at a rate those of a tenth of a second. */
+static size_t slice_of(int64_t rate)
+{
+    size_t wanted = rate != 0 ? ((size_t)rate + 9) / 10 : PAWL__BULK_PAGE;
+    return wanted < PAWL__BULK_PAGE ? wanted : PAWL__BULK_PAGE;
+}
+
+/* ---- What is asked and said ------------------------------------------------- */
+
+/* NULL is nothing. */
+static const char *said(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static pawl_code ask(const pawl__bulk_loop *it, pawl_error *error)
+{
+    char command[40], url[PAWL_URL_SIZE_MAX + 1],
+        question[PAWL_URL_SIZE_MAX + 3 * PAWL_NAME_SIZE_MAX];
+    if (!it->words->is_all || it->words->is_agreed || it->total == 0)
+        return PAWL_OK;
+    snprintf(question, sizeof question, "%s %zu %s%s%s of %s%s?", it->question, it->total,
+             it->asked != NULL ? it->asked : it->noun, plural(it->total), said(it->place),
+             pawl__masked(it->at->store, url, sizeof url), said(it->ending));
+    snprintf(command, sizeof command, "%s --all", it->words->action);
+    return pawl__agree(it->command != NULL ? it->command : command, it->done, question, error);
+}
+
+static void add_fact(yyjson_mut_doc *doc, const pawl__bulk_fact *fact)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    if (fact->key != NULL && fact->text != NULL)
+        yyjson_mut_obj_add_str(doc, root, fact->key, fact->text);
+    else if (fact->key != NULL)
+        yyjson_mut_obj_add_sint(doc, root, fact->key, fact->number);
+}
+
+static pawl_code print_json(const pawl__bulk_loop *it, pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, stdout, error);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    add_fact(doc, &it->first);
+    yyjson_mut_obj_add_uint(doc, root, it->words->is_dry ? "matching" : it->key,
+                            it->words->is_dry ? it->total : it->did);
+    if (it->words->is_dry)
+        add_fact(doc, &it->dry);
+    for (const pawl__bulk_count *left = it->left; !it->words->is_dry && left->key != NULL; left++)
+        yyjson_mut_obj_add_uint(doc, root, left->key, left->count);
+    add_fact(doc, &it->last);
+    return pawl__json_print(doc, stdout, error);
+}
+
+pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it, pawl_error *error)
+{
+    if (it->words->is_json)
+        return print_json(it, error);
+    size_t count = it->words->is_dry ? it->total : it->did;
+    printf("%s%s%s %zu %s%s%s%s%s", it->words->is_dry ? "would be " : "", it->done,
+           it->words->is_dry ? ":" : "", count, it->noun, plural(count), said(it->place),
+           said(it->to), it->words->is_dry ? said(it->until) : "");
+    if (count > 0 && !it->words->is_dry)
+        fputs(said(it->note), stdout);
+    for (const pawl__bulk_count *left = it->left; !it->words->is_dry && left->key != NULL; left++)
+        if (left->count > 0)
+            printf("; %zu %s", left->count, left->count == 1 ? left->one : left->many);
+    putchar('\n');
+    return PAWL_OK;
+}
+
+/* ---- The loop -------------------------------------------------------------- */
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+static pawl_code check_interrupted(pawl_error *error)
+{
+    return is_interrupted ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted") : PAWL_OK;
+}
+
+static pawl_code settle_slices(pawl__bulk_loop *it, int64_t begun, size_t size, size_t count,
+                               pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t first = 0; code == PAWL_OK && first < count; first += size) {
+        size_t slice = count - first < size ? count - first : size, done = 0;
+        pawl__pace_wait(begun, (int64_t)it->seen, it->words->rate);
+        code = check_interrupted(error);
+        if (code == PAWL_OK)
+            code = it->settle(it->context, first, slice, &done, error);
+        if (code != PAWL_OK)
+            return code;
+        it->seen += slice;
+        it->did += done;
+        if (it->words->is_all)
+            pawl__progress(it->done, (int64_t)it->seen, (int64_t)it->total);
+    }
+    return code;
+}
+
+static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
+{
+    struct sigaction action  = {.sa_handler = on_signal};
+    size_t           size    = slice_of(it->words->rate), count;
+    int64_t          begun   = pawl__pace_now();
+    bool             is_last = it->total == 0;
+    pawl_code        code    = PAWL_OK;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    while (code == PAWL_OK && !is_last) {
+        count   = it->total;
+        is_last = true;
+        if (it->page != NULL)
+            code = it->page(it->context, size, &count, &is_last, error);
+        if (code == PAWL_OK)
+            code = settle_slices(it, begun, size, count, error);
+    }
+    if (it->words->is_all)
+        pawl__progress_end((int64_t)it->seen);
+    if (code == PAWL_OK || (it->seen == 0 && it->resume == NULL))
+        return code;
+    return pawl_error_wrap(error, code, "after %zu of %zu %s%s were %s%s", it->did, it->total,
+                           it->noun, plural(it->total), it->done, said(it->resume));
+}
+
+pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (!it->words->is_dry)
+        code = ask(it, error);
+    if (code == PAWL_OK && !it->words->is_dry && it->begin != NULL)
+        code = it->begin(it->context, error);
+    if (code == PAWL_OK && !it->words->is_dry)
+        code = work_off(it, error);
+    return code == PAWL_OK ? pawl__bulk_loop_print(it, error) : code;
+}
+
+/* ---- Words ------------------------------------------------------------------ */
+
+pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids, const char *rows,
+                                 bool has_filter, pawl_error *error)
+{
+    const char *extra = has_filter         ? "a filter"
+                        : words->is_agreed ? "--yes"
+                        : words->is_dry    ? "--dry-run"
+                        : words->rate != 0 ? "--rate"
+                                           : NULL;
+    if (words->is_all && words->ids.count > 0)
+        return pawl_error_set(error, PAWL_EINVAL, "give --all or %s, not both", ids);
+    if (!words->is_all && words->ids.count == 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl %s %s needs %s, or --all and what they have in common",
+                              words->verb, words->action, ids);
+    if (!words->is_all && extra != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl %s %s: %s goes with --all, not with %s that are named",
+                              words->verb, words->action, extra, rows);
+    return PAWL_OK;
+}
