@@ -12,11 +12,16 @@
                  .cents = (order)->cents, .customer = (order)->customer,              \
                  .product = (order)->product, .at = (order)->at, .note = (order)->note)
 
-static pawl_code on_step(pawl_context *ctx, bench_order *order, const bench_step *message)
+static void note_step(pawl_context *ctx, const bench_step *message)
 {
     const pawl__bench_job *job = pawl_user(ctx);
     if (job->on_step != NULL)
         job->on_step(message->step);
+}
+
+static pawl_code on_step(pawl_context *ctx, bench_order *order, const bench_step *message)
+{
+    note_step(ctx, message);
     order->steps++;
     order->cents += message->cents;
     order->customer = message->customer;
@@ -59,11 +64,28 @@ static pawl_code on_relay(pawl_context *ctx, const bench_step *message)
 }
 PAWL_MESSAGE_HANDLER(on_relay, bench_step);
 
+static pawl_code on_no_op(pawl_context *ctx, const bench_step *message)
+{
+    note_step(ctx, message);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_no_op, bench_step);
+
 static const pawl_endpoint_spec relay = {.name     = PAWL__BENCH_QUEUE,
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_relay)})};
+static const pawl_endpoint_spec no_op = {.name     = PAWL__BENCH_QUEUE,
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_no_op)})};
 
 static const pawl_application relay_application = {PAWL_APPLICATION_HEAD, .name = "bench-relay",
                                                    .endpoints = PAWL_ENDPOINTS(&relay)};
+static const pawl_application no_op_application = {PAWL_APPLICATION_HEAD, .name = "bench-no-op",
+                                                   .endpoints = PAWL_ENDPOINTS(&no_op)};
+
+static const pawl_application *const applications[] = {
+    [PAWL__BENCH_SAGA_STEP] = &pawl__bench_application,
+    [PAWL__BENCH_RELAY]     = &relay_application,
+    [PAWL__BENCH_NO_OP]     = &no_op_application,
+};
 
 /* The mixing step of splitmix64: one to one, so no two numbers meet. */
 static uint64_t mix(uint64_t value)
@@ -108,8 +130,7 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.user                  = (void *)job;
     options.transport             = job->transport;
     options.history               = job->has_history ? PAWL_DAYS(30) : 0;
-    return pawl_endpoint_create(job->is_relay ? &relay_application : &pawl__bench_application, NULL,
-                                &options, endpoint, error);
+    return pawl_endpoint_create(applications[job->handler], NULL, &options, endpoint, error);
 }
 
 pawl_code pawl__bench_work_off(pawl_endpoint *endpoint, const char *what, int64_t count,

@@ -19,9 +19,9 @@
 #define SEED 1
 
 static const pawl__bench_workload *const workloads[] = {
-    &pawl__bench_append,  &pawl__bench_broker,       &pawl__bench_history,   &pawl__bench_hot_saga,
-    &pawl__bench_latency, &pawl__bench_outbox_drain, &pawl__bench_retention, &pawl__bench_saga_step,
-    &pawl__bench_steady,  &pawl__bench_timeouts,
+    &pawl__bench_append,    &pawl__bench_broker, &pawl__bench_history,      &pawl__bench_hot_saga,
+    &pawl__bench_latency,   &pawl__bench_no_op,  &pawl__bench_outbox_drain, &pawl__bench_retention,
+    &pawl__bench_saga_step, &pawl__bench_steady, &pawl__bench_timeouts,
 };
 
 typedef struct session {
@@ -252,6 +252,7 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     s->missed = (pawl_error)PAWL_ERROR_INIT;
     s->job    = (pawl__bench_job){.messages = s->options.messages,
                                   .batch    = s->options.batch,
+                                  .handler  = s->workload->handler,
                                   .seed     = SEED,
                                   .url      = s->ground.round,
                                   .target   = s->ground.target,

@@ -132,8 +132,8 @@ static pawl_code check_store(const pawl__bench_job *job, pawl_error *error)
     pawl__bench_handle handle;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = job->is_relay ? pawl__bench_check_relayed(&handle, job, error)
-                             : pawl__bench_check_steps(&handle, job, 0, error);
+        code = job->handler == PAWL__BENCH_RELAY ? pawl__bench_check_relayed(&handle, job, error)
+                                                 : pawl__bench_check_steps(&handle, job, 0, error);
     pawl__bench_close(&handle);
     return code;
 }
@@ -153,7 +153,7 @@ static pawl_code run_steps(const pawl__bench_job *job, int64_t *microseconds, pa
 static pawl_code run_relay(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     pawl__bench_job relayed = *job;
-    relayed.is_relay        = true;
+    relayed.handler         = PAWL__BENCH_RELAY;
     return run_steps(&relayed, microseconds, error);
 }
 

@@ -12,7 +12,7 @@
  *     background.c     an endpoint that runs while the benchmark watches
  *     timed.c          a driver that notes what passes through another one
  *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
- *     latency.c broker.c
+ *     latency.c broker.c no_op.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
  *     post_office.c    messages in the queues of a broker
@@ -42,6 +42,13 @@
 #define PAWL__BENCH_SAGA_PREFIX "pawl_bench_saga_"
 #define PAWL__BENCH_QUEUE "bench"
 
+/* The handler of a message: the saga's, one that only sends it on, or one that does nothing. */
+typedef enum pawl__bench_handler {
+    PAWL__BENCH_SAGA_STEP,
+    PAWL__BENCH_RELAY,
+    PAWL__BENCH_NO_OP,
+} pawl__bench_handler;
+
 /* One round on one store. */
 typedef struct pawl__bench_job {
     int64_t     messages;
@@ -54,7 +61,7 @@ typedef struct pawl__bench_job {
     pawl__bench_figures           *figures;     /* notes of a run beside its time */
     bool                           has_history; /* the endpoint keeps one */
     const char                    *transport;   /* URL#QUEUE that the endpoint reads, or NULL */
-    bool                           is_relay;    /* handled without a saga: sent on, and no more */
+    pawl__bench_handler            handler;
     /* Told of each step as its handler begins, on the endpoint's thread; or NULL. */
     void (*on_step)(int64_t number);
 } pawl__bench_job;
@@ -79,6 +86,7 @@ typedef struct pawl__bench_beside {
 
 typedef struct pawl__bench_workload {
     const char           *name;
+    pawl__bench_handler   handler;
     pawl__bench_fn       *fill; /* makes the tables and what is to be worked off */
     pawl__bench_timed_fn *run;  /* pawl */
     /* After pawl and after the loop alike: did it do all of the work? */
@@ -104,6 +112,7 @@ extern const pawl__bench_workload pawl__bench_broker;
 extern const pawl__bench_workload pawl__bench_history;
 extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_latency;
+extern const pawl__bench_workload pawl__bench_no_op;
 extern const pawl__bench_workload pawl__bench_outbox_drain;
 extern const pawl__bench_workload pawl__bench_retention;
 extern const pawl__bench_workload pawl__bench_saga_step;

@@ -180,6 +180,7 @@ static pawl_code copy_database(const pawl__bench_ground *ground, pawl_error *err
 }
 
 static const pawl__bench_limit limits[] = {
+    {"no-op", pawl__bench_mongo_saga_step},
     {"saga-step", pawl__bench_mongo_saga_step},
     {NULL, NULL},
 };
@@ -189,4 +190,5 @@ const pawl__bench_kind pawl_bench_kind = {.kind_size = sizeof(pawl__bench_kind),
                                           .copy      = copy_database,
                                           .drop      = drop_database,
                                           .limits    = limits,
-                                          .no_limit  = "on MongoDB only saga-step has a loop"};
+                                          .no_limit =
+                                              "on MongoDB only saga-step and no-op have a loop"};

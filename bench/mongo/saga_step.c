@@ -6,6 +6,8 @@
  * Each kind of document is one find or one bulk for the whole batch, from the fence on in one transaction. Of a
  * message's body no JSON is parsed; what is needed stands behind a fixed text.
  *
+ * no-op: the same without sagas and outbox rows.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "limit_mongo.h"
@@ -45,6 +47,7 @@ typedef struct session {
     pawl_random          random;
     pawl_time            now;
     int64_t              batch;
+    bool                 has_saga;
     int64_t              number; /* of the next outbox row */
     step                *steps;
     order               *orders;
@@ -494,15 +497,19 @@ static size_t run_batch(session *s)
         return 0;
     stamp(s);
     look_at_inbox(s);
-    load_sagas(s);
-    move(s);
-    take_numbers(s);
+    if (s->has_saga) {
+        load_sagas(s);
+        move(s);
+        take_numbers(s);
+    }
     pawl__mg_begin(&s->l, s->workers, s->now, (int64_t)s->count);
     delete_messages(s);
     mark_messages(s);
-    insert_sagas(s);
-    update_sagas(s);
-    add_dispatches(s);
+    if (s->has_saga) {
+        insert_sagas(s);
+        update_sagas(s);
+        add_dispatches(s);
+    }
     pawl__mg_commit(&s->l);
     return s->count;
 }
@@ -531,6 +538,7 @@ static void open_collections(session *s, const char *url)
 static pawl_code make_session(session *s, const pawl__bench_job *job, pawl_error *error)
 {
     s->batch      = job->batch;
+    s->has_saga   = job->handler == PAWL__BENCH_SAGA_STEP;
     s->slot_count = 16;
     while (s->slot_count < (size_t)job->batch * 2)
         s->slot_count *= 2;

@@ -199,6 +199,7 @@ static pawl_code copy_database(const pawl__bench_ground *ground, pawl_error *err
 static const pawl__bench_limit limits[] = {
     {"append", pawl__bench_mysql_append},
     {"latency", pawl__bench_mysql_latency},
+    {"no-op", pawl__bench_mysql_saga_step},
     {"outbox-drain", pawl__bench_mysql_outbox_drain},
     {"saga-step", pawl__bench_mysql_saga_step},
     {"timeouts", pawl__bench_mysql_timeouts},

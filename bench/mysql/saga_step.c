@@ -9,6 +9,7 @@
  *
  * latency: the same with one message, which the loop sends before on a connection of its own;
  * the claim goes out when that is done.
+ * no-op: the same without sagas and outbox rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -114,6 +115,7 @@ typedef struct session {
     char        now[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time   time;
     int64_t     batch;
+    bool        has_saga;
     step       *steps;
     order      *orders;
     size_t      order_count;
@@ -156,6 +158,7 @@ static pawl_code make_session(session *s, const pawl__bench_job *job, pawl_error
     static const bool is_int[COLUMN_COUNT] = {
         [SEQS] = true, [VERSIONS] = true, [INDEXES] = true, [SAGA_VERSIONS] = true};
     s->batch      = job->batch;
+    s->has_saga   = job->handler == PAWL__BENCH_SAGA_STEP;
     s->slot_count = 16;
     while (s->slot_count < (size_t)job->batch * 2)
         s->slot_count *= 2;
@@ -249,10 +252,13 @@ static void add_saga(session *s)
 static void look_and_load(session *s)
 {
     pawl__my_ask(&s->l, LOOK, &s->columns[IDS], "look at the inbox");
-    pawl__my_ask(&s->l, LOAD, &s->columns[ORDER_IDS], "load");
+    if (s->has_saga)
+        pawl__my_ask(&s->l, LOAD, &s->columns[ORDER_IDS], "load");
     pawl__my_take(&s->l, LOOK);
     while (pawl__my_fetch(&s->l, LOOK))
         s->l.code = pawl_error_set(s->l.error, PAWL_EBUG, "the loop: a message in the inbox");
+    if (!s->has_saga)
+        return;
     pawl__my_take(&s->l, LOAD);
     while (pawl__my_fetch(&s->l, LOAD))
         add_saga(s);
@@ -347,8 +353,10 @@ static void save(session *s, size_t count)
     pawl__my_send_fence(&s->l, s->now, (int64_t)count);
     pawl__my_write(&s->l, DONE, done, 1, "messages deleted");
     pawl__my_write(&s->l, MARK, mark, 2, "inbox marks");
-    send_sagas(s);
-    send_dispatches(s, count);
+    if (s->has_saga) {
+        send_sagas(s);
+        send_dispatches(s, count);
+    }
     pawl__my_read(&s->l);
     pawl__my_query(&s->l, "commit");
 }
@@ -359,7 +367,8 @@ static size_t run_batch(session *s)
     if (count == 0 || s->l.code != PAWL_OK)
         return 0;
     look_and_load(s);
-    move(s, count);
+    if (s->has_saga)
+        move(s, count);
     save(s, count);
     send_claim(s);
     return count;

@@ -251,6 +251,7 @@ static pawl_code copy_schema(const pawl__bench_ground *ground, pawl_error *error
 static const pawl__bench_limit limits[] = {
     {"append", pawl__bench_postgres_append},
     {"latency", pawl__bench_postgres_latency},
+    {"no-op", pawl__bench_postgres_saga_step},
     {"outbox-drain", pawl__bench_postgres_outbox_drain},
     {"saga-step", pawl__bench_postgres_saga_step},
     {"timeouts", pawl__bench_postgres_timeouts},

@@ -106,6 +106,7 @@ static pawl_code copy_file(const pawl__bench_ground *ground, pawl_error *error)
 static const pawl__bench_limit sqlite_limits[] = {
     {"append", pawl__bench_sqlite_append},
     {"latency", pawl__bench_sqlite_latency},
+    {"no-op", pawl__bench_sqlite_saga_step},
     {"outbox-drain", pawl__bench_sqlite_outbox_drain},
     {"saga-step", pawl__bench_sqlite_saga_step},
     {"timeouts", pawl__bench_sqlite_timeouts},

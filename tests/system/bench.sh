@@ -140,7 +140,7 @@ run_others()
     check_numbers due_per_s
 }
 
-for workload in saga-step outbox-drain timeouts append; do
+for workload in saga-step no-op outbox-drain timeouts append; do
     echo "== $workload, memory"
     run_json 0 $workload --store memory:bench --messages 100 --batch 16 --rounds 2
     [ "$(member limit_per_s)" = null ] || die "a limit on memory: $(member limit_per_s)"
@@ -160,7 +160,7 @@ expect 2 "due are 11 timeouts, the limit is that of the messages, 10" \
 
 need_sqlite
 store=sqlite:$work/bench.db
-for workload in saga-step outbox-drain timeouts append; do
+for workload in saga-step no-op outbox-drain timeouts append; do
     echo "== $workload, SQLite"
     run_json "0 1" $workload --store "$store" --messages 500 --batch 64 --rounds 1
     for name in workload store messages batch rounds seed; do
@@ -186,7 +186,7 @@ only_these_files "code err out"
 echo "== odd numbers"
 for arguments in "--messages 1 --batch 1 --rounds 1" "--messages 13 --batch 5 --rounds 2" \
     "--messages 6 --batch 4096 --rounds 1"; do
-    for workload in saga-step append; do
+    for workload in saga-step no-op append; do
         # shellcheck disable=SC2086
         run_json "0 1" $workload --store "$store" $arguments
         check_verdict

@@ -53,26 +53,27 @@ run_json()
     check_keys bench
 }
 
-# run_loop ARGUMENT ...: saga-step, which has a loop.
+# run_loop ARGUMENT ...: a workload that has a loop.
 run_loop()
 {
     local key
-    run_json saga-step "$@"
+    run_json "$@"
     for key in limit_per_s ratio; do
-        is_number "$(member $key)" || die "$key is $(member $key): bench saga-step $*"
+        is_number "$(member $key)" || die "$key is $(member $key): bench $*"
     done
 }
 
-echo "== saga-step beside its loop"
-run_loop --messages 150 --batch 60 --rounds 2
-run_loop --messages 13 --batch 5 --rounds 1
-run_loop --messages 60 --batch 4096 --rounds 1 # sagas with several messages in a batch
+echo "== beside a loop"
+run_loop saga-step --messages 150 --batch 60 --rounds 2
+run_loop no-op --messages 150 --batch 60 --rounds 1
+run_loop saga-step --messages 13 --batch 5 --rounds 1
+run_loop saga-step --messages 60 --batch 4096 --rounds 1 # sagas with several messages in a batch
 
 echo "== workloads without a loop"
 for workload in outbox-drain timeouts append; do
     run_json $workload --messages 60 --batch 30 --rounds 1
     [ "$(member limit_per_s)" = null ] || die "limit_per_s of $workload is $(member limit_per_s)"
-    [ "$(member no_limit)" = '"on MongoDB only saga-step has a loop"' ] || die "no_limit is $(member no_limit)"
+    [ "$(member no_limit)" = '"on MongoDB only saga-step and no-op have a loop"' ] || die "no_limit is $(member no_limit)"
 done
 
 echo "== what is there stays"

@@ -53,7 +53,7 @@ run_json()
 run_all()
 {
     local workload found
-    for workload in saga-step outbox-drain timeouts append; do
+    for workload in saga-step no-op outbox-drain timeouts append; do
         echo "== $workload, ${server%%:*}"
         run_json $workload --messages 150 --batch 60 --rounds 2
         run_json $workload --messages 13 --batch 5 --rounds 1

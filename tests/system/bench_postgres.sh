@@ -51,7 +51,7 @@ run_json()
     check_keys bench
 }
 
-for workload in saga-step outbox-drain timeouts append; do
+for workload in saga-step no-op outbox-drain timeouts append; do
     echo "== $workload"
     run_json $workload --messages 700 --batch 64 --rounds 2
     [ "$(member workload)" = "\"$workload\"" ] || die "workload is $(member workload)"
@@ -73,7 +73,7 @@ pawl bench append --store "${server/#postgres:/postgresql:}" --messages 20 --rou
 grep -qE '^  limit +[0-9]+ /s$' "$work/out" || die "postgresql: no loop beside it"
 
 echo "== odd numbers"
-for workload in saga-step outbox-drain timeouts append; do
+for workload in saga-step no-op outbox-drain timeouts append; do
     run_json $workload --messages 1 --batch 1 --rounds 1
     run_json $workload --messages 13 --batch 5 --rounds 1
 done

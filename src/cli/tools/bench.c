@@ -13,15 +13,16 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const       workloads[] = {"append",  "broker",       "history",   "hot-saga",
-                                              "latency", "outbox-drain", "retention", "saga-step",
-                                              "steady",  "timeouts",     NULL};
+static const char *const       workloads[] = {"append",    "broker", "history",      "hot-saga",
+                                              "latency",   "no-op",  "outbox-drain", "retention",
+                                              "saga-step", "steady", "timeouts",     NULL};
 static const pawl__choice_line workload_lines[] = {
     {"", "a commit of events and rows of the outbox, without an endpoint"},
     {"", "from a queue of RabbitMQ into another, beside a bare loop"},
     {"", "saga-step with a history, beside the same without"},
     {"", "many workers that all want one saga"},
     {"", "from a message's commit to its handler, and to the handler's commit"},
+    {"", "messages for a handler that does nothing"},
     {"", "rows of the outbox, to a receiver that takes all"},
     {"", "saga-step while old deduplication records are swept"},
     {"", "a saga is loaded, changed and saved by each message"},
