@@ -3,6 +3,10 @@
 in a circle, found by the functions that they define and name. A circle is refused unless the
 head of one of its files explains it: the pairs of EXPLAINED, with the words that do.
 
+The folders of src/runtime are rooms in an order: a file names functions and headers of its own
+room and of those before it. A file that names some of a later room is an arrow upward, counted
+once for each of its files; more than ARROWS_MAX are refused. runtime.h stands before all.
+
 The check is first tried on made-up files.
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,6 +23,9 @@ EXPLAINED = {
     ("help.c", "main.c"): ("help.c", "it reads main.c's table of verbs"),
     ("outbox.c", "outbox_reset.c"): ("outbox_reset.c", "each of the two files calls the other"),
 }
+ROOMS = """common ordered schedule outbox inbound worker aggregator projection retention operate endpoint
+    test_kit""".split()
+ARROWS_MAX = 9
 DEFINITION = re.compile(r"^(?!static)[A-Za-z_][\w \*]*?\b(pawl_\w+)\([^;{]*\)\s*\n\{", re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
@@ -62,6 +69,19 @@ def refused(files):
             yield circle
 
 
+def rank(name):
+    """Of a file below src/runtime; a folder without a place in the order is an error."""
+    return ROOMS.index(name.split("/")[0]) if "/" in name else 0
+
+
+def arrows(files):
+    """Each pair of files of src/runtime of which the first names something of the other, in a later room."""
+    graph = calls(files)
+    for name, text in files.items():
+        graph[name] |= set(re.findall(r'^#include "runtime/([^"]+)"', text, re.M)) & set(files)
+    return sorted((name, to) for name in files for to in graph[name] if rank(to) > rank(name))
+
+
 def self_test():
     a = "int pawl__a(void)\n{\n    return %s;\n}\n"
     b = "int pawl__b(int x,\n           int y)\n{\n    return pawl__c();\n}\n"
@@ -73,6 +93,10 @@ def self_test():
     main = a % "pawl__c()"
     assert not list(refused({"help.c": head + c, "main.c": main}))
     assert list(refused({"help.c": c, "main.c": main})) == [("help.c", "main.c")]
+    rooms = {"outbox/b.c": b, "worker/c.c": c, "runtime.h": '#include "runtime/common/x.h"\n', "common/x.h": ""}
+    assert arrows(rooms) == [("outbox/b.c", "worker/c.c")]
+    rooms = {"worker/b.c": b, "outbox/c.c": c, "outbox/b.h": '#include "runtime/worker/c.h"\n', "worker/c.h": ""}
+    assert arrows(rooms) == [("outbox/b.h", "worker/c.h")]
 
 
 def main():
@@ -86,6 +110,12 @@ def main():
         for circle in refused(files):
             print("these files call each other in a circle:", ", ".join(circle))
             bad = True
+    runtime = root / "src/runtime"
+    upward = arrows({str(p.relative_to(runtime)): p.read_text() for p in sorted(runtime.rglob("*.[ch]"))})
+    if len(upward) > ARROWS_MAX:
+        print("%d arrows upward in src/runtime, %d are allowed:" % (len(upward), ARROWS_MAX))
+        print("\n".join("    %s names something of %s" % arrow for arrow in upward))
+        bad = True
     sys.exit(bad)
 
 

@@ -171,7 +171,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
 
 static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    if (!unit->is_direct)
+    if (!unit->is_rowless)
         *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
     log_failed(batch, unit);
     switch (unit->end) {

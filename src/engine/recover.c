@@ -74,7 +74,7 @@ static int32_t retries_of(int32_t declared, int32_t without)
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code)
 {
     /* A version that is not read yet is no failure. */
-    if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER || unit->is_direct)
+    if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER || unit->is_rowless)
         return 0;
     return retries_of(row_of(engine, unit, code)->immediate,
                       is_worth_again(code) ? engine->immediate_retries : 0);
@@ -101,7 +101,7 @@ bool pawl__unit_is_done(const pawl__unit *unit)
 static bool is_left_to_row(const pawl__batch *batch, pawl__unit *unit, pawl_code code,
                            pawl_text error)
 {
-    if (!unit->is_direct)
+    if (!unit->is_rowless)
         return false;
     unit->end   = PAWL__END_RELEASED;
     unit->code  = code;

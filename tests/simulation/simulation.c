@@ -466,7 +466,7 @@ void simulation_init(const simulation_application *application, bool is_traced, 
     run.is_traced  = is_traced;
     run.has_canary = has_canary;
     pawl_log_set(say, is_traced ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, NULL);
-    machine_own(&pawl__turn_is_taken, sizeof pawl__turn_is_taken);
+    machine_own(&pawl__isolation_is_running, sizeof pawl__isolation_is_running);
     machine_begin(0);
     machine_end();
     make_waiters();

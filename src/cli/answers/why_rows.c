@@ -7,7 +7,7 @@
 #include "cli/answers/why.h"
 #include "cli/outbox/outbox.h"
 #include "cli/timeout/timeout.h"
-#include "runtime/projection/projection.h"
+#include "runtime/common/clock.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #define PAWL_CLI_LIMITS_H
 
 #include "cli/base/options.h"
-#include "runtime/operate/observe/health_rows.h"
+#include "runtime/common/health_rows.h"
 
 /* Rows of a verb's options, for a field of type pawl__texts. */
 #define PAWL__OPTION_HEALTH(fields, member)                                \

@@ -17,8 +17,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/aggregator/flush.h"
 #include "runtime/worker/hot_sagas.h"
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 
 #include <string.h>
 
@@ -208,13 +209,13 @@ static bool has_room(const pawl__worker *worker, const target *item)
  * go. */
 static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step, pawl_error *error)
 {
-    pawl__alone_end       end;
+    pawl__isolated_end    end;
     const pawl_text       partition = worker->batch->units[0].flush.partition;
     const pawl_session_id session   = worker->batch->units[0].session;
-    pawl_code             code      = pawl__alone_run_flush(worker, &end, step, error);
-    if (code != PAWL_OK || end == PAWL__ALONE_RAN)
+    pawl_code             code      = pawl__isolated_run_flush(worker, &end, step, error);
+    if (code != PAWL_OK || end == PAWL__ISOLATED_RAN)
         return code;
-    worker->has_unsure |= end == PAWL__ALONE_UNSURE;
+    worker->has_unsure |= end == PAWL__ISOLATED_UNSURE;
     pawl__batch_reset(worker->batch);
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         if (!pawl_text_equal(list->items[i].partition, partition))
@@ -249,7 +250,7 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
         worker->batch->units[i].now = now;
     int64_t refused = step->refused;
     code            = worker->has_turn ? run_alone(worker, list, step, error)
-                                       : pawl__worker_finish(worker, step, error);
+                                       : pawl__worker_run(worker, step, error);
     if (code == PAWL_OK)
         end_failed(worker, list);
     for (size_t i = 0; i < list->count && step->refused > refused; i++)
@@ -274,15 +275,15 @@ static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time no
     return code;
 }
 
-/* Care has no end before it is known whether somebody died of a partition: nothing else is claimed, and
- * all partitions are looked at again. */
+/* The isolation has no end before it is known whether a process crashed in a partition's flush: nothing else is claimed,
+ * and all partitions are checked again. */
 static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
 {
     if (!worker->has_unsure)
         return;
     worker->has_unsure = false;
-    pawl__deaths_look_at_partitions(worker->endpoint);
-    pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    pawl__isolation_check_partitions(worker->endpoint);
+    pawl__worker_pause(worker, PAWL__MARKER_PAUSE);
     step->is_idle = true;
     *did          = true;
 }
@@ -295,10 +296,10 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
     pawl_code code = PAWL_OK;
     bool      did  = false;
     pawl_time now  = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
-    for (size_t i = 0; i < worker->added_count && code == PAWL_OK; i++)
-        if (worker->added[i].aggregator->size > 0)
-            code = add_target(worker, &list, worker->added[i].aggregator,
-                              worker->added[i].partition, true);
+    for (size_t i = 0; i < worker->grown_count && code == PAWL_OK; i++)
+        if (worker->grown[i].aggregator->size > 0)
+            code = add_target(worker, &list, worker->grown[i].aggregator,
+                              worker->grown[i].partition, true);
     if (code == PAWL_OK)
         code = flush_targets(worker, &list, now, &did, step, error);
     await_unsure(worker, &did, step);
@@ -363,7 +364,7 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
     worker->has_check = take_check(worker);
-    worker->has_check |= worker->has_turn && pawl__deaths_take_partitions(endpoint);
+    worker->has_check |= worker->has_turn && pawl__isolation_take_partitions(endpoint);
     return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
 }

@@ -90,37 +90,3 @@ void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store 
     if (alarm->is_told)
         note_raised(alarm, store, now);
 }
-
-/* ---- Of the service -------------------------------------------------------- */
-
-static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, pawl_text lease)
-{
-    pawl_store *store = service->store;
-    int64_t     now   = pawl__watch_now(service->endpoint);
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_alarm  told  = {.worker   = pawl_store_worker(store),
-                         .endpoint = service->endpoint->model->endpoint,
-                         .what     = pawl_text_of(what),
-                         .text     = {.data = "", .size = 0},
-                         .since    = pawl__machine_now(service->endpoint),
-                         .epoch    = pawl_store_epoch(store),
-                         .lease    = lease};
-    if (pawl_uuid_compare(alarm->by.uuid, told.worker.uuid) != 0)
-        alarm->is_told = false; /* the handle was opened anew: nothing stands of the one before */
-    pawl__alarm_check_epoch(alarm, store);
-    pawl__alarm_act act = pawl__alarm_next(alarm, now);
-    if (act == PAWL__ALARM_NOTHING)
-        return;
-    if (act == PAWL__ALARM_RAISE)
-        told.text = pawl_text_of(alarm->why);
-    pawl_code code = pawl__alarm_tell(store, &told, act, &error);
-    pawl__alarm_note(alarm, act, store, code, now);
-    if (code != PAWL_OK)
-        pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);
-}
-
-void pawl__service_alarms_tell(pawl__service *service)
-{
-    tell(service, "retention", &service->sweep_alarm, (pawl_text){.data = "", .size = 0});
-    tell(service, "route", &service->route_alarm, service->lease_name);
-}

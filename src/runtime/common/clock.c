@@ -1,11 +1,14 @@
-/* clock.c - the two clocks, and the only file that reads the system's.
+/* clock.c - see clock.h; the only file that reads the system's clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/projection/projection.h"
+#include "runtime/runtime.h"
 
 #include <sys/random.h>
 #include <time.h>
+
+/* Later than this a beat is not late for a busy machine only. */
+#define LATE_MIN (3 * PAWL__STOPPED_TIME_BEAT)
 
 struct pawl_clock {
     _Atomic pawl_time now;
@@ -89,4 +92,40 @@ uint64_t pawl__system_seed(void)
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         seed = (uint64_t)read_clock(CLOCK_REALTIME) * UINT64_C(0x9E3779B97F4A7C15);
     return seed;
+}
+
+/* ---- Time in which the process was stopped ------------------------------------- */
+
+void pawl__stopped_time_init(pawl__stopped_time *it)
+{
+    *it = (pawl__stopped_time){.last = 0};
+    pthread_mutex_init(&it->mutex, NULL);
+}
+
+void pawl__stopped_time_destroy(pawl__stopped_time *it)
+{
+    pthread_mutex_destroy(&it->mutex);
+}
+
+static int64_t time_missed(const pawl__stopped_time *it, int64_t now)
+{
+    int64_t gap = now - it->last;
+    return it->last != 0 && gap > LATE_MIN ? gap : 0;
+}
+
+void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now)
+{
+    pthread_mutex_lock(&it->mutex);
+    it->stopped += time_missed(it, now);
+    it->last = now;
+    pthread_mutex_unlock(&it->mutex);
+}
+
+/* The thread that beats may go on later than the one that asks. */
+int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now)
+{
+    pthread_mutex_lock(&it->mutex);
+    int64_t time = it->stopped + time_missed(it, now);
+    pthread_mutex_unlock(&it->mutex);
+    return time;
 }

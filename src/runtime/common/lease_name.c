@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/projection/projection.h"
+#include "runtime/runtime.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 #ifndef PAWL_RUNTIME_METRICS_H
 #define PAWL_RUNTIME_METRICS_H
 
-#include "runtime/operate/observe/health_rows.h"
+#include "runtime/common/health_rows.h"
 
 #include <stdatomic.h>
 
@@ -212,9 +212,5 @@ typedef struct pawl__metrics_view {
 void pawl__metrics_read(const pawl__metrics *metrics, pawl__metrics_view *view);
 /* Is the metric in the view? */
 bool pawl__metrics_has(const pawl__metrics_view *view, const pawl__metric_row *row);
-
-/* metrics_text.c: all of it in Prometheus's text format, version 0.0.4. */
-pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,
-                             pawl_text *page);
 
 #endif

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/endpoint/threads.h"
+#include "runtime/runtime.h"
 
 #define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
 
@@ -97,12 +97,12 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pa
     return code;
 }
 
-pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
-                                    pawl_error *error)
+pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__app_call *app_call,
+                                    pawl_store **store, pawl_error *error)
 {
     pawl_code code = open_handle(endpoint, endpoint->settings.deadline, store, error);
     if (code == PAWL_OK) {
-        pawl__hand_set_worker(hand, *store);
+        pawl__app_call_set_worker(app_call, *store);
         add_own(endpoint, pawl_store_worker(*store));
         atomic_store(&endpoint->had_store, true);
     }
@@ -113,9 +113,10 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
             pawl_store_worker_open(*store, endpoint->model->endpoint, endpoint->model->types_json,
                                    pawl__machine_now(endpoint), error);
     if (code == PAWL_OK)
-        pawl__hand_set_beats(hand, pawl_store_worker_beat(*store, NULL, 0, 0, NULL) == PAWL_OK);
+        pawl__app_call_set_beats(app_call,
+                                 pawl_store_worker_beat(*store, NULL, 0, 0, NULL) == PAWL_OK);
     if (code != PAWL_OK)
-        pawl__endpoint_store_close(endpoint, hand, store);
+        pawl__endpoint_store_close(endpoint, app_call, store);
     return code;
 }
 
@@ -126,7 +127,8 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadl
     return open_handle(endpoint, deadline < most ? deadline : most, store, error);
 }
 
-void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)
+void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *app_call,
+                                pawl_store **store)
 {
     if (*store == NULL)
         return;
@@ -137,9 +139,8 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
         pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
         remember_lost(endpoint, worker);
     }
-    pawl__hand_set_worker(hand, NULL);
+    pawl__app_call_set_worker(app_call, NULL);
     remove_own(endpoint, worker);
-    pawl__breaker_forget(endpoint, worker);
     pawl_store_close(*store);
     *store = NULL;
 }

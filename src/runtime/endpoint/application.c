@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/runtime.h"
 
 #include "base/sized.h"

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/runtime.h"
 
 #include "base/calm.h"

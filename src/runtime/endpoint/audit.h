@@ -24,8 +24,5 @@ typedef struct pawl__auditing {
 /* Reads the option and adds the route, behind all others. PAWL_ECONFIG names the option, what it is, and what
  * is wrong with it. */
 pawl_code pawl__audit_take(pawl_endpoint *endpoint, pawl_error *error);
-/* outbox/sink.c: opens and closes a sink for the route's URL. Fails only when the URL itself is wrong, not when whoever it
- * names is away. */
-pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error);
 
 #endif

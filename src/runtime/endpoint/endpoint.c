@@ -8,8 +8,10 @@
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/pawl.h"
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/recovery.h"
 #include "runtime/inbound/intake.h"
+#include "runtime/operate/observe/observe.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
 #include "runtime/schedule/schedule.h"
@@ -130,7 +132,7 @@ static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
     pawl_code     code  = PAWL_OK;
     if (endpoint->settings.transport != NULL)
         code = pawl__intake_create(endpoint, &tried, error);
-    pawl__reading_begin(endpoint);
+    pawl__inbound_state_begin(endpoint);
     pawl__intake_destroy(tried);
     return code;
 }
@@ -181,8 +183,8 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);
-    pawl__pulse_init(&made->pulse);
-    pawl__handover_init(&made->handover);
+    pawl__stopped_time_init(&made->stopped_time);
+    pawl__offers_init(&made->offers);
     made->is_test  = is_test;
     made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -217,8 +219,8 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     if (endpoint->stop_fd >= 0)
         close(endpoint->stop_fd);
     pawl_free(endpoint->auditing.address);
-    pawl__pulse_destroy(&endpoint->pulse);
-    pawl__handover_destroy(&endpoint->handover);
+    pawl__stopped_time_destroy(&endpoint->stopped_time);
+    pawl__offers_destroy(&endpoint->offers);
     pthread_mutex_destroy(&endpoint->mutex);
     pawl_free(endpoint);
 }
@@ -228,7 +230,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     if (endpoint == NULL)
         return;
     pawl__observe_leave(endpoint);
-    pawl__intake_destroy(endpoint->reading.stepped);
+    pawl__intake_destroy(endpoint->inbound_state.stepped);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
     pawl__endpoint_leave(endpoint, false);
@@ -252,8 +254,8 @@ static pawl_time find_retry(const pawl_endpoint *endpoint)
         service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
     if (service != NULL && service->outbox_retry < retry)
         retry = service->outbox_retry;
-    if (service != NULL && service->is_leader && service->away.due < retry)
-        retry = service->away.due;
+    if (service != NULL && service->is_leader && service->unavailable.due < retry)
+        retry = service->unavailable.due;
     if (retry == PAWL_TIME_MAX)
         return retry;
     int64_t rest = retry - pawl__machine_now(endpoint);
@@ -266,7 +268,7 @@ static pawl_time find_look(const pawl_endpoint *endpoint)
 {
     return endpoint->settings.business != NULL
                ? PAWL_TIME_MAX
-               : pawl_time_add(pawl__business_now(endpoint), PAWL__PAUSE_PERIOD);
+               : pawl_time_add(pawl__business_now(endpoint), PAWL__QUEUE_PAUSE_PERIOD);
 }
 
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
@@ -293,8 +295,9 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
         step->next_due  = step->next_due < probe ? probe : step->next_due;
     }
     if (pawl__ordered_is_standby(endpoint->worker) || pawl__ordered_is_stuck(endpoint->worker))
-        step->next_due =
-            step->next_due < soon + PAWL__PAUSE_PERIOD ? soon + PAWL__PAUSE_PERIOD : step->next_due;
+        step->next_due = step->next_due < soon + PAWL__QUEUE_PAUSE_PERIOD
+                             ? soon + PAWL__QUEUE_PAUSE_PERIOD
+                             : step->next_due;
     pawl_time retry = find_retry(endpoint);
     if (retry < step->next_due)
         step->next_due = retry;
@@ -372,10 +375,11 @@ pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *c
     if (endpoint->settings.transport == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
                               endpoint->model->endpoint.data);
-    if (endpoint->reading.stepped == NULL)
-        code = pawl__intake_create(endpoint, &endpoint->reading.stepped, error);
-    return code == PAWL_OK ? pawl__intake_step(endpoint->reading.stepped, wait, -1, count, error)
-                           : code;
+    if (endpoint->inbound_state.stepped == NULL)
+        code = pawl__intake_create(endpoint, &endpoint->inbound_state.stepped, error);
+    return code == PAWL_OK
+               ? pawl__intake_step(endpoint->inbound_state.stepped, wait, -1, count, error)
+               : code;
 }
 
 pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)

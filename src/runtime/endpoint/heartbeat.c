@@ -12,60 +12,60 @@
 #define DEADLINE PAWL_SECONDS(5) /* of one call: three beats may fail before a worker is dead */
 
 /* Says once that it fails, and again after it went well. */
-static void say_failed(pawl__beater *beater, const pawl_error *error)
+static void say_failed(pawl__heartbeat *heartbeat, const pawl_error *error)
 {
-    if (!beater->has_failed)
+    if (!heartbeat->has_failed)
         pawl_log(PAWL_LOG_WARNING,
                  "endpoint %s: the store is not told that workers whose handlers run live: %s",
-                 beater->endpoint->model->endpoint.data, error->text);
-    beater->has_failed = true;
+                 heartbeat->endpoint->model->endpoint.data, error->text);
+    heartbeat->has_failed = true;
 }
 
-static void set_store(pawl__beater *beater, pawl_store *store)
+static void set_store(pawl__heartbeat *heartbeat, pawl_store *store)
 {
-    pthread_mutex_lock(&beater->mutex);
-    pawl_store *before = beater->store;
-    beater->store      = store;
-    pthread_mutex_unlock(&beater->mutex);
+    pthread_mutex_lock(&heartbeat->mutex);
+    pawl_store *before = heartbeat->store;
+    heartbeat->store   = store;
+    pthread_mutex_unlock(&heartbeat->mutex);
     pawl_store_close(before);
 }
 
-static void beat(pawl__beater *beater)
+static void beat(pawl__heartbeat *heartbeat)
 {
-    pawl_endpoint *endpoint = beater->endpoint;
-    pawl_worker_id workers[PAWL__BEATER_MAX];
+    pawl_endpoint *endpoint = heartbeat->endpoint;
+    pawl_worker_id workers[PAWL__HEARTBEAT_MAX];
     size_t         count = 0;
     pawl_store    *made  = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_code      code  = PAWL_OK;
-    for (size_t i = 0; i < beater->count; i++)
-        count += pawl__hand_needs_beat(beater->hands[i], endpoint, &workers[count]);
+    for (size_t i = 0; i < heartbeat->count; i++)
+        count += pawl__app_call_needs_beat(heartbeat->app_calls[i], endpoint, &workers[count]);
     if (count == 0)
         return;
-    if (beater->store == NULL) {
+    if (heartbeat->store == NULL) {
         code = pawl__endpoint_store_open_aside(endpoint, DEADLINE, &made, &error);
         if (code == PAWL_OK)
-            set_store(beater, made);
+            set_store(heartbeat, made);
     }
     if (code == PAWL_OK)
-        code = pawl_store_worker_beat(beater->store, workers, count, pawl__machine_now(endpoint),
+        code = pawl_store_worker_beat(heartbeat->store, workers, count, pawl__machine_now(endpoint),
                                       &error);
     if (code == PAWL_OK) {
-        beater->has_failed = false;
+        heartbeat->has_failed = false;
         return;
     }
-    set_store(beater, NULL);
-    say_failed(beater, &error);
+    set_store(heartbeat, NULL);
+    say_failed(heartbeat, &error);
 }
 
 static void *run(void *argument)
 {
-    pawl__beater *beater = argument;
-    struct pollfd stop   = {.fd = beater->stop_fd, .events = POLLIN};
+    pawl__heartbeat *heartbeat = argument;
+    struct pollfd    stop      = {.fd = heartbeat->stop_fd, .events = POLLIN};
     do
-        beat(beater);
-    while (poll(&stop, 1, (int)(PAWL__BEATER_PERIOD / 1000)) <= 0);
-    set_store(beater, NULL);
+        beat(heartbeat);
+    while (poll(&stop, 1, (int)(PAWL__HEARTBEAT_PERIOD / 1000)) <= 0);
+    set_store(heartbeat, NULL);
     return NULL;
 }
 
@@ -73,43 +73,43 @@ static bool is_needed(pawl__thread *const *threads, size_t count)
 {
     bool is_needed = false;
     for (size_t i = 0; i < count; i++)
-        is_needed |= threads[i]->is_started && pawl__hand_has_beats(threads[i]->hand);
+        is_needed |= threads[i]->is_started && pawl__app_call_has_beats(threads[i]->app_call);
     return is_needed;
 }
 
-void pawl__beater_start(pawl__beater *beater, pawl_endpoint *endpoint, pawl__thread *const *threads,
-                        size_t count)
+void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
+                           pawl__thread *const *threads, size_t count)
 {
-    if (beater->is_started || count > PAWL__BEATER_MAX || !is_needed(threads, count))
+    if (heartbeat->is_started || count > PAWL__HEARTBEAT_MAX || !is_needed(threads, count))
         return;
-    *beater =
-        (pawl__beater){.endpoint = endpoint, .stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    *heartbeat =
+        (pawl__heartbeat){.endpoint = endpoint, .stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     for (size_t i = 0; i < count; i++)
-        beater->hands[beater->count++] = threads[i]->hand;
-    pthread_mutex_init(&beater->mutex, NULL);
-    int failure        = pthread_create(&beater->thread, NULL, run, beater);
-    beater->is_started = failure == 0;
-    if (beater->is_started)
+        heartbeat->app_calls[heartbeat->count++] = threads[i]->app_call;
+    pthread_mutex_init(&heartbeat->mutex, NULL);
+    int failure           = pthread_create(&heartbeat->thread, NULL, run, heartbeat);
+    heartbeat->is_started = failure == 0;
+    if (heartbeat->is_started)
         return;
-    pthread_mutex_destroy(&beater->mutex);
-    close(beater->stop_fd);
+    pthread_mutex_destroy(&heartbeat->mutex);
+    close(heartbeat->stop_fd);
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: no thread for heartbeats: %s",
              endpoint->model->endpoint.data, strerror(failure));
 }
 
-void pawl__beater_stop(pawl__beater *beater)
+void pawl__heartbeat_stop(pawl__heartbeat *heartbeat)
 {
     static const uint64_t one = 1;
-    if (!beater->is_started)
+    if (!heartbeat->is_started)
         return;
-    ssize_t ignored = write(beater->stop_fd, &one, sizeof one);
+    ssize_t ignored = write(heartbeat->stop_fd, &one, sizeof one);
     (void)ignored;
-    pthread_mutex_lock(&beater->mutex);
-    if (beater->store != NULL)
-        pawl_store_interrupt(beater->store);
-    pthread_mutex_unlock(&beater->mutex);
-    pthread_join(beater->thread, NULL);
-    pthread_mutex_destroy(&beater->mutex);
-    close(beater->stop_fd);
-    beater->is_started = false;
+    pthread_mutex_lock(&heartbeat->mutex);
+    if (heartbeat->store != NULL)
+        pawl_store_interrupt(heartbeat->store);
+    pthread_mutex_unlock(&heartbeat->mutex);
+    pthread_join(heartbeat->thread, NULL);
+    pthread_mutex_destroy(&heartbeat->mutex);
+    close(heartbeat->stop_fd);
+    heartbeat->is_started = false;
 }

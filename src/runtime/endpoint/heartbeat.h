@@ -13,28 +13,28 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_BEATER_H
-#define PAWL_RUNTIME_BEATER_H
+#ifndef PAWL_RUNTIME_HEARTBEAT_H
+#define PAWL_RUNTIME_HEARTBEAT_H
 
 #include "runtime/endpoint/threads.h"
 
-#define PAWL__BEATER_PERIOD PAWL_SECONDS(5)
-#define PAWL__BEATER_MAX (PAWL_WORKERS_MAX + 2) /* workers, service, intake */
+#define PAWL__HEARTBEAT_PERIOD PAWL_SECONDS(5)
+#define PAWL__HEARTBEAT_MAX (PAWL_WORKERS_MAX + 2) /* workers, service, intake */
 
-typedef struct pawl__beater {
+typedef struct pawl__heartbeat {
     pawl_endpoint  *endpoint;
-    pawl__hand     *hands[PAWL__BEATER_MAX];
+    pawl__app_call *app_calls[PAWL__HEARTBEAT_MAX];
     size_t          count;
     pthread_t       thread;
     pthread_mutex_t mutex;
     pawl_store     *store; /* under the mutex; opened when the first worker needs it */
     int             stop_fd;
     bool            is_started, has_failed;
-} pawl__beater;
+} pawl__heartbeat;
 
 /* Begins the thread for these, unless it runs, when one of them has a worker that lives by heartbeats. */
-void pawl__beater_start(pawl__beater *beater, pawl_endpoint *endpoint, pawl__thread *const *threads,
-                        size_t count);
-void pawl__beater_stop(pawl__beater *beater);
+void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
+                           pawl__thread *const *threads, size_t count);
+void pawl__heartbeat_stop(pawl__heartbeat *heartbeat);
 
 #endif

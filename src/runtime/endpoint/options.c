@@ -6,6 +6,7 @@
 #include "engine/order.h"
 #include "runtime/runtime.h"
 
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/option_rows.h"
 #include "runtime/endpoint/recovery.h"
 #include "store/core/core.h"
@@ -308,12 +309,4 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
     if (code == PAWL_OK)
         code = take_routes(endpoint, settings, error);
     return code == PAWL_OK ? take_routes(endpoint, &defaults, error) : code;
-}
-
-const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
-{
-    for (size_t i = 0; i < endpoint->route_count; i++)
-        if (pawl_text_equal(pawl_text_of(endpoint->routes[i].name), name))
-            return &endpoint->routes[i];
-    return NULL;
 }

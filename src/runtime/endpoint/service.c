@@ -1,18 +1,10 @@
-/* service.c - the thread beside the workers: outbox runner, projections, retention, leases of dead
- * workers.
+/* service.c - see service.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/projection/projection.h"
+#include "runtime/retention/retention.h"
 
-#define SWEEP_PERIOD PAWL_MINUTES(1)
-#define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
-#define SWEEP_COUNT_MAX 2000
-#define SWEEP_FAILURES_MAX 10 /* in a row, before the critical action is called */
-/* Sweeping takes one part in so many of the time while many rows are old: enough for all that two
- * cores can handle, and less than a tenth of the time. */
-#define SWEEP_SHARE 12
-#define WORKER_RETENTION PAWL_DAYS(1)
 #define SET_BACK_MIN PAWL_SECONDS(1) /* a smaller step back is waited for */
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
@@ -22,25 +14,25 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     made->endpoint = endpoint;
-    pawl__hand_init(&made->hand);
-    made->store           = borrowed;
-    made->owns_store      = borrowed == NULL;
-    made->arena           = pawl_arena_create(0);
-    made->names           = pawl_arena_create(1024);
-    made->waiting.arena   = pawl_arena_create(4096);
-    made->away.left.arena = pawl_arena_create(4096);
-    made->last_now        = pawl__machine_now(endpoint);
-    made->sweep_due       = made->last_now;
-    made->reap_due        = made->last_now;
+    pawl__app_call_init(&made->app_call);
+    made->store                  = borrowed;
+    made->owns_store             = borrowed == NULL;
+    made->arena                  = pawl_arena_create(0);
+    made->names                  = pawl_arena_create(1024);
+    made->waiting.arena          = pawl_arena_create(4096);
+    made->unavailable.left.arena = pawl_arena_create(4096);
+    made->last_now               = pawl__machine_now(endpoint);
+    made->sweep_due              = made->last_now;
+    made->reap_due               = made->last_now;
     pawl__outbox_forget(made);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
                                                                  : pawl__system_seed());
     if (made->arena == NULL || made->names == NULL || made->waiting.arena == NULL ||
-        made->away.left.arena == NULL) {
+        made->unavailable.left.arena == NULL) {
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     }
-    pawl_code code = pawl__projections_create(endpoint, &made->hand, &made->projections, error);
+    pawl_code code = pawl__projections_create(endpoint, &made->app_call, &made->projections, error);
     if (code != PAWL_OK) {
         pawl__service_destroy(made);
         return code;
@@ -54,7 +46,7 @@ void pawl__service_leave(pawl__service *service)
     pawl__outbox_forget(service);
     pawl__outbox_close(service);
     if (service->owns_store)
-        pawl__endpoint_store_close(service->endpoint, &service->hand, &service->store);
+        pawl__endpoint_store_close(service->endpoint, &service->app_call, &service->store);
 }
 
 void pawl__service_destroy(pawl__service *service)
@@ -63,92 +55,12 @@ void pawl__service_destroy(pawl__service *service)
         return;
     pawl__service_leave(service);
     pawl__projections_destroy(service->projections);
-    pawl__hand_destroy(&service->hand);
+    pawl__app_call_destroy(&service->app_call);
     pawl_arena_destroy(service->arena);
     pawl_arena_destroy(service->names);
     pawl_arena_destroy(service->waiting.arena);
-    pawl_arena_destroy(service->away.left.arena);
+    pawl_arena_destroy(service->unavailable.left.arena);
     pawl_free(service);
-}
-
-/* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
-static bool is_handle_lost(pawl_code code)
-{
-    return code == PAWL_ELOST || code == PAWL_EUNKNOWN || code == PAWL_EFENCED ||
-           code == PAWL_EUNREACHABLE;
-}
-
-/* Clean-up that fails stops nothing, but a table that only grows has to be heard of
- * (O29). */
-static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
-{
-    const pawl_endpoint_options *settings = &service->endpoint->settings;
-    pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
-             error->text);
-    if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
-        pawl__alarm_want(&service->sweep_alarm, 0, pawl_text_of(error->text));
-        service->sweep_failures = 0;
-        if (settings->critical != NULL)
-            pawl__hand_critical(&service->hand, service->endpoint, "retention", error);
-        else
-            pawl_log(PAWL_LOG_ERROR, "retention of %s failed %d times in a row: %s",
-                     service->endpoint->model->endpoint.data, SWEEP_FAILURES_MAX, error->text);
-    }
-    return is_handle_lost(code) ? code : PAWL_OK;
-}
-
-/* Sweeps a bounded number of rows; the next sweep follows soon when more are left. */
-static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
-{
-    const pawl_endpoint_options *settings = &service->endpoint->settings;
-    int64_t                      outbox   = 0;
-    pawl_sweep                   request  = {
-                           .inbox_before   = pawl_time_add(now, -settings->inbox_retention),
-                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
-                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
-                           .count_max      = SWEEP_COUNT_MAX,
-                           .outbox_count   = &outbox,
-                           .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
-                           .bodies_before =
-            settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
-                           .bodies_cursor = &service->bodies_cursor};
-    int64_t    count   = 0;
-    bool       more    = false;
-    pawl_error failure = PAWL_ERROR_INIT;
-    if (now < service->sweep_due)
-        return PAWL_OK;
-    int64_t   begin = pawl__monotonic_now();
-    pawl_code code  = pawl_store_sweep(service->store, &request, &count, &more, &failure);
-    int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
-    if (settings->machine != NULL) /* a virtual clock does not pass */
-        pause = 0;
-    bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);
-    int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
-    service->sweep_due = pawl_time_add(now, more && code == PAWL_OK ? pause : period);
-    if (count > 0)
-        pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
-    if (code == PAWL_OK) {
-        pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
-        pawl__alarm_unwant(&service->sweep_alarm);
-        service->sweep_failures = 0;
-        return code;
-    }
-    code = bear_sweep(service, code, &failure);
-    if (error != NULL)
-        *error = failure;
-    return code;
-}
-
-/* A quarter of the lease is the cadence of T14. */
-static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
-{
-    int64_t count = 0;
-    if (now < service->reap_due)
-        return PAWL_OK;
-    service->reap_due = pawl_time_add(now, service->endpoint->settings.timeout_lease / 4);
-    if (!pawl__model_has_timeouts(service->endpoint->model))
-        return PAWL_OK;
-    return pawl_store_timeout_reap(service->store, now, &count, error);
 }
 
 /* Plans anew when the machine's clock was set back: by the old plan nothing would be done, and no
@@ -164,30 +76,62 @@ static void note_time(pawl__service *service, pawl_time now)
     service->last_now = now;
 }
 
+/* Tells the store what fails, and that it does not any more, unless it says so already. */
+static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, pawl_text lease)
+{
+    pawl_store *store = service->store;
+    int64_t     now   = pawl__watch_now(service->endpoint);
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_alarm  told  = {.worker   = pawl_store_worker(store),
+                         .endpoint = service->endpoint->model->endpoint,
+                         .what     = pawl_text_of(what),
+                         .text     = {.data = "", .size = 0},
+                         .since    = pawl__machine_now(service->endpoint),
+                         .epoch    = pawl_store_epoch(store),
+                         .lease    = lease};
+    if (pawl_uuid_compare(alarm->by.uuid, told.worker.uuid) != 0)
+        alarm->is_told = false; /* the handle was opened anew: nothing stands of the one before */
+    pawl__alarm_check_epoch(alarm, store);
+    pawl__alarm_act act = pawl__alarm_next(alarm, now);
+    if (act == PAWL__ALARM_NOTHING)
+        return;
+    if (act == PAWL__ALARM_RAISE)
+        told.text = pawl_text_of(alarm->why);
+    pawl_code code = pawl__alarm_tell(store, &told, act, &error);
+    pawl__alarm_note(alarm, act, store, code, now);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);
+}
+
+static void tell_alarms(pawl__service *service)
+{
+    tell(service, "retention", &service->sweep_alarm, (pawl_text){.data = "", .size = 0});
+    tell(service, "route", &service->route_alarm, service->lease_name);
+}
+
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error)
 {
     pawl_time now  = pawl__machine_now(service->endpoint);
     pawl_code code = PAWL_OK;
     note_time(service, now);
     if (service->store == NULL)
-        code = pawl__endpoint_store_open(service->endpoint, &service->hand, &service->store, error);
+        code = pawl__endpoint_store_open(service->endpoint, &service->app_call, &service->store,
+                                         error);
     if (code == PAWL_OK) /* an alarm that the last handle had */
-        pawl__service_alarms_tell(service);
+        tell_alarms(service);
     if (code == PAWL_OK)
         code = pawl__outbox_run(service, step, error);
     if (code == PAWL_OK)
         code = pawl__projections_run(service->projections, service->store, step, error);
     if (code == PAWL_OK)
-        code = sweep(service, now, error);
+        code = pawl__retention_run(service, now, error);
     if (code == PAWL_OK)
-        code = reap(service, now, error);
-    if (code == PAWL_OK)
-        pawl__service_alarms_tell(service);
+        tell_alarms(service);
     if (code != PAWL_OK) {
         pawl__outbox_forget(service);
         pawl__projections_forget(service->projections);
         if (service->owns_store)
-            pawl__endpoint_store_close(service->endpoint, &service->hand, &service->store);
+            pawl__endpoint_store_close(service->endpoint, &service->app_call, &service->store);
     }
     return code;
 }

@@ -29,6 +29,8 @@
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
 #define RETRIES_MAX 10
+#define INBOUND_WAIT PAWL_SECONDS(30)
+#define INBOUND_RETRIES_MAX 20 /* counted; the pause has its longest before */
 
 static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
 {
@@ -63,7 +65,7 @@ static void rest(pawl_endpoint *endpoint, int64_t microseconds)
         poll(&fd, 1, (int)(microseconds / 1000) + 1);
 }
 
-bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
+bool pawl__thread_goes_on(pawl_code code, bool has_worked, int retries)
 {
     if (code ==
         PAWL_EFULL) /* nothing is lost meanwhile, and another process would have no room either */
@@ -77,7 +79,7 @@ bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
     return retries < RETRIES_MAX || (is_away(code) && has_worked);
 }
 
-int64_t pawl__run_pause(int retries, pawl_random *random)
+int64_t pawl__thread_pause(int retries, pawl_random *random)
 {
     return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), random);
 }
@@ -154,15 +156,15 @@ static void say_back(pawl__thread *self)
 /* True when the thread may go on after the failure. */
 static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
-    if (pawl__hand_is_given_up(self->hand))
+    if (pawl__app_call_is_given_up(self->app_call))
         return false;
     bool has_worked = atomic_load(self->has_worked);
-    if (!pawl__run_goes_on(code, has_worked, self->retries)) {
+    if (!pawl__thread_goes_on(code, has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;
     }
-    int64_t pause = pawl__run_pause(self->retries, self->worker != NULL ? &self->worker->random
-                                                                        : &self->service->random);
+    int64_t pause = pawl__thread_pause(
+        self->retries, self->worker != NULL ? &self->worker->random : &self->service->random);
     say_trouble(self, code, error);
     self->retries += self->retries < RETRIES_MAX;
     rest(self->endpoint, pause);
@@ -236,7 +238,7 @@ static void sleep_paused(pawl__thread *self)
     pawl_error error = PAWL_ERROR_INIT;
     if (pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
-    rest(self->endpoint, PAWL__PAUSE_PERIOD);
+    rest(self->endpoint, PAWL__QUEUE_PAUSE_PERIOD);
 }
 
 static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
@@ -381,4 +383,63 @@ void pawl__thread_serve(pawl__thread *self)
             sleep_service(self);
     }
     (void)leave_trouble(self, &(int64_t){0});
+}
+
+/* ---- The intake --------------------------------------------------------------------- */
+
+/* Neither a broker nor a store that is unavailable ends the loop, so that an endpoint goes on with what is in its own queue:
+ * it tries again after pauses that grow, and the log has a line when that begins, one a minute, and one when it is over. */
+typedef struct inbound_outage {
+    int       retries; /* failures in a row */
+    int64_t   since;
+    int64_t   told_due; /* time of the next line */
+    pawl_code told;
+} inbound_outage;
+
+static void say_inbound_failed(const pawl__thread *self, inbound_outage *at, pawl_code code,
+                               const pawl_error *error)
+{
+    int64_t now = pawl__watch_now(self->endpoint);
+    if (at->retries == 0)
+        at->since = now;
+    if (at->retries > 0 && code == at->told && now < at->told_due)
+        return;
+    at->told     = code;
+    at->told_due = pawl_time_add(now, PAWL_MINUTES(1));
+    pawl_log(PAWL_LOG_WARNING,
+             "endpoint %s: nothing is taken from queue %s of the broker: %s; trying again",
+             self->endpoint->model->endpoint.data, self->inbound->queue, error->text);
+}
+
+static void say_inbound_back(const pawl__thread *self, const inbound_outage *at)
+{
+    int64_t lasted = pawl__watch_now(self->endpoint) - at->since;
+    pawl_log(PAWL_LOG_INFO, "endpoint %s: queue %s of the broker is read again after %lld ms",
+             self->endpoint->model->endpoint.data, self->inbound->queue,
+             (long long)(lasted / PAWL_MILLISECONDS(1)));
+}
+
+void pawl__thread_receive(pawl__thread *self)
+{
+    inbound_outage at       = {.retries = 0};
+    bool           has_read = false;
+    pawl__intake_begin_offers(self->inbound, self->wake_fd);
+    while (!atomic_load(&self->endpoint->is_stopping)) {
+        pawl_error error = PAWL_ERROR_INIT;
+        size_t     count = 0;
+        /* The first step, and the first after a failure, does not wait, so that what it says comes soon. */
+        int64_t   wait = at.retries > 0 || !has_read ? 0 : INBOUND_WAIT;
+        pawl_code code = pawl__intake_step(self->inbound, wait, self->wake_fd, &count, &error);
+        if (code == PAWL_OK) {
+            if (at.retries > 0)
+                say_inbound_back(self, &at);
+            at.retries = 0;
+            has_read   = true;
+            continue;
+        }
+        say_inbound_failed(self, &at, code, &error);
+        rest(self->endpoint, pawl__intake_pause(self->inbound, at.retries));
+        at.retries += at.retries < INBOUND_RETRIES_MAX;
+    }
+    pawl__intake_end_offers(self->inbound);
 }

@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/heartbeat.h"
 
 #include "store/core/wake.h"
@@ -21,18 +22,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define WATCH_MAX PAWL__BEATER_PERIOD
+#define WATCH_MAX PAWL__HEARTBEAT_PERIOD
 #define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
 #define TOLD_MAX 3                          /* threads that the error tells of */
 
 typedef struct running {
-    pawl_endpoint *endpoint;
-    pawl__thread **threads; /* the workers', then the service's and the intake's; NULL: given up */
-    int            thread_count; /* of all that are to be made */
-    int            count;        /* of those made */
-    int            done_fd;
-    pawl__worker  *spare; /* of the endpoint when the first worker is given up */
-    pawl__beater   beater;
+    pawl_endpoint  *endpoint;
+    pawl__thread  **threads; /* the workers', then the service's and the intake's; NULL: given up */
+    int             thread_count; /* of all that are to be made */
+    int             count;        /* of those made */
+    int             done_fd;
+    pawl__worker   *spare; /* of the endpoint when the first worker is given up */
+    pawl__heartbeat heartbeat;
 } running;
 
 static void wait_for(int fd, int64_t microseconds)
@@ -72,11 +73,11 @@ static void end_alone(pawl__thread *self)
  * such messages (connection_state.c). */
 static void wait_for_reader(const pawl__thread *self)
 {
-    pawl__handover *handover = &self->endpoint->handover;
-    int64_t         end      = pawl__monotonic_now() + READER_END;
-    int64_t         rest     = READER_END;
-    uint64_t        count;
-    while (rest > 0 && pawl__handover_is_on(handover)) {
+    pawl__offers *offers = &self->endpoint->offers;
+    int64_t       end    = pawl__monotonic_now() + READER_END;
+    int64_t       rest   = READER_END;
+    uint64_t      count;
+    while (rest > 0 && pawl__offers_is_on(offers)) {
         wait_for(self->wake_fd, rest);
         ssize_t ignored = read(self->wake_fd, &count, sizeof count);
         (void)ignored;
@@ -102,7 +103,7 @@ static void *run_thread(void *argument)
         pawl__thread_serve(self);
         pawl__service_leave(self->service);
     }
-    if (!pawl__hand_finish(self->hand)) {
+    if (!pawl__app_call_finish(self->app_call)) {
         end_alone(self);
         return NULL;
     }
@@ -127,12 +128,12 @@ static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *erro
         return pawl_error_set(error, PAWL_EBUSY, "no descriptor for the %s",
                               is_intake ? "inbound transport" : "service");
     if (is_intake) {
-        code       = pawl__intake_create(endpoint, &made->inbound, error);
-        made->hand = code == PAWL_OK ? &made->inbound->hand : NULL;
+        code           = pawl__intake_create(endpoint, &made->inbound, error);
+        made->app_call = code == PAWL_OK ? &made->inbound->app_call : NULL;
         return code;
     }
-    code       = pawl__service_create(endpoint, NULL, &made->service, error);
-    made->hand = code == PAWL_OK ? &made->service->hand : NULL;
+    code           = pawl__service_create(endpoint, NULL, &made->service, error);
+    made->app_call = code == PAWL_OK ? &made->service->app_call : NULL;
     return code;
 }
 
@@ -157,9 +158,9 @@ static pawl_code create_thread(running *it, int index, pawl_error *error)
     if (index > 0)
         code = pawl__worker_create(endpoint, &made->worker, error);
     if (code == PAWL_OK) {
-        made->wake_fd = made->worker->wake_fd;
-        made->hand    = made->worker->hand;
-        pawl__handover_add_worker(&endpoint->handover, made->wake_fd);
+        made->wake_fd  = made->worker->wake_fd;
+        made->app_call = made->worker->app_call;
+        pawl__offers_add_worker(&endpoint->offers, made->wake_fd);
     }
     return code;
 }
@@ -190,29 +191,29 @@ static pawl_code start(running *it, pawl_error *error)
 /* ---- Watching ----------------------------------------------------------------------- */
 
 /* Logs calls that take long; returns when the next check is due, at most `rest` from now.
- * The pulse beats here: see leader.c. */
+ * It beats for clock.h here: see leader.c. */
 static int64_t watch_calls(running *it, int64_t rest)
 {
     int64_t next = rest;
     for (int i = 0; i < it->count; i++) {
         int64_t due = it->threads[i]->is_started
-                          ? pawl__hand_watch(it->threads[i]->hand, it->endpoint)
+                          ? pawl__app_call_watch(it->threads[i]->app_call, it->endpoint)
                           : WATCH_MAX;
         next        = due < next ? due : next;
     }
-    pawl__beater_start(&it->beater, it->endpoint, it->threads, (size_t)it->count);
+    pawl__heartbeat_start(&it->heartbeat, it->endpoint, it->threads, (size_t)it->count);
     if (it->endpoint->settings.machine != NULL)
         return next > VIRTUAL_WATCH ? VIRTUAL_WATCH : next;
     if (it->endpoint->settings.no_service)
         return next;
-    pawl__pulse_beat(&it->endpoint->pulse, pawl__lease_now());
-    return next > PAWL__PULSE_PERIOD ? PAWL__PULSE_PERIOD : next;
+    pawl__stopped_time_beat(&it->endpoint->stopped_time, pawl__lease_now());
+    return next > PAWL__STOPPED_TIME_BEAT ? PAWL__STOPPED_TIME_BEAT : next;
 }
 
 static bool has_running(const running *it)
 {
     for (int i = 0; i < it->count; i++)
-        if (it->threads[i]->is_started && !pawl__hand_is_finished(it->threads[i]->hand))
+        if (it->threads[i]->is_started && !pawl__app_call_is_finished(it->threads[i]->app_call))
             return true;
     return false;
 }
@@ -299,14 +300,15 @@ static pawl_code give_up(running *it, pawl_error *error)
     size_t         lost_count = 0;
     int            told       = 0;
     for (int i = 0; i < it->count; i++) {
-        pawl__thread *thread                     = it->threads[i];
-        pthread_t     handle                     = thread->handle;
-        char          text[PAWL__HAND_TEXT_SIZE] = "";
-        bool          has_worker                 = false;
-        if (!thread->is_started || pawl__hand_is_finished(thread->hand))
+        pawl__thread *thread                         = it->threads[i];
+        pthread_t     handle                         = thread->handle;
+        char          text[PAWL__APP_CALL_TEXT_SIZE] = "";
+        bool          has_worker                     = false;
+        if (!thread->is_started || pawl__app_call_is_finished(thread->app_call))
             continue;
         let_go(it, thread);
-        if (!pawl__hand_give_up(thread->hand, it->endpoint, text, &has_worker, &lost[lost_count])) {
+        if (!pawl__app_call_give_up(thread->app_call, it->endpoint, text, &has_worker,
+                                    &lost[lost_count])) {
             take_back(it, thread);
             continue;
         }
@@ -360,7 +362,7 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
     if (code != PAWL_OK)
         pawl_endpoint_stop(endpoint);
     watch(&it);
-    pawl__beater_stop(&it.beater);
+    pawl__heartbeat_stop(&it.heartbeat);
     pawl_error lost    = PAWL_ERROR_INIT;
     pawl_code  gave_up = give_up(&it, &lost);
     finish(&it);

@@ -1,30 +1,29 @@
 /* threads.h - the threads of pawl_endpoint_run.
  *
- *     threads.c   starts them, watches them, ends them
- *     thread_loops.c       what a worker's thread and the service's thread do
- *     inbound_loop.c   what the thread of an intake does
+ *     threads.c        starts them, watches them, ends them
+ *     thread_loops.c   what the threads of a worker, of the service and of an intake do
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_THREADS_H
-#define PAWL_THREADS_H
+#ifndef PAWL_RUNTIME_THREADS_H
+#define PAWL_RUNTIME_THREADS_H
 
 #include "runtime/inbound/intake.h"
 
 typedef struct pawl__thread {
-    pawl_endpoint *endpoint;
-    pawl__worker  *worker; /* one of these three */
-    pawl__service *service;
-    pawl__intake  *inbound;
-    pawl__hand    *hand; /* of it */
-    int            wake_fd;
-    int            done_fd;    /* of all threads: written when one has finished */
-    pawl_next_due  next;       /* of a worker: the next due times when it fell asleep */
-    pawl_time      check_due;  /* of a worker: machine time of its next check of the queue */
-    atomic_bool   *has_worked; /* set by this worker or another of the endpoint */
-    int            retries;    /* failures in a row; not 0: counted in endpoint->outage */
-    pthread_t      handle;
-    bool           is_started;
+    pawl_endpoint  *endpoint;
+    pawl__worker   *worker; /* one of these three */
+    pawl__service  *service;
+    pawl__intake   *inbound;
+    pawl__app_call *app_call; /* of it */
+    int             wake_fd;
+    int             done_fd;    /* of all threads: written when one has finished */
+    pawl_next_due   next;       /* of a worker: the next due times when it fell asleep */
+    pawl_time       check_due;  /* of a worker: machine time of its next check of the queue */
+    atomic_bool    *has_worked; /* set by this worker or another of the endpoint */
+    int             retries;    /* failures in a row; not 0: counted in endpoint->outage */
+    pthread_t       handle;
+    bool            is_started;
 } pawl__thread;
 
 /* Run until the endpoint is stopped, or the thread cannot go on: then it stops the endpoint. */
@@ -35,14 +34,7 @@ void pawl__thread_receive(pawl__thread *self);
 
 /* thread_loops.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
  * counted from 0, and after what pause? */
-bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
-int64_t pawl__run_pause(int retries, pawl_random *random);
-
-/* store_handle.c: ends workers whose threads were given up, on a handle of its own: their claims are free,
- * and their commits refused from now on. A worker that cannot be ended is logged. */
-void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
-                                size_t count);
-/* endpoint.c: one user leaves; the last frees the endpoint. */
-void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up);
+bool    pawl__thread_goes_on(pawl_code code, bool has_worked, int retries);
+int64_t pawl__thread_pause(int retries, pawl_random *random);
 
 #endif

@@ -19,45 +19,46 @@
 
 static void set_state(pawl_endpoint *endpoint, bool is_connected)
 {
-    endpoint->reading.is_connected = is_connected;
-    endpoint->reading.since        = pawl__watch_now(endpoint);
+    endpoint->inbound_state.is_connected = is_connected;
+    endpoint->inbound_state.since        = pawl__watch_now(endpoint);
     pawl__metric_set(&endpoint->metrics, PAWL__METRIC_INTAKE_CONNECTED, is_connected);
 }
 
-void pawl__reading_begin(pawl_endpoint *endpoint)
+void pawl__inbound_state_begin(pawl_endpoint *endpoint)
 {
     pthread_mutex_lock(&endpoint->mutex);
     set_state(endpoint, false);
-    (void)snprintf(endpoint->reading.why, sizeof endpoint->reading.why, "not connected yet");
+    (void)snprintf(endpoint->inbound_state.why, sizeof endpoint->inbound_state.why,
+                   "not connected yet");
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-void pawl__reading_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
+void pawl__inbound_state_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
 {
-    pawl__reading *reading = &endpoint->reading;
-    const char    *why     = error != NULL ? error->text : pawl_code_name(code);
+    pawl__inbound_state *state = &endpoint->inbound_state;
+    const char          *why   = error != NULL ? error->text : pawl_code_name(code);
     pthread_mutex_lock(&endpoint->mutex);
-    reading->was_away |= code != PAWL_OK;
-    if (reading->is_connected != (code == PAWL_OK))
+    state->was_away |= code != PAWL_OK;
+    if (state->is_connected != (code == PAWL_OK))
         set_state(endpoint, code == PAWL_OK);
     if (code != PAWL_OK &&
-        (size_t)snprintf(reading->why, sizeof reading->why, "%s", why) >= sizeof reading->why)
-        pawl__text_end_cut(reading->why, sizeof reading->why);
+        (size_t)snprintf(state->why, sizeof state->why, "%s", why) >= sizeof state->why)
+        pawl__text_end_cut(state->why, sizeof state->why);
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-void pawl__reading_describe(pawl_endpoint *endpoint, char *text, size_t size)
+void pawl__inbound_state_describe(pawl_endpoint *endpoint, char *text, size_t size)
 {
-    const pawl__reading *reading = &endpoint->reading;
-    int                  length  = 0;
-    text[0]                      = '\0';
+    const pawl__inbound_state *state  = &endpoint->inbound_state;
+    int                        length = 0;
+    text[0]                           = '\0';
     pthread_mutex_lock(&endpoint->mutex);
-    int64_t lasted = pawl__watch_now(endpoint) - reading->since;
-    if (endpoint->settings.transport != NULL && !reading->is_connected)
+    int64_t lasted = pawl__watch_now(endpoint) - state->since;
+    if (endpoint->settings.transport != NULL && !state->is_connected)
         length = snprintf(text, size,
                           "endpoint %.*s: nothing has been taken from its broker for %lld s: %s",
                           PAWL_TEXT_ARGS(endpoint->model->endpoint),
-                          (long long)(lasted / PAWL_SECONDS(1)), reading->why);
+                          (long long)(lasted / PAWL_SECONDS(1)), state->why);
     pthread_mutex_unlock(&endpoint->mutex);
     if ((size_t)length >= size)
         pawl__text_end_cut(text, size);
@@ -90,8 +91,8 @@ static bool has_recent_death(pawl_endpoint *endpoint, pawl_time now, int64_t hol
 {
     bool has = false;
     pthread_mutex_lock(&endpoint->mutex);
-    for (size_t i = 0; i < endpoint->crashes.count && !has; i++)
-        has = now - endpoint->crashes.known[i].seen < hold;
+    for (size_t i = 0; i < endpoint->isolation.count && !has; i++)
+        has = now - endpoint->isolation.known[i].seen < hold;
     pthread_mutex_unlock(&endpoint->mutex);
     return has;
 }
@@ -119,12 +120,12 @@ static pawl_code find_others(pawl__worker *worker, int64_t hold, bool *found, pa
  * just now. A store that does not answer fails the batch with its next call. */
 static bool has_others(pawl__worker *worker, int64_t now, int64_t hold)
 {
-    pawl_endpoint *endpoint = worker->endpoint;
-    pawl__reading *reading  = &endpoint->reading;
-    pawl_error     error    = PAWL_ERROR_INIT;
-    bool           found    = false;
+    pawl_endpoint       *endpoint = worker->endpoint;
+    pawl__inbound_state *state    = &endpoint->inbound_state;
+    pawl_error           error    = PAWL_ERROR_INIT;
+    bool                 found    = false;
     pthread_mutex_lock(&endpoint->mutex);
-    bool is_known = reading->has_others && now - reading->others_at < ASK_PERIOD;
+    bool is_known = state->has_others && now - state->others_at < ASK_PERIOD;
     pthread_mutex_unlock(&endpoint->mutex);
     if (is_known)
         return true;
@@ -132,28 +133,28 @@ static bool has_others(pawl__worker *worker, int64_t now, int64_t hold)
         return true;
     pthread_mutex_lock(&endpoint->mutex);
     if (found) {
-        reading->has_others = true;
-        reading->others_at  = now;
+        state->has_others = true;
+        state->others_at  = now;
     }
-    bool has = reading->has_others && now - reading->others_at < hold;
+    bool has = state->has_others && now - state->others_at < hold;
     pthread_mutex_unlock(&endpoint->mutex);
     return has;
 }
 
 /* An ordered endpoint has the messages of a key in order, whatever process takes them in. */
-bool pawl__reading_may_miss(pawl__worker *worker)
+bool pawl__inbound_state_may_miss(pawl__worker *worker)
 {
-    pawl_endpoint       *endpoint = worker->endpoint;
-    const pawl__reading *reading  = &endpoint->reading;
-    int64_t              wait     = endpoint->settings.not_found_wait;
-    int64_t              hold     = wait < HOLD_MAX ? wait : HOLD_MAX;
-    int64_t              now      = pawl__watch_now(endpoint);
-    pawl__engine        *engine   = &worker->engine;
+    pawl_endpoint             *endpoint = worker->endpoint;
+    const pawl__inbound_state *state    = &endpoint->inbound_state;
+    int64_t                    wait     = endpoint->settings.not_found_wait;
+    int64_t                    hold     = wait < HOLD_MAX ? wait : HOLD_MAX;
+    int64_t                    now      = pawl__watch_now(endpoint);
+    pawl__engine              *engine   = &worker->engine;
     if (endpoint->settings.transport == NULL || worker->ordered != NULL)
         return false;
     pthread_mutex_lock(&endpoint->mutex);
-    bool is_away = !reading->is_connected;
-    bool is_back = !is_away && reading->was_away && now - reading->since < hold;
+    bool is_away = !state->is_connected;
+    bool is_back = !is_away && state->was_away && now - state->since < hold;
     pthread_mutex_unlock(&endpoint->mutex);
     /* The broker hands out again what went back to it once it is there: no wait ends before. */
     if (is_away && engine->unread_until <= engine->machine_now)

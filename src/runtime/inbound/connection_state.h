@@ -10,33 +10,33 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_READING_H
-#define PAWL_RUNTIME_READING_H
+#ifndef PAWL_RUNTIME_CONNECTION_STATE_H
+#define PAWL_RUNTIME_CONNECTION_STATE_H
 
 #include "pawl/endpoint.h"
 
-#define PAWL__READING_WHY_SIZE 200
+#define PAWL__INBOUND_WHY_SIZE 200
 
 struct pawl__worker;
 
-typedef struct pawl__reading {
+typedef struct pawl__inbound_state {
     struct pawl__intake *stepped; /* of step mode; or NULL */
     bool                 is_connected;
     int64_t              since; /* watch time from which it has been, or has not */
-    char                 why[PAWL__READING_WHY_SIZE]; /* of its being away */
+    char                 why[PAWL__INBOUND_WHY_SIZE]; /* of its being away */
     bool                 was_away;                    /* a step has failed */
     bool                 has_others; /* other processes of the endpoint were seen ... */
     int64_t              others_at;  /* ... at this watch time for the last time */
-} pawl__reading;
+} pawl__inbound_state;
 
 /* Away from now on, until a step succeeds. */
-void pawl__reading_begin(pawl_endpoint *endpoint);
+void pawl__inbound_state_begin(pawl_endpoint *endpoint);
 /* The end of a step of the intake. `error` may be NULL. */
-void pawl__reading_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error);
+void pawl__inbound_state_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error);
 /* May an older message be in the hand of another process of the endpoint, or on its way back through the broker? The store is
  * asked for the other processes, so this is a question for when a message is about to be dropped. */
-bool pawl__reading_may_miss(struct pawl__worker *worker);
+bool pawl__inbound_state_may_miss(struct pawl__worker *worker);
 /* Writes since when and why nothing is read; nothing when it is, or when the endpoint has no transport. */
-void pawl__reading_describe(pawl_endpoint *endpoint, char *text, size_t size);
+void pawl__inbound_state_describe(pawl_endpoint *endpoint, char *text, size_t size);
 
 #endif

@@ -256,7 +256,7 @@ void pawl__intake_count(pawl__intake *it, size_t count)
 void pawl__intake_lose(pawl__intake *it)
 {
     set_unsettled(it, 0);
-    pawl__handover_forget(&it->endpoint->handover);
+    pawl__offers_forget(&it->endpoint->offers);
     it->driver->ops->leave(it->driver);
 }
 
@@ -328,7 +328,7 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, p
     made->is_ordered =
         pawl__order_read(endpoint->settings.ordered, &key) && key.kind != PAWL__ORDER_NONE;
     made->due_last = PAWL_TIME_MIN;
-    pawl__hand_init(&made->hand);
+    pawl__app_call_init(&made->app_call);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
                                                                  : pawl__system_seed());
     made->arena    = pawl_arena_create(0);
@@ -360,7 +360,7 @@ void pawl__intake_destroy(pawl__intake *it)
     if (it->driver != NULL && it->driver->ops != NULL)
         it->driver->ops->close(it->driver);
     pawl_free(it->driver);
-    pawl__hand_destroy(&it->hand);
+    pawl__app_call_destroy(&it->app_call);
     pawl_arena_destroy(it->arena);
     pawl_free(it->types);
     pawl_free(it->url);

@@ -1,14 +1,20 @@
-/* intake.h - an endpoint's reading from a queue of a broker: messages are taken, made rows of the
- * endpoint's own queue in one commit, and settled at the broker after it.
+/* intake.h - messages are taken from a queue of a broker, for an endpoint: each becomes a row of the endpoint's own queue, or
+ * is handled by a worker without one, and is acknowledged after that.
  *
- *     broker --take--> one commit: rows, dead letters --settle--> broker          workers claim the rows
- *       |                        ^ what is left over
- *       `--take--> offers.h: workers handle it without rows --settle--> broker
+ *     broker --take--> one commit: rows, dead letters --acknowledge--> broker         workers claim the rows
+ *       |                        ^ what was not handled at once
+ *       `--take--> offers.h: workers handle it without rows --acknowledge--> broker
  *
- * A process that dies before the commit took nothing; one that dies behind it gets the messages again, of
- * which no second row is made while the first one lives, and whose mark in the inbox drops them afterwards.
- * So retries, delays, deaths, history and pauses are those of any message of the queue. While the endpoint's
- * hand-over is on, messages go to the workers first, and only those that were not handled at once become rows.
+ *     intake.c            what was taken becomes rows and dead letters; creation and end
+ *     intake_step.c       one step: take and store, or take and offer
+ *     offers.h            messages on their way to the workers and back
+ *     connection_state.h  connected or not, for health; may an older message be where this process does not see it
+ *
+ *     create -> begin_offers -> { step }* -> end_offers -> leave -> destroy
+ *
+ * A process that dies before the commit took nothing; after it the broker delivers the messages again, and the row that
+ * is there, or the deduplication record, drops the copies. So retries, delays, crashes, history and pauses are those of
+ * any message of the queue.
  *
  * Threads: an intake belongs to one thread, of run() alone.
  * Tests: tests/unit/runtime/test_runtime_intake.c
@@ -23,7 +29,7 @@
 
 typedef struct pawl__intake {
     pawl_endpoint *endpoint;
-    pawl__hand     hand;
+    pawl__app_call app_call;
     pawl_inbound  *driver;
     pawl_store    *store; /* a handle without a worker; NULL: not open */
     pawl_arena    *arena; /* of a step */
@@ -34,7 +40,7 @@ typedef struct pawl__intake {
     size_t         unsettled; /* messages that were taken on this connection and not settled */
     bool           is_ordered;
     pawl_time      due_last; /* of a message */
-    int            wake_fd;  /* of the hand-over */
+    int            wake_fd;  /* of the offers */
     bool           has_told; /* the log says that messages without an id come */
 } pawl__intake;
 
@@ -61,10 +67,10 @@ bool pawl__intake_is_fit(const pawl__intake *inbound, const pawl_taken *taken);
 /* After a failure: gives up the connection, and all that was taken on it. */
 void pawl__intake_lose(pawl__intake *inbound);
 
-/* Switches the hand-over on, unless the endpoint's messages need rows: an order, or a virtual clock. Steps read and
+/* Offers messages to workers from now on, unless the endpoint's messages need rows: an order, or a virtual clock. Steps read and
  * write the eventfd from then on. Ending gives what nobody took to the store, and waits a moment for the rest. */
-void pawl__intake_begin_direct(pawl__intake *inbound, int wake_fd);
-void pawl__intake_end_direct(pawl__intake *inbound);
+void pawl__intake_begin_offers(pawl__intake *inbound, int wake_fd);
+void pawl__intake_end_offers(pawl__intake *inbound);
 /* The pause after the `retries`-th failure in a row, counted from 0: half of it is chance. */
 int64_t pawl__intake_pause(pawl__intake *inbound, int retries);
 

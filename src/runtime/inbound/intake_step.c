@@ -29,22 +29,22 @@ static void wait_for(int fd, int64_t microseconds)
 
 static pawl_code settle_given(pawl__intake *it, pawl_error *error)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    size_t          room     = pawl__handover_count(handover);
-    pawl_takings    back     = {.count = 0};
+    pawl__offers *offers = &it->endpoint->offers;
+    size_t        room   = pawl__offers_count(offers);
+    pawl_takings  back   = {.count = 0};
     if (room == 0)
         return PAWL_OK;
     pawl_taken *done = pawl_arena_take(it->arena, room * sizeof *done);
     back.items       = pawl_arena_take(it->arena, room * sizeof *back.items);
     if (done == NULL || back.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
-    size_t done_count = pawl__handover_collect(handover, PAWL__PARCEL_DONE, done);
-    back.count        = pawl__handover_collect(handover, PAWL__PARCEL_BACK, back.items);
+    size_t done_count = pawl__offers_collect(offers, PAWL__DELIVERY_DONE, done);
+    back.count        = pawl__offers_collect(offers, PAWL__DELIVERY_BACK, back.items);
     pawl_code code    = pawl__intake_settle(it, done, done_count, error);
     if (code == PAWL_OK)
         code = pawl__intake_store(it, &back, error);
     if (code == PAWL_OK && done_count + back.count > 0)
-        pawl__handover_settled(handover);
+        pawl__offers_settled(offers);
     return code;
 }
 
@@ -65,7 +65,8 @@ static pawl_time first_due(pawl__intake *it, size_t count)
 /* While no worker claims, or messages run one by one, all that comes becomes rows at once. */
 static bool is_standing(const pawl__intake *it)
 {
-    return atomic_load(&it->endpoint->pause.is_paused) || pawl__deaths_has_left(it->endpoint) ||
+    return atomic_load(&it->endpoint->pause.is_paused) ||
+           pawl__isolation_is_pending(it->endpoint) ||
            atomic_load(&it->endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
 }
 
@@ -77,67 +78,67 @@ static bool may_be_direct(const pawl__intake *it, const pawl_taken *taken, bool 
            !is_timed && pawl__intake_is_fit(it, taken);
 }
 
-static void choose(pawl__intake *it, pawl__parcel *parcel)
+static void choose(pawl__intake *it, pawl__inbound_batch *batch)
 {
-    size_t    count    = parcel->takings.count;
+    size_t    count    = batch->takings.count;
     bool      all_rows = is_standing(it);
     pawl_time due      = first_due(it, count);
     for (size_t i = 0; i < count; i++) {
-        pawl_taken *taken    = &parcel->takings.items[i];
+        pawl_taken *taken    = &batch->takings.items[i];
         bool        is_timed = taken->due != 0;
         if (!is_timed)
             taken->due = due + (pawl_time)i;
         if (taken->message.correlation_id.size == 0)
             taken->message.correlation_id = taken->message.id;
         if (all_rows || !may_be_direct(it, taken, is_timed))
-            parcel->states[i] = PAWL__PARCEL_BACK;
+            batch->states[i] = PAWL__DELIVERY_BACK;
     }
 }
 
-static pawl_code offer(pawl__intake *it, pawl__parcel *parcel, pawl_error *error)
+static pawl_code offer(pawl__intake *it, pawl__inbound_batch *batch, pawl_error *error)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    size_t          count    = parcel->takings.count;
+    pawl__offers *offers = &it->endpoint->offers;
+    size_t        count  = batch->takings.count;
     pawl__intake_count(it, count);
-    if (pawl__parcel_ready(parcel) != PAWL_OK) {
-        pawl__handover_drop(handover, parcel);
+    if (pawl__inbound_batch_ready(batch) != PAWL_OK) {
+        pawl__offers_drop(offers, batch);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", count);
     }
-    choose(it, parcel);
-    pawl__handover_offer(handover, parcel, pawl__monotonic_now());
+    choose(it, batch);
+    pawl__offers_offer(offers, batch, pawl__monotonic_now());
     return settle_given(it, error); /* the others are rows at once */
 }
 
 static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *count,
                                 pawl_error *error)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    pawl__parcel   *parcel   = pawl__handover_parcel(handover);
-    if (parcel == NULL)
+    pawl__offers        *offers = &it->endpoint->offers;
+    pawl__inbound_batch *batch  = pawl__offers_new_batch(offers);
+    if (batch == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for messages of a broker");
-    pawl_code code = it->driver->ops->take(it->driver, by, parcel->arena, &parcel->takings, error);
-    *count         = code == PAWL_OK ? parcel->takings.count : 0;
+    pawl_code code = it->driver->ops->take(it->driver, by, batch->arena, &batch->takings, error);
+    *count         = code == PAWL_OK ? batch->takings.count : 0;
     if (*count > 0)
-        return offer(it, parcel, error);
-    pawl__handover_drop(handover, parcel);
+        return offer(it, batch, error);
+    pawl__offers_drop(offers, batch);
     return code;
 }
 
 static pawl_code hand_over(pawl__intake *it, const pawl_take *by, size_t *count, pawl_error *error)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    pawl_take       within   = *by;
+    pawl__offers *offers = &it->endpoint->offers;
+    pawl_take     within = *by;
     /* Cleared first: what is given back from here on wakes the wait, and so does stopping, which is looked at later. */
     clear(it->wake_fd);
     int64_t now = pawl__monotonic_now();
-    pawl__handover_withdraw(handover, is_standing(it) ? INT64_MAX : now - OFFER_TIME);
+    pawl__offers_withdraw(offers, is_standing(it) ? INT64_MAX : now - OFFER_TIME);
     pawl_code code = settle_given(it, error);
     if (code != PAWL_OK || atomic_load(&it->endpoint->is_stopping))
         return code;
-    int64_t since = pawl__handover_since(handover);
+    int64_t since = pawl__offers_since(offers);
     if (since != INT64_MAX && within.wait > since + OFFER_TIME - now)
         within.wait = since + OFFER_TIME - now;
-    if (!pawl__handover_is_full(handover, by->count_max))
+    if (!pawl__offers_is_full(offers, by->count_max))
         return take_and_offer(it, &within, count, error);
     wait_for(it->wake_fd, within.wait);
     return PAWL_OK;
@@ -161,7 +162,7 @@ static pawl_code take_and_store(pawl__intake *it, const pawl_take *by, size_t *c
 pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t *count,
                             pawl_error *error)
 {
-    bool      is_direct = pawl__handover_is_on(&it->endpoint->handover);
+    bool      is_direct = pawl__offers_is_on(&it->endpoint->offers);
     pawl_take by        = {.count_max = (size_t)it->endpoint->settings.batch_messages,
                            .size_max  = PAWL_CLAIM_SIZE_MAX,
                            .wait      = wait,
@@ -176,7 +177,7 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
     if (code == PAWL_OK)
         code =
             is_direct ? hand_over(it, &by, &taken, error) : take_and_store(it, &by, &taken, error);
-    pawl__reading_note(it->endpoint, code, error);
+    pawl__inbound_state_note(it->endpoint, code, error);
     if (code != PAWL_OK) {
         pawl__intake_lose(it);
         return code;
@@ -188,11 +189,11 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
 
 /* ---- Beginning and ending ---------------------------------------------------------------------- */
 
-void pawl__intake_begin_direct(pawl__intake *it, int wake_fd)
+void pawl__intake_begin_offers(pawl__intake *it, int wake_fd)
 {
     it->wake_fd = wake_fd;
     if (!it->is_ordered && it->endpoint->settings.business == NULL)
-        pawl__handover_begin(&it->endpoint->handover, wake_fd);
+        pawl__offers_begin(&it->endpoint->offers, wake_fd);
 }
 
 /* Takes what the broker has handed out already, and nothing more. */
@@ -220,7 +221,7 @@ static void wait_for_workers(pawl__intake *it)
     for (;;) {
         int64_t rest = end - pawl__monotonic_now();
         clear(it->wake_fd);
-        if (pawl__handover_in_hand(&it->endpoint->handover) == 0 || rest <= 0)
+        if (pawl__offers_in_hand(&it->endpoint->offers) == 0 || rest <= 0)
             break;
         wait_for(it->wake_fd, rest);
     }
@@ -229,35 +230,35 @@ static void wait_for_workers(pawl__intake *it)
 /* Rows of what workers have in hand still: the marks drop those that are handled all the same. */
 static pawl_code store_in_hand(pawl__intake *it, pawl_error *error)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    size_t          room     = pawl__handover_count(handover);
-    pawl_takings    left = {.items = pawl_arena_take(it->arena, (room + 1) * sizeof *left.items)};
+    pawl__offers *offers = &it->endpoint->offers;
+    size_t        room   = pawl__offers_count(offers);
+    pawl_takings  left   = {.items = pawl_arena_take(it->arena, (room + 1) * sizeof *left.items)};
     if (left.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
-    left.count = pawl__handover_collect(handover, PAWL__PARCEL_IN_HAND, left.items);
+    left.count = pawl__offers_collect(offers, PAWL__DELIVERY_IN_HAND, left.items);
     return pawl__intake_store(it, &left, error);
 }
 
 /* All that was handed out is a row, or acknowledged, while the workers of this process are in the store still: messages that
  * went back to the broker would be seen by nobody for a moment (connection_state.c). */
-void pawl__intake_end_direct(pawl__intake *it)
+void pawl__intake_end_offers(pawl__intake *it)
 {
-    pawl__handover *handover = &it->endpoint->handover;
-    pawl_error      error    = PAWL_ERROR_INIT;
-    if (!pawl__handover_is_on(handover))
+    pawl__offers *offers = &it->endpoint->offers;
+    pawl_error    error  = PAWL_ERROR_INIT;
+    if (!pawl__offers_is_on(offers))
         return;
     pawl_arena_reset(it->arena);
     pawl_code code = take_last(it, &error);
-    pawl__handover_withdraw(handover, INT64_MAX);
+    pawl__offers_withdraw(offers, INT64_MAX);
     wait_for_workers(it);
     if (code == PAWL_OK && it->store != NULL)
         code = settle_given(it, &error);
     if (code == PAWL_OK && it->store != NULL)
         code = store_in_hand(it, &error);
     if (code != PAWL_OK) {
-        pawl__reading_note(it->endpoint, code, &error);
+        pawl__inbound_state_note(it->endpoint, code, &error);
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: last messages of a broker: %s",
                  it->endpoint->model->endpoint.data, error.text);
     }
-    pawl__handover_end(handover);
+    pawl__offers_end(offers);
 }

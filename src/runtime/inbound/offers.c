@@ -1,4 +1,4 @@
-/* offers.c - parcels of taken messages, offered, in hand, given back.
+/* offers.c - messages of a broker, offered to workers, in flight, given back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,27 +7,27 @@
 #include <string.h>
 #include <unistd.h>
 
-void pawl__handover_init(pawl__handover *handover)
+void pawl__offers_init(pawl__offers *offers)
 {
-    pthread_mutex_init(&handover->mutex, NULL);
-    handover->reader_fd = -1;
+    pthread_mutex_init(&offers->mutex, NULL);
+    offers->reader_fd = -1;
 }
 
-static void destroy_all(pawl__parcel *first)
+static void destroy_all(pawl__inbound_batch *first)
 {
     while (first != NULL) {
-        pawl__parcel *next = first->next;
+        pawl__inbound_batch *next = first->next;
         pawl_arena_destroy(first->arena);
         pawl_free(first);
         first = next;
     }
 }
 
-void pawl__handover_destroy(pawl__handover *handover)
+void pawl__offers_destroy(pawl__offers *offers)
 {
-    destroy_all(handover->parcels);
-    destroy_all(handover->spare);
-    pthread_mutex_destroy(&handover->mutex);
+    destroy_all(offers->batches);
+    destroy_all(offers->spare);
+    pthread_mutex_destroy(&offers->mutex);
 }
 
 static void wake(int fd)
@@ -39,328 +39,328 @@ static void wake(int fd)
 
 /* ---- Under the mutex -------------------------------------------------------------------- */
 
-static size_t count_state(const pawl__parcel *parcel, pawl__parcel_state state)
+static size_t count_state(const pawl__inbound_batch *batch, pawl__delivery_state state)
 {
     size_t count = 0;
-    for (size_t i = 0; i < parcel->takings.count; i++)
-        count += parcel->states[i] == state;
+    for (size_t i = 0; i < batch->takings.count; i++)
+        count += batch->states[i] == state;
     return count;
 }
 
-static void move(pawl__parcel *parcel, pawl__parcel_state from, pawl__parcel_state to)
+static void move(pawl__inbound_batch *batch, pawl__delivery_state from, pawl__delivery_state to)
 {
-    for (size_t i = 0; i < parcel->takings.count; i++)
-        if (parcel->states[i] == from)
-            parcel->states[i] = (unsigned char)to;
+    for (size_t i = 0; i < batch->takings.count; i++)
+        if (batch->states[i] == from)
+            batch->states[i] = (unsigned char)to;
 }
 
-/* Moves parcels all of whose messages are settled to the spare ones. */
-static void retire(pawl__handover *handover)
+/* Moves inbound batches all of whose messages are settled to the spare ones. */
+static void retire(pawl__offers *offers)
 {
-    pawl__parcel **at = &handover->parcels;
+    pawl__inbound_batch **at = &offers->batches;
     while (*at != NULL) {
-        pawl__parcel *parcel = *at;
-        if (count_state(parcel, PAWL__PARCEL_SETTLED) < parcel->takings.count) {
-            at = &parcel->next;
+        pawl__inbound_batch *batch = *at;
+        if (count_state(batch, PAWL__DELIVERY_SETTLED) < batch->takings.count) {
+            at = &batch->next;
             continue;
         }
-        *at             = parcel->next;
-        parcel->next    = handover->spare;
-        handover->spare = parcel;
+        *at           = batch->next;
+        batch->next   = offers->spare;
+        offers->spare = batch;
     }
 }
 
-/* The first message from the parcel's `offered` on that may be taken; the count: there is none. */
-static size_t find_offered(pawl__parcel *parcel)
+/* The first message from the batch's `offered` on that may be taken; the count: there is none. */
+static size_t find_offered(pawl__inbound_batch *batch)
 {
-    while (parcel->offered < parcel->takings.count &&
-           parcel->states[parcel->offered] != PAWL__PARCEL_OFFERED)
-        parcel->offered++;
-    return parcel->offered;
+    while (batch->offered < batch->takings.count &&
+           batch->states[batch->offered] != PAWL__DELIVERY_OFFERED)
+        batch->offered++;
+    return batch->offered;
 }
 
-static pawl__parcel *first_offered(pawl__handover *handover)
+static pawl__inbound_batch *first_offered(pawl__offers *offers)
 {
-    pawl__parcel *parcel = handover->parcels;
-    while (parcel != NULL && find_offered(parcel) == parcel->takings.count)
-        parcel = parcel->next;
-    return parcel;
+    pawl__inbound_batch *batch = offers->batches;
+    while (batch != NULL && find_offered(batch) == batch->takings.count)
+        batch = batch->next;
+    return batch;
 }
 
 /* ---- The thread that reads ---------------------------------------------------------------- */
 
-void pawl__handover_begin(pawl__handover *handover, int reader_fd)
+void pawl__offers_begin(pawl__offers *offers, int reader_fd)
 {
-    pthread_mutex_lock(&handover->mutex);
-    handover->reader_fd = reader_fd;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    offers->reader_fd = reader_fd;
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-void pawl__handover_end(pawl__handover *handover)
+void pawl__offers_end(pawl__offers *offers)
 {
-    pawl__handover_forget(handover);
-    pthread_mutex_lock(&handover->mutex);
-    handover->reader_fd = -1;
-    for (size_t i = 0; i < handover->worker_count; i++)
-        wake(handover->worker_fds[i]);
-    pthread_mutex_unlock(&handover->mutex);
+    pawl__offers_forget(offers);
+    pthread_mutex_lock(&offers->mutex);
+    offers->reader_fd = -1;
+    for (size_t i = 0; i < offers->worker_count; i++)
+        wake(offers->worker_fds[i]);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-bool pawl__handover_is_on(pawl__handover *handover)
+bool pawl__offers_is_on(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    bool is_on = handover->reader_fd >= 0;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    bool is_on = offers->reader_fd >= 0;
+    pthread_mutex_unlock(&offers->mutex);
     return is_on;
 }
 
-bool pawl__handover_is_full(pawl__handover *handover, size_t count_max)
+bool pawl__offers_is_full(pawl__offers *offers, size_t count_max)
 {
-    size_t parcels = 0;
-    pthread_mutex_lock(&handover->mutex);
-    for (pawl__parcel *parcel = first_offered(handover); parcel != NULL; parcel = parcel->next)
-        parcels++;
-    pthread_mutex_unlock(&handover->mutex);
-    return parcels >= PAWL__SLICES_MAX || atomic_load(&handover->open) >= count_max;
+    size_t batches = 0;
+    pthread_mutex_lock(&offers->mutex);
+    for (pawl__inbound_batch *batch = first_offered(offers); batch != NULL; batch = batch->next)
+        batches++;
+    pthread_mutex_unlock(&offers->mutex);
+    return batches >= PAWL__INBOUND_PARTS_MAX || atomic_load(&offers->open) >= count_max;
 }
 
-pawl__parcel *pawl__handover_parcel(pawl__handover *handover)
+pawl__inbound_batch *pawl__offers_new_batch(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    pawl__parcel *parcel = handover->spare;
-    if (parcel != NULL)
-        handover->spare = parcel->next;
-    pthread_mutex_unlock(&handover->mutex);
-    pawl_arena *arena = parcel != NULL ? parcel->arena : pawl_arena_create(0);
-    if (parcel == NULL)
-        parcel = pawl_allocate(sizeof *parcel);
-    if (parcel == NULL || arena == NULL) {
+    pthread_mutex_lock(&offers->mutex);
+    pawl__inbound_batch *batch = offers->spare;
+    if (batch != NULL)
+        offers->spare = batch->next;
+    pthread_mutex_unlock(&offers->mutex);
+    pawl_arena *arena = batch != NULL ? batch->arena : pawl_arena_create(0);
+    if (batch == NULL)
+        batch = pawl_allocate(sizeof *batch);
+    if (batch == NULL || arena == NULL) {
         pawl_arena_destroy(arena);
-        pawl_free(parcel);
+        pawl_free(batch);
         return NULL;
     }
     pawl_arena_reset(arena);
-    *parcel = (pawl__parcel){.arena = arena};
-    return parcel;
+    *batch = (pawl__inbound_batch){.arena = arena};
+    return batch;
 }
 
-void pawl__handover_drop(pawl__handover *handover, pawl__parcel *parcel)
+void pawl__offers_drop(pawl__offers *offers, pawl__inbound_batch *batch)
 {
-    pthread_mutex_lock(&handover->mutex);
-    parcel->next    = handover->spare;
-    handover->spare = parcel;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    batch->next   = offers->spare;
+    offers->spare = batch;
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-pawl_code pawl__parcel_ready(pawl__parcel *parcel)
+pawl_code pawl__inbound_batch_ready(pawl__inbound_batch *batch)
 {
-    size_t count    = parcel->takings.count + 1;
-    parcel->states  = pawl_arena_take(parcel->arena, count * sizeof parcel->states[0]);
-    parcel->is_done = pawl_arena_take(parcel->arena, count * sizeof parcel->is_done[0]);
-    if (parcel->states == NULL || parcel->is_done == NULL)
+    size_t count   = batch->takings.count + 1;
+    batch->states  = pawl_arena_take(batch->arena, count * sizeof batch->states[0]);
+    batch->is_done = pawl_arena_take(batch->arena, count * sizeof batch->is_done[0]);
+    if (batch->states == NULL || batch->is_done == NULL)
         return PAWL_ENOMEM;
-    memset(parcel->states, PAWL__PARCEL_OFFERED, count * sizeof parcel->states[0]);
-    memset(parcel->is_done, 0, count * sizeof parcel->is_done[0]);
+    memset(batch->states, PAWL__DELIVERY_OFFERED, count * sizeof batch->states[0]);
+    memset(batch->is_done, 0, count * sizeof batch->is_done[0]);
     return PAWL_OK;
 }
 
-void pawl__handover_offer(pawl__handover *handover, pawl__parcel *parcel, int64_t now)
+void pawl__offers_offer(pawl__offers *offers, pawl__inbound_batch *batch, int64_t now)
 {
-    pthread_mutex_lock(&handover->mutex);
-    pawl__parcel **last = &handover->parcels;
+    pthread_mutex_lock(&offers->mutex);
+    pawl__inbound_batch **last = &offers->batches;
     while (*last != NULL)
         last = &(*last)->next;
-    *last         = parcel;
-    parcel->since = now;
-    size_t count  = count_state(parcel, PAWL__PARCEL_OFFERED);
+    *last        = batch;
+    batch->since = now;
+    size_t count = count_state(batch, PAWL__DELIVERY_OFFERED);
     /* Workers that were woken before look until nothing is left. */
-    bool is_first = atomic_fetch_add(&handover->open, count) == 0 && count > 0;
-    for (size_t i = 0; i < handover->worker_count && is_first; i++)
-        wake(handover->worker_fds[i]);
-    pthread_mutex_unlock(&handover->mutex);
+    bool is_first = atomic_fetch_add(&offers->open, count) == 0 && count > 0;
+    for (size_t i = 0; i < offers->worker_count && is_first; i++)
+        wake(offers->worker_fds[i]);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-void pawl__handover_withdraw(pawl__handover *handover, int64_t until)
+void pawl__offers_withdraw(pawl__offers *offers, int64_t until)
 {
-    pthread_mutex_lock(&handover->mutex);
-    for (pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next) {
-        if (parcel->since > until)
+    pthread_mutex_lock(&offers->mutex);
+    for (pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next) {
+        if (batch->since > until)
             continue;
-        atomic_fetch_sub(&handover->open, count_state(parcel, PAWL__PARCEL_OFFERED));
-        move(parcel, PAWL__PARCEL_OFFERED, PAWL__PARCEL_BACK);
+        atomic_fetch_sub(&offers->open, count_state(batch, PAWL__DELIVERY_OFFERED));
+        move(batch, PAWL__DELIVERY_OFFERED, PAWL__DELIVERY_BACK);
     }
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-int64_t pawl__handover_since(pawl__handover *handover)
+int64_t pawl__offers_since(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    const pawl__parcel *parcel = first_offered(handover);
-    int64_t             since  = parcel != NULL ? parcel->since : INT64_MAX;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    const pawl__inbound_batch *batch = first_offered(offers);
+    int64_t                    since = batch != NULL ? batch->since : INT64_MAX;
+    pthread_mutex_unlock(&offers->mutex);
     return since;
 }
 
-size_t pawl__handover_count(pawl__handover *handover)
+size_t pawl__offers_count(pawl__offers *offers)
 {
     size_t count = 0;
-    pthread_mutex_lock(&handover->mutex);
-    for (const pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next)
-        count += parcel->takings.count - count_state(parcel, PAWL__PARCEL_SETTLED);
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    for (const pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next)
+        count += batch->takings.count - count_state(batch, PAWL__DELIVERY_SETTLED);
+    pthread_mutex_unlock(&offers->mutex);
     return count;
 }
 
-size_t pawl__handover_collect(pawl__handover *handover, pawl__parcel_state state, pawl_taken *items)
+size_t pawl__offers_collect(pawl__offers *offers, pawl__delivery_state state, pawl_taken *items)
 {
-    bool   is_back = state == PAWL__PARCEL_BACK;
+    bool   is_back = state == PAWL__DELIVERY_BACK;
     size_t count   = 0;
-    pthread_mutex_lock(&handover->mutex);
-    for (pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next) {
-        for (size_t i = 0; i < parcel->takings.count; i++)
-            if (parcel->states[i] == state)
-                items[count++] = parcel->takings.items[i];
-        if (state != PAWL__PARCEL_IN_HAND)
-            move(parcel, state, is_back ? PAWL__PARCEL_STORING : PAWL__PARCEL_ACKNOWLEDGING);
+    pthread_mutex_lock(&offers->mutex);
+    for (pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next) {
+        for (size_t i = 0; i < batch->takings.count; i++)
+            if (batch->states[i] == state)
+                items[count++] = batch->takings.items[i];
+        if (state != PAWL__DELIVERY_IN_HAND)
+            move(batch, state, is_back ? PAWL__DELIVERY_STORING : PAWL__DELIVERY_ACKNOWLEDGING);
     }
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_unlock(&offers->mutex);
     return count;
 }
 
-void pawl__handover_settled(pawl__handover *handover)
+void pawl__offers_settled(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    for (pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next) {
-        move(parcel, PAWL__PARCEL_STORING, PAWL__PARCEL_SETTLED);
-        move(parcel, PAWL__PARCEL_ACKNOWLEDGING, PAWL__PARCEL_SETTLED);
+    pthread_mutex_lock(&offers->mutex);
+    for (pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next) {
+        move(batch, PAWL__DELIVERY_STORING, PAWL__DELIVERY_SETTLED);
+        move(batch, PAWL__DELIVERY_ACKNOWLEDGING, PAWL__DELIVERY_SETTLED);
     }
-    retire(handover);
-    pthread_mutex_unlock(&handover->mutex);
+    retire(offers);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-void pawl__handover_forget(pawl__handover *handover)
+void pawl__offers_forget(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    for (pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next) {
-        parcel->is_gone = true;
-        for (size_t i = 0; i < parcel->takings.count; i++)
-            if (parcel->states[i] != PAWL__PARCEL_IN_HAND)
-                parcel->states[i] = PAWL__PARCEL_SETTLED;
+    pthread_mutex_lock(&offers->mutex);
+    for (pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next) {
+        batch->is_gone = true;
+        for (size_t i = 0; i < batch->takings.count; i++)
+            if (batch->states[i] != PAWL__DELIVERY_IN_HAND)
+                batch->states[i] = PAWL__DELIVERY_SETTLED;
     }
-    atomic_store(&handover->open, 0);
-    retire(handover);
-    pthread_mutex_unlock(&handover->mutex);
+    atomic_store(&offers->open, 0);
+    retire(offers);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-size_t pawl__handover_in_hand(pawl__handover *handover)
+size_t pawl__offers_in_hand(pawl__offers *offers)
 {
-    pthread_mutex_lock(&handover->mutex);
-    size_t count = handover->in_hand;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    size_t count = offers->in_hand;
+    pthread_mutex_unlock(&offers->mutex);
     return count;
 }
 
 /* ---- Workers ------------------------------------------------------------------------------- */
 
-void pawl__handover_remove_worker(pawl__handover *handover, int worker_fd)
+void pawl__offers_remove_worker(pawl__offers *offers, int worker_fd)
 {
     size_t kept = 0;
-    pthread_mutex_lock(&handover->mutex);
-    for (size_t i = 0; i < handover->worker_count; i++)
-        if (handover->worker_fds[i] != worker_fd)
-            handover->worker_fds[kept++] = handover->worker_fds[i];
-    handover->worker_count = kept;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    for (size_t i = 0; i < offers->worker_count; i++)
+        if (offers->worker_fds[i] != worker_fd)
+            offers->worker_fds[kept++] = offers->worker_fds[i];
+    offers->worker_count = kept;
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-void pawl__handover_add_worker(pawl__handover *handover, int worker_fd)
+void pawl__offers_add_worker(pawl__offers *offers, int worker_fd)
 {
-    pawl__handover_remove_worker(handover, worker_fd);
-    pthread_mutex_lock(&handover->mutex);
-    if (handover->worker_count < PAWL_WORKERS_MAX)
-        handover->worker_fds[handover->worker_count++] = worker_fd;
-    pthread_mutex_unlock(&handover->mutex);
+    pawl__offers_remove_worker(offers, worker_fd);
+    pthread_mutex_lock(&offers->mutex);
+    if (offers->worker_count < PAWL_WORKERS_MAX)
+        offers->worker_fds[offers->worker_count++] = worker_fd;
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-/* Moves messages of the first parcel that has some to the hand. False: there are none. */
-static bool take_slice(pawl__handover *handover, size_t count_max, pawl__handful *hand)
+/* Moves messages of the first batch that has some to the worker. False: there are none. */
+static bool take_part(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries)
 {
-    pawl__parcel *parcel = first_offered(handover);
-    if (parcel == NULL)
+    pawl__inbound_batch *batch = first_offered(offers);
+    if (batch == NULL)
         return false;
-    pawl__slice *slice = &hand->slices[hand->slice_count++];
-    *slice             = (pawl__slice){.parcel = parcel, .first = parcel->offered};
-    while (slice->count < count_max && parcel->offered < parcel->takings.count &&
-           parcel->states[parcel->offered] == PAWL__PARCEL_OFFERED) {
-        parcel->states[parcel->offered++] = PAWL__PARCEL_IN_HAND;
-        slice->count++;
+    pawl__inbound_part *part = &deliveries->parts[deliveries->part_count++];
+    *part                    = (pawl__inbound_part){.batch = batch, .first = batch->offered};
+    while (part->count < count_max && batch->offered < batch->takings.count &&
+           batch->states[batch->offered] == PAWL__DELIVERY_OFFERED) {
+        batch->states[batch->offered++] = PAWL__DELIVERY_IN_HAND;
+        part->count++;
     }
-    hand->count += slice->count;
+    deliveries->count += part->count;
     return true;
 }
 
-bool pawl__handover_take(pawl__handover *handover, size_t count_max, pawl__handful *hand)
+bool pawl__offers_take(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries)
 {
-    hand->slice_count = hand->count = 0;
-    if (atomic_load(&handover->open) == 0)
+    deliveries->part_count = deliveries->count = 0;
+    if (atomic_load(&offers->open) == 0)
         return false;
-    pthread_mutex_lock(&handover->mutex);
-    while (hand->count < count_max && hand->slice_count < PAWL__SLICES_MAX &&
-           take_slice(handover, count_max - hand->count, hand))
+    pthread_mutex_lock(&offers->mutex);
+    while (deliveries->count < count_max && deliveries->part_count < PAWL__INBOUND_PARTS_MAX &&
+           take_part(offers, count_max - deliveries->count, deliveries))
         continue;
-    handover->in_hand += hand->count;
-    atomic_fetch_sub(&handover->open, hand->count);
-    pthread_mutex_unlock(&handover->mutex);
-    return hand->count > 0;
+    offers->in_hand += deliveries->count;
+    atomic_fetch_sub(&offers->open, deliveries->count);
+    pthread_mutex_unlock(&offers->mutex);
+    return deliveries->count > 0;
 }
 
-static void give_slice(const pawl__slice *slice)
+static void give_part(const pawl__inbound_part *part)
 {
-    pawl__parcel *parcel = slice->parcel;
-    for (size_t i = slice->first; i < slice->first + slice->count; i++)
-        parcel->states[i] = parcel->is_gone      ? PAWL__PARCEL_SETTLED
-                            : parcel->is_done[i] ? PAWL__PARCEL_DONE
-                                                 : PAWL__PARCEL_BACK;
+    pawl__inbound_batch *batch = part->batch;
+    for (size_t i = part->first; i < part->first + part->count; i++)
+        batch->states[i] = batch->is_gone      ? PAWL__DELIVERY_SETTLED
+                           : batch->is_done[i] ? PAWL__DELIVERY_DONE
+                                               : PAWL__DELIVERY_BACK;
 }
 
-void pawl__handover_give(pawl__handover *handover, pawl__handful *hand)
+void pawl__offers_give(pawl__offers *offers, pawl__deliveries *deliveries)
 {
-    pthread_mutex_lock(&handover->mutex);
-    for (size_t i = 0; i < hand->slice_count; i++)
-        give_slice(&hand->slices[i]);
-    handover->in_hand -= hand->count;
-    hand->slice_count = hand->count = 0;
-    retire(handover);
-    wake(handover->reader_fd);
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    for (size_t i = 0; i < deliveries->part_count; i++)
+        give_part(&deliveries->parts[i]);
+    offers->in_hand -= deliveries->count;
+    deliveries->part_count = deliveries->count = 0;
+    retire(offers);
+    wake(offers->reader_fd);
+    pthread_mutex_unlock(&offers->mutex);
 }
 
-static bool is_own(const pawl__handful *own, const pawl__parcel *parcel, size_t index)
+static bool is_own(const pawl__deliveries *own, const pawl__inbound_batch *batch, size_t index)
 {
-    for (size_t i = 0; i < own->slice_count; i++) {
-        const pawl__slice *slice = &own->slices[i];
-        if (slice->parcel == parcel && index >= slice->first && index - slice->first < slice->count)
+    for (size_t i = 0; i < own->part_count; i++) {
+        const pawl__inbound_part *part = &own->parts[i];
+        if (part->batch == batch && index >= part->first && index - part->first < part->count)
             return true;
     }
     return false;
 }
 
 /* Is the message still to be handled, and known to no reader of the store? */
-static bool is_unhandled(pawl__parcel_state state)
+static bool is_unhandled(pawl__delivery_state state)
 {
-    return state == PAWL__PARCEL_OFFERED || state == PAWL__PARCEL_IN_HAND ||
-           state == PAWL__PARCEL_BACK || state == PAWL__PARCEL_STORING;
+    return state == PAWL__DELIVERY_OFFERED || state == PAWL__DELIVERY_IN_HAND ||
+           state == PAWL__DELIVERY_BACK || state == PAWL__DELIVERY_STORING;
 }
 
-pawl_time pawl__handover_oldest(pawl__handover *handover, const pawl__handful *own)
+pawl_time pawl__offers_oldest(pawl__offers *offers, const pawl__deliveries *own)
 {
     pawl_time oldest = PAWL_TIME_MAX;
-    pthread_mutex_lock(&handover->mutex);
-    for (const pawl__parcel *parcel = handover->parcels; parcel != NULL; parcel = parcel->next)
-        for (size_t i = 0; i < parcel->takings.count; i++)
-            if (is_unhandled(parcel->states[i]) && !is_own(own, parcel, i) &&
-                parcel->takings.items[i].due < oldest)
-                oldest = parcel->takings.items[i].due;
-    pthread_mutex_unlock(&handover->mutex);
+    pthread_mutex_lock(&offers->mutex);
+    for (const pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next)
+        for (size_t i = 0; i < batch->takings.count; i++)
+            if (is_unhandled(batch->states[i]) && !is_own(own, batch, i) &&
+                batch->takings.items[i].due < oldest)
+                oldest = batch->takings.items[i].due;
+    pthread_mutex_unlock(&offers->mutex);
     return oldest;
 }

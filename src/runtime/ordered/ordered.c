@@ -4,8 +4,6 @@
  */
 #include "runtime/ordered/ordered.h"
 
-#include "runtime/projection/projection.h"
-
 /* The lease is free at once when its holder died, where the store knows of deaths; this long, and
  * twice the longest step of late, when it only stands still. */
 #define LEASE PAWL_SECONDS(60)

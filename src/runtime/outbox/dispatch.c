@@ -45,7 +45,7 @@ static pawl__row_state first_state(pawl__service *service, const pawl__round *ro
                                    const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
-    if (pawl__away_waits(service, round, row))
+    if (pawl__unavailable_waits(service, round, row))
         return PAWL__ROW_AWAY;
     if (row->row->attempts > 0 || !pawl__leader_is_waiting(service, row->row->source))
         return PAWL__ROW_OPEN;
@@ -55,17 +55,17 @@ static pawl__row_state first_state(pawl__service *service, const pawl__round *ro
 static pawl_code prepare(pawl__service *service, const pawl_outbox_rows *rows, pawl__round *round,
                          pawl_error *error)
 {
-    pawl__sources last = {.arena = service->arena};
-    *round             = (pawl__round){.count = rows->count, .term = service->term};
-    round->is_full     = rows->count >= (size_t)service->endpoint->settings.outbox_batch;
-    round->rows        = pawl_arena_take(service->arena, rows->count * sizeof round->rows[0]);
-    pawl_code code     = round->rows != NULL ? PAWL_OK : PAWL_ENOMEM;
+    pawl__source_table last = {.arena = service->arena};
+    *round                  = (pawl__round){.count = rows->count, .term = service->term};
+    round->is_full          = rows->count >= (size_t)service->endpoint->settings.outbox_batch;
+    round->rows             = pawl_arena_take(service->arena, rows->count * sizeof round->rows[0]);
+    pawl_code code          = round->rows != NULL ? PAWL_OK : PAWL_ENOMEM;
     for (size_t i = 0; i < rows->count && code == PAWL_OK; i++) {
         pawl__round_row *row = &round->rows[i];
         row->row             = &rows->items[i];
         pawl_text source     = pawl__round_source(row->row);
-        row->previous        = pawl__sources_get(&last, source);
-        code                 = pawl__sources_put(&last, source, i + 1);
+        row->previous        = pawl__source_table_get(&last, source);
+        code                 = pawl__source_table_put(&last, source, i + 1);
         prepare_row(service, row);
         row->state = first_state(service, round, row);
     }
@@ -94,7 +94,7 @@ static void choose(pawl__service *service, pawl__round *round)
 {
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
-        if (row->state == PAWL__ROW_OPEN && pawl__away_waits(service, round, row))
+        if (row->state == PAWL__ROW_OPEN && pawl__unavailable_waits(service, round, row))
             row->state = PAWL__ROW_AWAY;
         if (row->state == PAWL__ROW_OPEN && may_go(round, row))
             row->state = PAWL__ROW_CHOSEN;
@@ -117,9 +117,9 @@ static void give_up(pawl__round *round, size_t begin, const pawl__sink *outbound
 static void note_answer(pawl__service *service, pawl__sink *outbound, pawl_text why)
 {
     if (why.size > 0)
-        pawl__away_begin(service, outbound, why);
+        pawl__unavailable_begin(service, outbound, why);
     else if (outbound != NULL && outbound->away_tries > 0)
-        pawl__away_end(service, outbound);
+        pawl__unavailable_end(service, outbound);
 }
 
 /* Delivers sink by sink, in the order of their first rows. */
@@ -137,7 +137,7 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
         }
         pawl_time begin = pawl__leader_delivery_begin(service);
         pawl_text why   = pawl__sink_deliver(service, round, row->outbound);
-        if (pawl__hand_is_given_up(&service->hand))
+        if (pawl__app_call_is_given_up(&service->app_call))
             return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the rows in flight");
         note_answer(service, row->outbound, why);
         pawl__leader_delivery_end(service, begin);
@@ -181,14 +181,15 @@ static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *
 {
     pawl_outbox_rows rows  = {.count = 0};
     pawl__round      round = {.count = 0};
-    pawl_code        code  = pawl__away_read(service, now, &rows, error);
+    pawl_code        code  = pawl__unavailable_read(service, now, &rows, error);
     if (code == PAWL_OK && rows.count > 0)
         code = run_rows(service, &rows, &round, step, error);
     if (code == PAWL_OK && service->is_leader)
-        code = pawl__away_pass(service, &round, error);
-    pawl_time next =
-        service->away.due < service->away.tried_due ? service->away.due : service->away.tried_due;
-    if (code == PAWL_OK && service->away.is_last)
+        code = pawl__unavailable_pass(service, &round, error);
+    pawl_time next = service->unavailable.due < service->unavailable.tried_due
+                         ? service->unavailable.due
+                         : service->unavailable.tried_due;
+    if (code == PAWL_OK && service->unavailable.is_last)
         rest(service, now, next);
     else
         step->is_idle = false;
@@ -199,7 +200,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
 {
     pawl_outbox_rows rows = {.count = 0, .next_attempt = PAWL_TIME_MAX};
     pawl__round      round;
-    if (pawl__away_is_any(service))
+    if (pawl__unavailable_is_any(service))
         return drain_others(service, now, step, error);
     pawl_code code = pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint,
                                              now, (size_t)service->endpoint->settings.outbox_batch,
@@ -207,7 +208,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     service->outbox_retry = rows.next_attempt;
     if (code == PAWL_OK && rows.count > 0) {
         code          = run_rows(service, &rows, &round, step, error);
-        step->is_idle = step->is_idle && !pawl__away_is_any(service);
+        step->is_idle = step->is_idle && !pawl__unavailable_is_any(service);
         return code;
     }
     rest(service, now, rows.next_attempt);

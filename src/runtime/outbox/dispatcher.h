@@ -1,24 +1,17 @@
-/* dispatcher.h - types and functions that the files of the outbox runner share.
- *
- *     dispatch.c    a round: claim -> { choose -> deliver -> settle }*
- *     leader.c   the lease, and the sources that wait
- *     sink.c     the sinks of the routes
- *     settle.c   settles the rows of a pass, in one commit
- *     unavailable_routes.c     routes whose receiver is not there
- *     source_table.c  the numbers of sources that wait
+/* dispatcher.h - types and functions that the files of the outbox share; outbox.h is the map.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNNER_H
-#define PAWL_RUNNER_H
+#ifndef PAWL_RUNTIME_DISPATCHER_H
+#define PAWL_RUNTIME_DISPATCHER_H
 
 #include "runtime/runtime.h"
 
 /* ---- Sources ------------------------------------------------------------------ */
 
 /* The number kept for a source; 0 when none is. source_table.c */
-size_t    pawl__sources_get(const pawl__sources *sources, pawl_text source);
-pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t value);
+size_t    pawl__source_table_get(const pawl__source_table *sources, pawl_text source);
+pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, size_t value);
 
 /* ---- A round -------------------------------------------------------------------- */
 
@@ -93,22 +86,24 @@ static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, 
 /* ---- Routes that are away ------------------------------------------------------------ */
 
 /* Is nothing sent to the sink now? */
-bool pawl__away_is(const pawl__sink *outbound);
-/* Is a route away, or tried after it was? Then rows are read by pawl__away_read. */
-bool pawl__away_is_any(pawl__service *service);
+bool pawl__unavailable_is(const pawl__sink *outbound);
+/* Is a route away, or tried after it was? Then rows are read by pawl__unavailable_read. */
+bool pawl__unavailable_is_any(pawl__service *service);
 /* After a call that sent nothing, and after another one that did. */
-void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text why);
-void pawl__away_end(pawl__service *service, pawl__sink *outbound);
-void pawl__away_forget(pawl__service *service);
+void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why);
+void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound);
+void pawl__unavailable_forget(pawl__service *service);
 /* Rows behind that id became pending again. */
-void pawl__away_go_back(pawl__service *service, int64_t id);
+void pawl__unavailable_go_back(pawl__service *service, int64_t id);
 /* Pending rows to try now; their number may be 0 although others are behind them, see away.is_last. */
-pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
-                          pawl_error *error);
+pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                                 pawl_error *error);
 /* Does the row stay until a route is back? */
-bool pawl__away_waits(pawl__service *service, const pawl__round *round, const pawl__round_row *row);
-/* After a round of rows that pawl__away_read gave. */
-pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl_error *error);
+bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
+                             const pawl__round_row *row);
+/* After a round of rows that pawl__unavailable_read gave. */
+pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *round,
+                                 pawl_error *error);
 
 /* ---- Delivering and settling --------------------------------------------------------- */
 

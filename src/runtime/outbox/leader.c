@@ -21,7 +21,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/dispatcher.h"
-#include "runtime/projection/projection.h"
 
 /* A stopped runner is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
  * slowest of its sinks of late. */
@@ -49,20 +48,20 @@ bool pawl__leader_is(const pawl_endpoint *endpoint)
 
 bool pawl__leader_is_waiting(const pawl__service *service, pawl_text source)
 {
-    return pawl__sources_get(&service->waiting, source) != 0;
+    return pawl__source_table_get(&service->waiting, source) != 0;
 }
 
 pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting)
 {
-    return pawl__sources_put(&service->waiting, source, is_waiting);
+    return pawl__source_table_put(&service->waiting, source, is_waiting);
 }
 
 static void forget_waiting(pawl__service *service)
 {
     if (service->waiting.arena != NULL)
         pawl_arena_reset(service->waiting.arena);
-    service->waiting = (pawl__sources){.arena = service->waiting.arena};
-    pawl__away_forget(service);
+    service->waiting = (pawl__source_table){.arena = service->waiting.arena};
+    pawl__unavailable_forget(service);
 }
 
 /* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
@@ -191,7 +190,7 @@ static int64_t time_of_delivery(const pawl__service *service)
 static pawl_time time_awake(const pawl__service *service)
 {
     pawl_time now = lease_now(service);
-    return now - pawl__pulse_stopped_time(&service->endpoint->pulse, now);
+    return now - pawl__stopped_time_read(&service->endpoint->stopped_time, now);
 }
 
 pawl_time pawl__leader_delivery_begin(const pawl__service *service)
@@ -282,15 +281,15 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     pawl_refusals refused = {.arena = service->arena};
     pawl_changes  changes = {
          .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
-    pawl__sources      known    = {.arena = service->arena};
+    pawl__source_table known    = {.arena = service->arena};
     pawl_outbox_block *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
     if (releases == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
     for (size_t i = 0; i < rows->count; i++) {
         pawl_text source = rows->items[i].source;
-        if (pawl__leader_is_waiting(service, source) || pawl__sources_get(&known, source) != 0)
+        if (pawl__leader_is_waiting(service, source) || pawl__source_table_get(&known, source) != 0)
             continue;
-        if (pawl__sources_put(&known, source, 1) != PAWL_OK)
+        if (pawl__source_table_put(&known, source, 1) != PAWL_OK)
             return pawl_error_set(error, PAWL_ENOMEM, "no memory to free blocked rows");
         releases[changes.outbox_block.count++] =
             (pawl_outbox_block){.source = source, .after = 0, .is_unblock = true};
@@ -298,7 +297,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     changes.outbox_block.items = releases;
     if (changes.outbox_block.count == 0 || !service->is_leader)
         return PAWL_OK;
-    pawl__away_go_back(service, 0);
+    pawl__unavailable_go_back(service, 0);
     return pawl__leader_commit(service, &changes, &refused, error);
 }
 

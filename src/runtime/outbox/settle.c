@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/operate/observe/observe.h"
 #include "runtime/outbox/dispatcher.h"
 
 /* Tries of a commit: rows settled by an operator meanwhile are refused and leave the set, so each
@@ -87,8 +88,8 @@ static void put_off(pawl__service *service, const pawl__round_row *row, pawl_out
     settle->next_attempt = pawl_time_add(settle->at, back_off(service, attempts_of(row->row)));
     if (settle->next_attempt < service->outbox_retry)
         service->outbox_retry = settle->next_attempt;
-    if (settle->next_attempt < service->away.tried_due)
-        service->away.tried_due = settle->next_attempt;
+    if (settle->next_attempt < service->unavailable.tried_due)
+        service->unavailable.tried_due = settle->next_attempt;
 }
 
 static void put_settle(pawl__service *service, pawl_changes *changes, const pawl__round_row *row,
@@ -199,7 +200,7 @@ static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *s
     if (state_of(row) == PAWL_OUTBOX_DEAD)
         say_dead(row);
     if (!waits && pawl__leader_is_waiting(service, pawl__round_source(row->row)))
-        pawl__away_go_back(service, row->row->id); /* rows behind it are released */
+        pawl__unavailable_go_back(service, row->row->id); /* rows behind it are released */
     return pawl__leader_set_waiting(service, pawl__round_source(row->row), waits);
 }
 

@@ -8,6 +8,14 @@
 
 #include <string.h>
 
+const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
+{
+    for (size_t i = 0; i < endpoint->route_count; i++)
+        if (pawl_text_equal(pawl_text_of(endpoint->routes[i].name), name))
+            return &endpoint->routes[i];
+    return NULL;
+}
+
 bool pawl__sink_is_here(const pawl__sink *outbound)
 {
     return outbound->route->is_outbox;
@@ -83,7 +91,7 @@ static bool begin_call(pawl__service *service, const pawl__sink *outbound,
         call.id   = message->id;
         call.type = message->type;
     }
-    return pawl__hand_begin(&service->hand, service->endpoint, &call);
+    return pawl__app_call_begin(&service->app_call, service->endpoint, &call);
 }
 
 void pawl__outbox_close(pawl__service *service)
@@ -94,7 +102,7 @@ void pawl__outbox_close(pawl__service *service)
             continue;
         (void)begin_call(service, outbound, NULL); /* a thread that was given up closes it, too */
         close_sink(outbound);
-        (void)pawl__hand_end(&service->hand, service->endpoint);
+        (void)pawl__app_call_end(&service->app_call, service->endpoint);
     }
 }
 
@@ -165,7 +173,7 @@ static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_deliver
                                                  error);
     if (code != PAWL_OK)
         close_sink(outbound);
-    (void)pawl__hand_end(&service->hand, service->endpoint);
+    (void)pawl__app_call_end(&service->app_call, service->endpoint);
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
 }
 
@@ -203,7 +211,8 @@ static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink 
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
     pawl_text   left     = enter(service, round, outbound, items, duration, code, text);
-    if (code != PAWL_OK && code != PAWL_EUNREACHABLE && !pawl__hand_is_given_up(&service->hand))
+    if (code != PAWL_OK && code != PAWL_EUNREACHABLE &&
+        !pawl__app_call_is_given_up(&service->app_call))
         pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
                  count == 1 ? "" : "s", outbound->route->name, why);
     return left;

@@ -16,7 +16,7 @@ static uint64_t hash(pawl_text text)
 }
 
 /* The slot of the source: its item, or the free one where it belongs. */
-static pawl__source_item *slot_of(const pawl__sources *sources, pawl_text source)
+static pawl__source_item *slot_of(const pawl__source_table *sources, pawl_text source)
 {
     size_t i = (size_t)hash(source) & (sources->capacity - 1);
     while (sources->items[i].source.data != NULL &&
@@ -25,12 +25,12 @@ static pawl__source_item *slot_of(const pawl__sources *sources, pawl_text source
     return &sources->items[i];
 }
 
-static pawl_code grow(pawl__sources *sources)
+static pawl_code grow(pawl__source_table *sources)
 {
     size_t live = 0;
     for (size_t i = 0; i < sources->capacity; i++)
         live += sources->items[i].value != 0;
-    pawl__sources grown = {.arena = sources->arena, .capacity = CAPACITY_FIRST};
+    pawl__source_table grown = {.arena = sources->arena, .capacity = CAPACITY_FIRST};
     while (grown.capacity < 4 * live)
         grown.capacity *= 2;
     grown.items = pawl_arena_take(sources->arena, grown.capacity * sizeof grown.items[0]);
@@ -45,14 +45,14 @@ static pawl_code grow(pawl__sources *sources)
     return PAWL_OK;
 }
 
-size_t pawl__sources_get(const pawl__sources *sources, pawl_text source)
+size_t pawl__source_table_get(const pawl__source_table *sources, pawl_text source)
 {
     return sources->capacity > 0 && source.size > 0 ? slot_of(sources, source)->value : 0;
 }
 
-pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t value)
+pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, size_t value)
 {
-    if (source.size == 0 || (value == 0 && pawl__sources_get(sources, source) == 0))
+    if (source.size == 0 || (value == 0 && pawl__source_table_get(sources, source) == 0))
         return PAWL_OK;
     if (2 * (sources->count + 1) > sources->capacity && grow(sources) != PAWL_OK)
         return PAWL_ENOMEM;

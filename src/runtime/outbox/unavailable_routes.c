@@ -30,7 +30,7 @@ static size_t number_of(const pawl__service *service, const pawl__sink *outbound
     return (size_t)(outbound - service->sinks) + 1;
 }
 
-bool pawl__away_is(const pawl__sink *outbound)
+bool pawl__unavailable_is(const pawl__sink *outbound)
 {
     return outbound != NULL && outbound->away_until != 0;
 }
@@ -50,28 +50,28 @@ static pawl__sink *next_away(pawl__service *service, const pawl__sink *last)
     return NULL;
 }
 
-bool pawl__away_is_any(pawl__service *service)
+bool pawl__unavailable_is_any(pawl__service *service)
 {
     return next_away(service, NULL) != NULL;
 }
 
 static void plan(pawl__service *service)
 {
-    service->away.due = PAWL_TIME_MAX;
+    service->unavailable.due = PAWL_TIME_MAX;
     for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
          outbound             = next_away(service, outbound))
-        if (outbound->away_until < service->away.due)
-            service->away.due = outbound->away_until;
+        if (outbound->away_until < service->unavailable.due)
+            service->unavailable.due = outbound->away_until;
 }
 
 /* Passed rows are not known any more. */
-void pawl__away_forget(pawl__service *service)
+void pawl__unavailable_forget(pawl__service *service)
 {
     pawl_time   now  = pawl__machine_now(service->endpoint);
-    pawl_arena *kept = service->away.left.arena;
+    pawl_arena *kept = service->unavailable.left.arena;
     if (kept != NULL)
         pawl_arena_reset(kept);
-    service->away = (pawl__away){.left = {.arena = kept}};
+    service->unavailable = (pawl__unavailable){.left = {.arena = kept}};
     for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
          outbound             = next_away(service, outbound)) {
         pawl_time latest = pawl_time_add(now, outbound->away_pause);
@@ -83,11 +83,11 @@ void pawl__away_forget(pawl__service *service)
     plan(service);
 }
 
-void pawl__away_go_back(pawl__service *service, int64_t id)
+void pawl__unavailable_go_back(pawl__service *service, int64_t id)
 {
-    pawl__away *away = &service->away;
-    away->passed     = id < away->passed ? id : away->passed;
-    away->mark       = id < away->mark ? id : away->mark;
+    pawl__unavailable *routes = &service->unavailable;
+    routes->passed            = id < routes->passed ? id : routes->passed;
+    routes->mark              = id < routes->mark ? id : routes->mark;
 }
 
 /* ---- Gone, and back ------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
     return pawl__outbox_pause(service, outbound->away_tries, last > first ? last : first);
 }
 
-void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
+void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
 {
     const char *name     = service->endpoint->model->endpoint.data;
     pawl_time   now      = pawl__machine_now(service->endpoint);
@@ -129,10 +129,10 @@ void pawl__away_begin(pawl__service *service, pawl__sink *outbound, pawl_text wh
 }
 
 /* Its rows, and what was left behind them, are read again. */
-void pawl__away_end(pawl__service *service, pawl__sink *outbound)
+void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
 {
-    pawl__sources *left = &service->away.left;
-    int64_t        time = pawl__machine_now(service->endpoint) - outbound->away_since;
+    pawl__source_table *left = &service->unavailable.left;
+    int64_t             time = pawl__machine_now(service->endpoint) - outbound->away_since;
     pawl_log(PAWL_LOG_INFO, "outbox of %s: route '%s' is back after %lld s",
              service->endpoint->model->endpoint.data, outbound->route->name,
              (long long)(time / PAWL_SECONDS(1)));
@@ -140,14 +140,14 @@ void pawl__away_end(pawl__service *service, pawl__sink *outbound)
         if (left->items[i].value == number_of(service, outbound))
             left->items[i].value = 0;
     if (outbound->first_left != 0)
-        pawl__away_go_back(service, outbound->first_left - 1);
+        pawl__unavailable_go_back(service, outbound->first_left - 1);
     outbound->away_until = outbound->first_left = 0;
     outbound->away_tries                        = 0;
     plan(service);
     if (service->route_alarm.subject == number_of(service, outbound))
         pawl__alarm_unwant(&service->route_alarm); /* another route's next try raises it again */
-    if (!pawl__away_is_any(service))
-        pawl__away_forget(service);
+    if (!pawl__unavailable_is_any(service))
+        pawl__unavailable_forget(service);
 }
 
 /* ---- Reading -------------------------------------------------------------------------- */
@@ -174,8 +174,8 @@ static void begin_tries(pawl__service *service, pawl_time now)
     for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
          outbound             = next_away(service, outbound))
         if (outbound->away_until <= now) {
-                        outbound->away_until    = 0;
-                        service->away.tried_due = now;
+                        outbound->away_until           = 0;
+                        service->unavailable.tried_due = now;
         }
     plan(service);
 }
@@ -196,7 +196,7 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_outbox_row *row = &rows->items[i];
-        if (pawl__away_is(pawl__sink_find(service, row->destination)))
+        if (pawl__unavailable_is(pawl__sink_find(service, row->destination)))
             continue;
         if (row->next_attempt <= now)
             rows->items[kept++] = *row;
@@ -210,11 +210,11 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
 static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                             pawl_error *error)
 {
-    pawl__away *away     = &service->away;
-    int64_t     after    = 0;
-    pawl_time   retry    = PAWL_TIME_MAX;
-    pawl_code   code     = PAWL_OK;
-    bool        has_more = true;
+    pawl__unavailable *routes   = &service->unavailable;
+    int64_t            after    = 0;
+    pawl_time          retry    = PAWL_TIME_MAX;
+    pawl_code          code     = PAWL_OK;
+    bool               has_more = true;
     for (rows->count = 0; code == PAWL_OK && has_more && rows->count == 0;) {
         pawl_arena_point point = pawl_arena_position(service->arena);
         code                   = read_page(service, after, 1, rows, error);
@@ -227,7 +227,7 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
     }
     pawl_time look        = pawl_time_add(now, service->endpoint->settings.outbox_idle);
     service->outbox_retry = retry;
-    away->tried_due       = has_more ? now : retry < look ? retry : look;
+    routes->tried_due     = has_more ? now : retry < look ? retry : look;
     return code;
 }
 
@@ -241,7 +241,7 @@ static pawl__sink *first_tried(pawl__service *service)
         if (is_tried(outbound) && outbound->first_left != 0 &&
             (first == NULL || outbound->first_left < first->first_left))
             first = outbound;
-    return first != NULL && first->first_left <= service->away.passed ? first : NULL;
+    return first != NULL && first->first_left <= service->unavailable.passed ? first : NULL;
 }
 
 /* A page from the first row that was left for a route that is tried. When it has none of that route, the reading
@@ -256,7 +256,7 @@ static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_e
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
         is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound;
     if (code == PAWL_OK && !is_found) {
-        pawl__away_go_back(service, outbound->first_left - 1);
+        pawl__unavailable_go_back(service, outbound->first_left - 1);
         outbound->first_left = 0;
     }
     keep_fresh(rows);
@@ -267,36 +267,36 @@ static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_e
 static pawl_code read_on(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                          pawl_error *error)
 {
-    pawl__away *away = &service->away;
-    if (now >= away->go_back_due) {
-        int64_t passed    = away->passed;
-        away->passed      = away->mark;
-        away->mark        = passed;
-        away->go_back_due = pawl_time_add(now, GO_BACK_PERIOD);
+    pawl__unavailable *routes = &service->unavailable;
+    if (now >= routes->go_back_due) {
+        int64_t passed      = routes->passed;
+        routes->passed      = routes->mark;
+        routes->mark        = passed;
+        routes->go_back_due = pawl_time_add(now, GO_BACK_PERIOD);
     }
-    pawl_code code = read_page(service, away->passed, 0, rows, error);
-    away->is_page  = code == PAWL_OK;
-    away->is_last  = code == PAWL_OK && !is_whole(service, rows);
+    pawl_code code  = read_page(service, routes->passed, 0, rows, error);
+    routes->is_page = code == PAWL_OK;
+    routes->is_last = code == PAWL_OK && !is_whole(service, rows);
     if (code == PAWL_OK && rows->count > 0)
-        away->page_end = rows->items[rows->count - 1].id;
+        routes->page_end = rows->items[rows->count - 1].id;
     else
-        away->page_end = away->passed;
+        routes->page_end = routes->passed;
     keep_fresh(rows);
     return code;
 }
 
-pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
-                          pawl_error *error)
+pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
+                                 pawl_error *error)
 {
-    pawl_code code        = PAWL_OK;
-    service->away.is_page = service->away.is_last = false;
-    rows->count                                   = 0;
+    pawl_code code               = PAWL_OK;
+    service->unavailable.is_page = service->unavailable.is_last = false;
+    rows->count                                                 = 0;
     begin_tries(service, now);
-    if (now >= service->away.tried_due)
+    if (now >= service->unavailable.tried_due)
         code = read_tried(service, now, rows, error);
     if (code == PAWL_OK && rows->count == 0)
         code = read_try(service, rows, error);
-    if (code == PAWL_OK && rows->count == 0 && pawl__away_is_any(service))
+    if (code == PAWL_OK && rows->count == 0 && pawl__unavailable_is_any(service))
         code = read_on(service, now, rows, error);
     return code;
 }
@@ -304,28 +304,30 @@ pawl_code pawl__away_read(pawl__service *service, pawl_time now, pawl_outbox_row
 /* ---- A round ---------------------------------------------------------------------------- */
 
 /* Its own route is away, or an earlier row of its source was left. */
-bool pawl__away_waits(pawl__service *service, const pawl__round *round, const pawl__round_row *row)
+bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
+                             const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
-    if (pawl__away_is(row->outbound) || (previous != NULL && previous->state == PAWL__ROW_AWAY))
+    if (pawl__unavailable_is(row->outbound) ||
+        (previous != NULL && previous->state == PAWL__ROW_AWAY))
         return true;
-    size_t left = row->row->attempts == 0
-                      ? pawl__sources_get(&service->away.left, pawl__round_source(row->row))
-                      : 0;
-    return left != 0 && pawl__away_is(&service->sinks[left - 1]);
+    size_t left = row->row->attempts == 0 ? pawl__source_table_get(&service->unavailable.left,
+                                                                   pawl__round_source(row->row))
+                                          : 0;
+    return left != 0 && pawl__unavailable_is(&service->sinks[left - 1]);
 }
 
 /* Notes for which route the source is left, and that the reading begins no later than with this row when that route is
  * back. The row itself may be another route's: its source was left already. */
 static pawl_code note_left(pawl__service *service, const pawl__round_row *row, pawl_error *error)
 {
-    pawl__sources *left   = &service->away.left;
-    pawl_text      source = pawl__round_source(row->row);
-    size_t         noted  = pawl__sources_get(left, source);
-    pawl_code      code   = PAWL_OK;
-    if (noted == 0 || !pawl__away_is(&service->sinks[noted - 1])) {
-        noted = pawl__away_is(row->outbound) ? number_of(service, row->outbound) : 0;
-        code  = pawl__sources_put(left, source, noted);
+    pawl__source_table *left   = &service->unavailable.left;
+    pawl_text           source = pawl__round_source(row->row);
+    size_t              noted  = pawl__source_table_get(left, source);
+    pawl_code           code   = PAWL_OK;
+    if (noted == 0 || !pawl__unavailable_is(&service->sinks[noted - 1])) {
+        noted = pawl__unavailable_is(row->outbound) ? number_of(service, row->outbound) : 0;
+        code  = pawl__source_table_put(left, source, noted);
     }
     pawl__sink *outbound = noted != 0 ? &service->sinks[noted - 1] : NULL;
     if (outbound != NULL && (outbound->first_left == 0 || row->row->id < outbound->first_left))
@@ -341,24 +343,25 @@ static void end_tries(pawl__service *service)
     for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
          outbound             = next_away(service, outbound))
         if (is_tried(outbound))
-            pawl__away_end(service, outbound);
+            pawl__unavailable_end(service, outbound);
 }
 
 /* Passes the rows up to the first one that has to be read again: it is pending, and its route is here. */
-pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl_error *error)
+pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *round,
+                                 pawl_error *error)
 {
-    pawl__away *away   = &service->away;
-    int64_t     passed = away->page_end;
-    pawl_code   code   = PAWL_OK;
-    bool        is_all = true;
-    if (!away->is_page)
+    pawl__unavailable *routes = &service->unavailable;
+    int64_t            passed = routes->page_end;
+    pawl_code          code   = PAWL_OK;
+    bool               is_all = true;
+    if (!routes->is_page)
         return PAWL_OK;
     for (size_t i = 0; i < round->count; i++)
         is_all &= round->rows[i].state == PAWL__ROW_AWAY;
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
         const pawl__round_row *row      = &round->rows[i];
         bool                   may_pass = row->state == PAWL__ROW_SETTLED ||
-                        (row->state == PAWL__ROW_AWAY && away->left.count < LEFT_MAX);
+                        (row->state == PAWL__ROW_AWAY && routes->left.count < LEFT_MAX);
         if (!may_pass) {
             passed = row->row->id - 1;
             break;
@@ -366,12 +369,12 @@ pawl_code pawl__away_pass(pawl__service *service, const pawl__round *round, pawl
         if (row->state == PAWL__ROW_AWAY)
             code = note_left(service, row, error);
     }
-    if (passed <= away->passed)
-        away->is_last = true;
-    away->is_last &= is_all;
-    if (passed > away->passed)
-        away->passed = passed;
-    if (away->is_last)
+    if (passed <= routes->passed)
+        routes->is_last = true;
+    routes->is_last &= is_all;
+    if (passed > routes->passed)
+        routes->passed = passed;
+    if (routes->is_last)
         end_tries(service);
     return code;
 }

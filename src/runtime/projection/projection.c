@@ -24,19 +24,19 @@
 
 /* ---- Life ---------------------------------------------------------------------- */
 
-/* Creates the worker that lends to the engine, with ids drawn from a seed of its own. */
-static pawl_code create_worker(pawl__projections *made, pawl__hand *hand, pawl_error *error)
+/* Creates the worker whose engine runs the handlers, with ids drawn from a seed of its own. */
+static pawl_code create_worker(pawl__projections *made, pawl__app_call *app_call, pawl_error *error)
 {
     uint64_t  seed = made->endpoint->settings.seed;
     pawl_code code = pawl__worker_create(made->endpoint, &made->worker, error);
     if (code == PAWL_OK)
-        made->worker->hand = hand;
+        made->worker->app_call = app_call;
     if (code == PAWL_OK && seed != 0)
         pawl_random_seed(&made->worker->random, seed + 2);
     return code;
 }
 
-pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__app_call *app_call,
                                    pawl__projections **projections, pawl_error *error)
 {
     const pawl__model *model = endpoint->model;
@@ -50,7 +50,7 @@ pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
     made->sequencer.name = PAWL_TEXT("sequencer");
     made->readers        = pawl_allocate(model->projection_count * sizeof made->readers[0]);
     pawl_code code       = made->readers != NULL
-                               ? create_worker(made, hand, error)
+                               ? create_worker(made, app_call, error)
                                : pawl_error_set(error, PAWL_ENOMEM, "no memory for projections");
     if (code != PAWL_OK) {
         pawl__projections_destroy(made);
@@ -146,7 +146,8 @@ static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
     pawl_log(reader->attempts == STUCK_ATTEMPTS ? PAWL_LOG_ERROR : PAWL_LOG_WARNING, "%s",
              why.text);
     if (reader->attempts == STUCK_ATTEMPTS && settings->critical != NULL)
-        pawl__hand_critical(projections->worker->hand, projections->endpoint, "projection", &why);
+        pawl__app_call_critical(projections->worker->app_call, projections->endpoint, "projection",
+                                &why);
     tell_others(projections, reader, unit);
 }
 

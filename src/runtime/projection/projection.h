@@ -19,11 +19,6 @@
 
 /* ---- Leases: sequencer.c ------------------------------------------------------ */
 
-/* The clock of leases: pawl__lease_now, or a virtual one. Microseconds. */
-int64_t pawl__lease_clock(const pawl_endpoint *endpoint);
-/* KIND/NAME, or KIND/ and a uuid for a name that is too long. data NULL: no memory. */
-pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
-
 typedef struct pawl__lease {
     pawl_text name;
     bool      is_ours;
@@ -54,7 +49,7 @@ typedef struct pawl__reader {
 
 typedef struct pawl__projections {
     pawl_endpoint *endpoint;
-    pawl__worker  *worker; /* lends to the engine; its store is the service's */
+    pawl__worker  *worker; /* whose engine runs them; its store is the service's */
     pawl__lease    sequencer;
     pawl__reader  *readers;
     size_t         count;
@@ -63,7 +58,7 @@ typedef struct pawl__projections {
 } pawl__projections;
 
 /* *projections is NULL when the endpoint has none. */
-pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__app_call *app_call,
                                    pawl__projections **projections, pawl_error *error);
 /* Each accepts NULL for an endpoint without projections. */
 void      pawl__projections_destroy(pawl__projections *projections);

@@ -48,7 +48,7 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
 
 /* Writes the rows of the schedules in the endpoint's table that are not there, or otherwise. */
 pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error);
-/* Lent to the engine by a worker. */
+/* pawl__engine.schedule. */
 pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl_time now,
                                 pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
 

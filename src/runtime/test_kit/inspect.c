@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/test_kit/test_kit.h"
 
 #include "engine/state.h"

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/test_kit/test_kit.h"
+#include "runtime/endpoint/endpoint.h"
 
 #include "base/sized.h"
 

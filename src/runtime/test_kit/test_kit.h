@@ -1,9 +1,18 @@
-/* test_kit.h - types and functions that the files of the test kit share.
+/* test_kit.h - types and functions that the files of the test kit share (pawl/test.h).
+ *
+ *     test_store.c   the test's own store: made, found empty, and dropped in the end
+ *     test_kit.c     setting up, sending, moving the clocks
+ *     inspect.c      sagas, streams, messages and counts, as assertions read them
+ *
+ *     store_open -> (endpoints in steps, on virtual clocks) -> store_close
+ *
+ * Threads: the test's.
+ * Tests: tests/unit/runtime/test_test_kit.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_TEST_H
-#define PAWL_RUNTIME_TEST_H
+#ifndef PAWL_RUNTIME_TEST_KIT_H
+#define PAWL_RUNTIME_TEST_KIT_H
 
 #include "pawl/test.h"
 #include "runtime/runtime.h"

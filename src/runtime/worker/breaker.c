@@ -345,7 +345,7 @@ void pawl__breaker_tell(pawl__worker *worker)
     if (it.is_critical && endpoint->settings.critical != NULL) {
         pawl_error_set(&cause, PAWL_EUNREACHABLE, "the breaker of endpoint %s is open: %s",
                        endpoint->model->endpoint.data, it.why);
-        pawl__hand_critical(worker->hand, endpoint, "breaker", &cause);
+        pawl__app_call_critical(worker->app_call, endpoint, "breaker", &cause);
     }
 }
 

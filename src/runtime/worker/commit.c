@@ -146,37 +146,37 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
 }
 
 /* The keys of an ordered endpoint come first: a message that is tried again holds others back. */
-static pawl_code fail_batch(pawl__worker *worker, const pawl__way *way, pawl_error *error)
+static pawl_code fail_batch(pawl__worker *worker, const pawl__commit_mode *mode, pawl_error *error)
 {
     pawl_code code = worker->ordered != NULL ? pawl__order_find(worker->batch, error) : PAWL_OK;
     if (code == PAWL_OK)
-        pawl__batch_fail(worker->batch, way->why, way->text);
+        pawl__batch_fail(worker->batch, mode->why, mode->text);
     return code;
 }
 
-static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reached,
+static pawl_code prepare(pawl__worker *worker, const pawl__commit_mode *mode, stage *reached,
                          pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     *reached       = STAGE_BEGIN;
     pawl__breaker_begin(worker);
-    switch (way->how) {
+    switch (mode->kind) {
     case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
-    case PAWL__COMMIT_FAIL: code = fail_batch(worker, way, error); break;
-    case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, way->why, way->text); break;
+    case PAWL__COMMIT_FAIL: code = fail_batch(worker, mode, error); break;
+    case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, mode->why, mode->text); break;
     case PAWL__COMMIT_BACK: pawl__batch_release(worker->batch); break;
     }
     return code == PAWL_OK ? pawl__batch_changes(worker->batch, error) : code;
 }
 
 /* A batch that gives way frees its claims and writes nothing else, no correction either. */
-static pawl_code commit(pawl__worker *worker, const pawl__way *way, pawl_refusals *refused,
+static pawl_code commit(pawl__worker *worker, const pawl__commit_mode *mode, pawl_refusals *refused,
                         pawl_error *error)
 {
     pawl_changes *changes = &worker->batch->changes;
     if (worker->batch->gives_way)
         return pawl_store_commit(worker->store, changes, refused, error);
-    if (way->how != PAWL__COMMIT_BACK && worker->batch->unit_count > 0 &&
+    if (mode->kind != PAWL__COMMIT_BACK && worker->batch->unit_count > 0 &&
         worker->batch->units[0].kind != PAWL__UNIT_FLUSH)
         pawl__ordered_fence(worker, changes);
     add_correction(worker, &changes->counters);
@@ -236,13 +236,44 @@ static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate
 static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
-    if (!pawl__again_reserve(worker, outcome))
+    if (!pawl__retry_list_reserve(worker, outcome))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
         if (is_again(batch, unit, fates) &&
-            !pawl__again_add(worker, outcome, unit, is_back(batch, unit, fates)))
+            !pawl__retry_list_add(worker, outcome, unit, is_back(batch, unit, fates)))
             return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+static bool is_noted(const pawl__worker *worker, pawl_text partition)
+{
+    for (size_t i = 0; i < worker->grown_count; i++)
+        if (pawl_text_equal(worker->grown[i].partition, partition))
+            return true;
+    return false;
+}
+
+/* So that they are flushed by size when the step is done. */
+static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
+{
+    const pawl__effects *effects = &worker->batch->effects;
+    for (size_t i = 0; i < effects->add_count; i++) {
+        const pawl_aggregator_add *add = &effects->adds[i];
+        if (add->due < worker->flush_due)
+            worker->flush_due = add->due;
+        if (is_noted(worker, add->partition))
+            continue;
+        pawl__grown_partition *grown =
+            pawl_arena_grow(worker->read, worker->grown, worker->grown_count,
+                            &worker->grown_capacity, sizeof worker->grown[0]);
+        pawl_text copy = pawl_arena_text(worker->read, add->partition);
+        if (grown == NULL || copy.data == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for a partition's name");
+        worker->grown                        = grown;
+        worker->grown[worker->grown_count++] = (pawl__grown_partition){
+            pawl__model_aggregator(worker->endpoint->model, add->name), copy};
     }
     return PAWL_OK;
 }
@@ -284,7 +315,7 @@ static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for the units of a refused group");
     count_units(worker, fates, step);
-    code = pawl__added_note(worker, error);
+    code = note_grown_partitions(worker, error);
     return code == PAWL_OK ? release_refused(worker, fates, error) : code;
 }
 
@@ -312,22 +343,22 @@ static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stag
     }
 }
 
-pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
-                             pawl_step *step, pawl_error *error)
+pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode,
+                             pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->kept};
     pawl__batch  *batch   = worker->batch;
     stage         reached = STAGE_BEGIN;
-    *outcome              = (pawl__outcome){.again = NULL};
+    *outcome              = (pawl__outcome){.retries = NULL};
     pawl__outlived_begin(worker);
-    pawl_code code = prepare(worker, way, &reached, error);
+    pawl_code code = prepare(worker, mode, &reached, error);
     if (code == PAWL_OK)
         pawl__breaker_note(worker);
-    if (code == PAWL_OK && batch->gives_way && way->how == PAWL__COMMIT_RUN)
+    if (code == PAWL_OK && batch->gives_way && mode->kind == PAWL__COMMIT_RUN)
         return PAWL_OK;
     if (code == PAWL_OK) {
         reached = STAGE_COMMIT;
-        code    = commit(worker, way, &refused, error);
+        code    = commit(worker, mode, &refused, error);
     }
     if (batch->has_sql)
         pawl_store_handler_transaction_end(worker->store);
@@ -335,7 +366,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         reached = STAGE_AFTER;
         code    = pawl__ordered_settled(worker, &refused, error);
         /* A refused settle of a unit given back says that its claim is gone already. */
-        if (code == PAWL_OK && way->how != PAWL__COMMIT_BACK)
+        if (code == PAWL_OK && mode->kind != PAWL__COMMIT_BACK)
             code = after_commit(worker, &refused, outcome, step, error);
     }
     if (code != PAWL_OK)
@@ -348,8 +379,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
 
 pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    static const pawl__way back = {.how = PAWL__COMMIT_BACK};
-    pawl__outcome          none;
+    static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
+    pawl__outcome                  none;
     pawl_arena_reset(worker->kept);
     pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);
     pawl__batch_reset(worker->batch);

@@ -13,18 +13,18 @@
 #include "runtime/worker/hot_sagas.h"
 
 /* The changes that a commit makes for the units of the batch. */
-typedef enum pawl__how {
+typedef enum pawl__commit_kind {
     PAWL__COMMIT_RUN,   /* the effects of their handlers */
     PAWL__COMMIT_FAIL,  /* the failure of each, with `why` */
     PAWL__COMMIT_APART, /* messages and timeouts run again alone; flushes fail with `why` */
     PAWL__COMMIT_BACK,  /* their claims are free again, nothing counted */
-} pawl__how;
+} pawl__commit_kind;
 
-typedef struct pawl__way {
-    pawl__how   how;
-    pawl_code   why;
-    const char *text;
-} pawl__way;
+typedef struct pawl__commit_mode {
+    pawl__commit_kind kind;
+    pawl_code         why;
+    const char       *text;
+} pawl__commit_mode;
 
 /* The cause of a failed commit. */
 typedef enum pawl__trouble {
@@ -36,37 +36,37 @@ typedef enum pawl__trouble {
 } pawl__trouble;
 
 /* A unit that has to run again; its texts outlive the batch. */
-typedef struct pawl__again {
+typedef struct pawl__retry {
     pawl__unit unit;
     bool       is_back; /* to be claimed again, not run here */
-} pawl__again;
+} pawl__retry;
 
 typedef struct pawl__outcome {
     pawl__trouble trouble; /* of a commit that failed */
-    pawl__again  *again;   /* of a commit that stands; in worker->kept */
-    size_t        again_count;
+    pawl__retry  *retries; /* of a commit that stands; in worker->kept */
+    size_t        retry_count;
 } pawl__outcome;
 
 /* Brings the units of the batch to their ends as `way` says, commits, and takes the refusals:
  * counts, notes the partitions added to, keeps units that have to run again. This is the one way to
  * a commit of messages, timeouts and flushes. RUN does not commit a batch whose sagas are all
  * elsewhere (batch->gives_way): the caller gives it BACK. */
-pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
-                             pawl_step *step, pawl_error *error);
+pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode,
+                             pawl__outcome *outcome, pawl_step *step, pawl_error *error);
 
 /* Gives all claims of the batch back and empties it. */
 pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error);
 
 /* retry_list.c: room for all units of the batch. False: no memory. */
-bool pawl__again_reserve(pawl__worker *worker, pawl__outcome *outcome);
+bool pawl__retry_list_reserve(pawl__worker *worker, pawl__outcome *outcome);
 /* Keeps a copy of the batch's unit. False: no memory. */
-bool pawl__again_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__unit *unit,
-                     bool is_back);
+bool pawl__retry_list_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__unit *unit,
+                          bool is_back);
 /* Copies the texts of a unit of the batch into worker->kept. False: no memory. */
-bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit);
+bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit);
 /* Empties the batch and puts the unit into it, as it was when it ran last. */
-pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit);
+pawl_code pawl__retry_list_fill_one(pawl__worker *worker, const pawl__unit *unit);
 /* Empties the batch and puts the units into it that go back, as they were claimed. */
-pawl_code pawl__again_fill_back(pawl__worker *worker, const pawl__outcome *outcome);
+pawl_code pawl__retry_list_fill_back(pawl__worker *worker, const pawl__outcome *outcome);
 
 #endif

@@ -1,5 +1,4 @@
-/* engine_callbacks.c - functions that a worker lends to the engine: routes, subscriptions, sends that do
- * not wait, and the end of its time.
+/* engine_callbacks.c - see engine_callbacks.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@ static pawl__destination resolve(void *runtime, pawl_text destination)
     pawl__worker     *worker = runtime;
     const pawl_route *route  = pawl__route_find(worker->endpoint, destination);
     if (route == NULL) {
-        pawl__reader_look(worker, destination);
+        pawl__unread_destination_warn(worker, destination);
         return (pawl__destination){.queue = destination};
     }
     if (pawl__route_is_remote(route))
@@ -132,7 +131,7 @@ static pawl_code commit_aside(pawl__worker *worker, pawl_changes *changes, pawl_
 static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *error)
 {
     pawl__worker *worker = runtime;
-    if (pawl__hand_is_given_up(worker->hand))
+    if (pawl__app_call_is_given_up(worker->app_call))
         return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the message in flight");
     if (!worker->batch->has_sql)
         return commit_one(worker, worker->store, changes, error);
@@ -252,15 +251,15 @@ static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, paw
 static bool call_begin(void *runtime, const pawl__call *call)
 {
     pawl__worker *worker = runtime;
-    return pawl__hand_begin(worker->hand, worker->endpoint, call);
+    return pawl__app_call_begin(worker->app_call, worker->endpoint, call);
 }
 
 static bool call_end(void *runtime)
 {
     pawl__worker *worker  = runtime;
-    bool          is_ours = pawl__hand_end(worker->hand, worker->endpoint);
+    bool          is_ours = pawl__app_call_end(worker->app_call, worker->endpoint);
     if (is_ours)
-        pawl__outlived_call(worker, &worker->hand->call, worker->hand->time);
+        pawl__outlived_call(worker, &worker->app_call->call, worker->app_call->time);
     return is_ours;
 }
 
@@ -274,8 +273,8 @@ static pawl_time oldest_without_row(void *runtime)
 {
     pawl__worker *worker = runtime;
     /* In this order: the connection's loss is noted before its messages are forgotten here. */
-    pawl_time oldest = pawl__handover_oldest(&worker->endpoint->handover, &worker->direct.hand);
-    return pawl__reading_may_miss(worker) ? PAWL_TIME_MIN : oldest;
+    pawl_time oldest = pawl__offers_oldest(&worker->endpoint->offers, &worker->rowless.deliveries);
+    return pawl__inbound_state_may_miss(worker) ? PAWL_TIME_MIN : oldest;
 }
 
 /* A slow load takes nothing of it: as many handlers as ever share its cost. */
@@ -309,7 +308,7 @@ static bool take(void *runtime, uint64_t hash)
                                                         hash, worker->engine.machine_now);
 }
 
-void pawl__worker_lend(pawl__worker *worker)
+void pawl__engine_callbacks_set(pawl__worker *worker)
 {
     const pawl_endpoint_options *settings = &worker->endpoint->settings;
     pawl_arena                  *scratch  = worker->engine.scratch;

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_FOREIGN_H
-#define PAWL_RUNTIME_FOREIGN_H
+#ifndef PAWL_RUNTIME_FOREIGN_TIMEOUTS_H
+#define PAWL_RUNTIME_FOREIGN_TIMEOUTS_H
 
 #include "runtime/runtime.h"
 

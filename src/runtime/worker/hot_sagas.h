@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_HOT_H
-#define PAWL_RUNTIME_HOT_H
+#ifndef PAWL_RUNTIME_HOT_SAGAS_H
+#define PAWL_RUNTIME_HOT_SAGAS_H
 
 #include "runtime/runtime.h"
 

@@ -13,8 +13,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_OUTLIVED_H
-#define PAWL_RUNTIME_OUTLIVED_H
+#ifndef PAWL_RUNTIME_OUTLIVED_CLAIMS_H
+#define PAWL_RUNTIME_OUTLIVED_CLAIMS_H
 
 #include "engine/batch.h"
 
@@ -54,7 +54,7 @@ void pawl__outlived_call(struct pawl__worker *worker, const pawl__call *call, in
 void pawl__outlived_lost(struct pawl__worker *worker, pawl_code code, const pawl_error *why);
 /* The claim of the unit was gone at the commit. */
 void pawl__outlived_gone(struct pawl__worker *worker, const pawl__unit *unit, pawl_text why);
-/* Lent to the engine: is the unit remembered, with as many attempts? Then it fails with that. */
+/* pawl__engine.has_outlived: is the unit remembered, with as many attempts? Then it fails with that. */
 bool pawl__outlived_find(void *runtime, const pawl__unit *unit, pawl_error *why);
 /* The failure of the unit is committed. */
 void pawl__outlived_settled(struct pawl__worker *worker, const pawl__unit *unit);

@@ -7,11 +7,11 @@
 
 /* The clock may have been set back, too. Under a virtual clock nothing announces that the queue was
  * resumed. */
-static bool is_due(const pawl__worker *worker, const pawl__pause *pause)
+static bool is_due(const pawl__worker *worker, const pawl__queue_pause *pause)
 {
     pawl_time now = worker->engine.machine_now;
     pawl_time due = atomic_load(&pause->due);
-    return now >= due || due > pawl_time_add(now, PAWL__PAUSE_PERIOD) ||
+    return now >= due || due > pawl_time_add(now, PAWL__QUEUE_PAUSE_PERIOD) ||
            (worker->engine.is_virtual && atomic_load(&pause->is_paused));
 }
 
@@ -26,17 +26,17 @@ static void say(const pawl__worker *worker, const pawl_queue_pause *found)
 }
 
 /* A store without events has no queue that is paused. */
-pawl_code pawl__pause_look(pawl__worker *worker, pawl_error *error)
+pawl_code pawl__queue_pause_check(pawl__worker *worker, pawl_error *error)
 {
-    pawl__pause     *pause = &worker->endpoint->pause;
-    pawl_queue_pause found = {.is_paused = false};
+    pawl__queue_pause *pause = &worker->endpoint->pause;
+    pawl_queue_pause   found = {.is_paused = false};
     if (!is_due(worker, pause))
         return PAWL_OK;
     pawl_code code = pawl_store_queue_pause_find(worker->store, worker->endpoint->model->queue,
                                                  worker->read, &found, error);
     if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
         return code;
-    atomic_store(&pause->due, pawl_time_add(worker->engine.machine_now, PAWL__PAUSE_PERIOD));
+    atomic_store(&pause->due, pawl_time_add(worker->engine.machine_now, PAWL__QUEUE_PAUSE_PERIOD));
     if (atomic_exchange(&pause->is_paused, found.is_paused) != found.is_paused)
         say(worker, &found);
     return PAWL_OK;

@@ -8,26 +8,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_PAUSE_H
-#define PAWL_RUNTIME_PAUSE_H
+#ifndef PAWL_RUNTIME_QUEUE_PAUSE_H
+#define PAWL_RUNTIME_QUEUE_PAUSE_H
 
 #include "pawl/base.h"
 
 #include <stdatomic.h>
 
 /* Between two looks, and the time that a worker of a paused queue sleeps. */
-#define PAWL__PAUSE_PERIOD PAWL_SECONDS(1)
+#define PAWL__QUEUE_PAUSE_PERIOD PAWL_SECONDS(1)
 
 struct pawl__worker;
 
 /* The last look of any worker of the endpoint. */
-typedef struct pawl__pause {
+typedef struct pawl__queue_pause {
     _Atomic pawl_time due; /* machine time of the next look */
     atomic_bool       is_paused;
-} pawl__pause;
+} pawl__queue_pause;
 
 /* Looks when the last look is older than the period. A worker that finds another's look under way
  * looks as well, for an endpoint that was idle may have been paused for hours. */
-pawl_code pawl__pause_look(struct pawl__worker *worker, pawl_error *error);
+pawl_code pawl__queue_pause_check(struct pawl__worker *worker, pawl_error *error);
 
 #endif

@@ -39,7 +39,7 @@ static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
 }
 
 /* The unit's attempts move to its row, behind those of earlier deliveries. */
-bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
+bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit)
 {
     pawl_arena *arena   = worker->kept;
     unit->row.history   = pawl_arena_text(arena, pawl__unit_history(worker->batch, unit));
@@ -55,20 +55,20 @@ bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
     return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
-bool pawl__again_reserve(pawl__worker *worker, pawl__outcome *outcome)
+bool pawl__retry_list_reserve(pawl__worker *worker, pawl__outcome *outcome)
 {
     size_t count         = worker->batch->unit_count + 1;
-    outcome->again_count = 0;
-    outcome->again       = pawl_arena_take(worker->kept, count * sizeof outcome->again[0]);
-    return outcome->again != NULL;
+    outcome->retry_count = 0;
+    outcome->retries     = pawl_arena_take(worker->kept, count * sizeof outcome->retries[0]);
+    return outcome->retries != NULL;
 }
 
-bool pawl__again_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__unit *unit,
-                     bool is_back)
+bool pawl__retry_list_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__unit *unit,
+                          bool is_back)
 {
-    pawl__again *again = &outcome->again[outcome->again_count++];
-    *again             = (pawl__again){.unit = *unit, .is_back = is_back};
-    return pawl__again_copy(worker, &again->unit);
+    pawl__retry *retry = &outcome->retries[outcome->retry_count++];
+    *retry             = (pawl__retry){.unit = *unit, .is_back = is_back};
+    return pawl__retry_list_copy(worker, &retry->unit);
 }
 
 /* ---- Filling the batch --------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static pawl_code fill(pawl__worker *worker, const pawl__unit *unit)
     }
 }
 
-pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
+pawl_code pawl__retry_list_fill_one(pawl__worker *worker, const pawl__unit *unit)
 {
     pawl__batch_reset(worker->batch);
     pawl_code code = fill(worker, unit);
@@ -100,12 +100,12 @@ pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
     return code;
 }
 
-pawl_code pawl__again_fill_back(pawl__worker *worker, const pawl__outcome *outcome)
+pawl_code pawl__retry_list_fill_back(pawl__worker *worker, const pawl__outcome *outcome)
 {
     pawl_code code = PAWL_OK;
     pawl__batch_reset(worker->batch);
-    for (size_t i = 0; i < outcome->again_count && code == PAWL_OK; i++)
-        if (outcome->again[i].is_back)
-            code = fill(worker, &outcome->again[i].unit);
+    for (size_t i = 0; i < outcome->retry_count && code == PAWL_OK; i++)
+        if (outcome->retries[i].is_back)
+            code = fill(worker, &outcome->retries[i].unit);
     return code;
 }

@@ -1,4 +1,4 @@
-/* thread_loops.c - brings every unit that a worker claimed to its end: as a batch, and units that were
+/* run.c - brings every unit that a worker claimed to its end: as a batch, and units that were
  * refused or failed with it once more.
  *
  *     the batch --ok----> refused units: alone, in order, or given back
@@ -11,18 +11,18 @@
 
 #include "engine/order.h"
 
-static const pawl__way run  = {.how = PAWL__COMMIT_RUN};
-static const pawl__way back = {.how = PAWL__COMMIT_BACK};
+static const pawl__commit_mode run  = {.kind = PAWL__COMMIT_RUN};
+static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
 
 /* Fails a unit that cannot be loaded, run or committed, whatever is tried. */
 static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
                          const char *text, pawl_step *step, pawl_error *error)
 {
-    pawl__way fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
+    pawl__commit_mode fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
     /* A refusal is ignored: another worker ended the message, and the claim goes with the
      * handle. */
     pawl__outcome ignored;
-    pawl_code     code = pawl__again_fill_one(worker, unit);
+    pawl_code     code = pawl__retry_list_fill_one(worker, unit);
     return code == PAWL_OK ? pawl__commit_batch(worker, &fail, &ignored, step, error) : code;
 }
 
@@ -30,7 +30,7 @@ static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *t
                               pawl_step *step, pawl_error *error)
 {
     pawl__unit only = worker->batch->units[0];
-    return pawl__again_copy(worker, &only)
+    return pawl__retry_list_copy(worker, &only)
                ? give_up(worker, &only, why, text, step, error)
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
 }
@@ -47,24 +47,24 @@ static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, p
 
 /* Runs the unit alone until it reaches an end; after a conflict it is loaded again, within its
  * budget. `is_back` is set when another worker has its saga. */
-static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *step,
+static pawl_code run_alone(pawl__worker *worker, pawl__retry *retry, pawl_step *step,
                            pawl_error *error)
 {
-    pawl__unit *unit   = &again->unit;
+    pawl__unit *unit   = &retry->unit;
     int32_t     budget = worker->endpoint->settings.conflict_retries;
     for (;;) {
         pawl__outcome outcome = {.trouble = PAWL__TROUBLE_MEMORY}; /* if it cannot be filled */
         pawl_error    inner   = PAWL_ERROR_INIT;
         if (unit->end != PAWL__END_AGAIN)
             unit->conflicts++;
-        pawl_code code = pawl__again_fill_one(worker, unit);
+        pawl_code code = pawl__retry_list_fill_one(worker, unit);
         if (code == PAWL_OK)
             code = pawl__commit_batch(worker, &run, &outcome, step, &inner);
         if (code == PAWL_OK) {
-            again->is_back = worker->batch->gives_way;
-            if (outcome.again_count == 0)
+            retry->is_back = worker->batch->gives_way;
+            if (outcome.retry_count == 0)
                 return PAWL_OK;
-            *unit         = outcome.again[0].unit;
+            *unit         = outcome.retries[0].unit;
             bool is_spent = unit->code == PAWL_EMISMATCH || unit->conflicts > budget;
             if (unit->end != PAWL__END_AGAIN && is_spent)
                 return give_up(worker, unit, unit->code, unit->error.data, step, error);
@@ -88,12 +88,12 @@ static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *
 static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
-    if (!pawl__again_reserve(worker, outcome))
+    if (!pawl__retry_list_reserve(worker, outcome))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit unit = batch->units[i];
         unit.end        = PAWL__END_AGAIN;
-        if (!pawl__again_add(worker, outcome, &unit, is_back))
+        if (!pawl__retry_list_add(worker, outcome, &unit, is_back))
             return PAWL_ENOMEM;
     }
     return PAWL_OK;
@@ -101,7 +101,7 @@ static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *o
 
 /* The end of a unit in hold that waited in vain for a row: it fails, or runs again, and claims
  * behind it are given back. */
-static pawl__how how_of_locked(pawl__worker *worker, pawl_code why)
+static pawl__commit_kind how_of_locked(pawl__worker *worker, pawl_code why)
 {
     pawl__unit *unit = &worker->batch->units[0];
     if (!is_worth_again(worker, unit, why))
@@ -118,9 +118,9 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     size_t            count = worker->batch->unit_count;
     const pawl__unit *first = &worker->batch->units[0];
     /* With its own SQL a flush runs again like a message. */
-    bool      is_flush = first->kind == PAWL__UNIT_FLUSH && !first->is_alone;
-    bool      is_only  = count == 1 && !is_flush;
-    pawl__way way      = {PAWL__COMMIT_APART, why, text};
+    bool              is_flush = first->kind == PAWL__UNIT_FLUSH && !first->is_alone;
+    bool              is_only  = count == 1 && !is_flush;
+    pawl__commit_mode mode     = {PAWL__COMMIT_APART, why, text};
     switch (outcome->trouble) {
     case PAWL__TROUBLE_WORKER: return why;
     case PAWL__TROUBLE_WAITED:
@@ -135,9 +135,9 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
         if (is_only)
             return give_up_only(worker, why, text, step, error);
         break;
-    case PAWL__TROUBLE_LOCKED: way.how = how_of_locked(worker, why); break;
+    case PAWL__TROUBLE_LOCKED: mode.kind = how_of_locked(worker, why); break;
     }
-    return pawl__commit_batch(worker, &way, outcome, step, error);
+    return pawl__commit_batch(worker, &mode, outcome, step, error);
 }
 
 /* Gives units back in one commit, which is the last: on some stores it ends all claims. The counts
@@ -146,7 +146,7 @@ static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, p
                            pawl_error *error)
 {
     pawl__outcome none;
-    pawl_code     code = pawl__again_fill_back(worker, outcome);
+    pawl_code     code = pawl__retry_list_fill_back(worker, outcome);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for messages to give back");
     if (worker->batch->unit_count == 0)
@@ -157,9 +157,9 @@ static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, p
 /* The last unit of its lane before it that stays in the queue, on an ordered endpoint. */
 static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
 {
-    const pawl__unit *unit = &outcome->again[index].unit;
+    const pawl__unit *unit = &outcome->retries[index].unit;
     while (unit->key.size > 0 && index-- > 0) {
-        const pawl__unit *other = &outcome->again[index].unit;
+        const pawl__unit *other = &outcome->retries[index].unit;
         if (other->key.size > 0 && other->lane == unit->lane && !pawl__order_is_over(other))
             return other;
     }
@@ -168,12 +168,12 @@ static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
 
 /* Keeps what became of the unit, for those behind it: its lane may not say so once its head is
  * over. */
-static void keep_end(const pawl__worker *worker, pawl__again *again)
+static void keep_end(const pawl__worker *worker, pawl__retry *retry)
 {
     const pawl__unit *ran = worker->batch->unit_count > 0 ? &worker->batch->units[0] : NULL;
-    again->unit.end       = again->is_back || ran == NULL ? PAWL__END_RELEASED : ran->end;
-    again->unit.due       = ran != NULL ? ran->due : 0;
-    again->unit.message   = again->unit.row.message; /* its texts outlive the batch */
+    retry->unit.end       = retry->is_back || ran == NULL ? PAWL__END_RELEASED : ran->end;
+    retry->unit.due       = ran != NULL ? ran->due : 0;
+    retry->unit.message   = retry->unit.row.message; /* its texts outlive the batch */
 }
 
 /* Runs the units alone, in their order, but for those that go back. */
@@ -181,13 +181,13 @@ static pawl_code run_each(pawl__worker *worker, pawl__outcome *outcome, pawl_ste
                           pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < outcome->again_count && code == PAWL_OK; i++) {
-        pawl__again *again = &outcome->again[i];
-        again->unit.before = left_before(outcome, i);
-        if (!again->is_back)
-            code = run_alone(worker, again, step, error);
-        if (code == PAWL_OK && worker->ordered != NULL && again->unit.kind == PAWL__UNIT_MESSAGE)
-            keep_end(worker, again);
+    for (size_t i = 0; i < outcome->retry_count && code == PAWL_OK; i++) {
+        pawl__retry *retry = &outcome->retries[i];
+        retry->unit.before = left_before(outcome, i);
+        if (!retry->is_back)
+            code = run_alone(worker, retry, step, error);
+        if (code == PAWL_OK && worker->ordered != NULL && retry->unit.kind == PAWL__UNIT_MESSAGE)
+            keep_end(worker, retry);
     }
     return code;
 }
@@ -204,11 +204,11 @@ static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error
     }
     if (code == PAWL_OK)
         code = run_each(worker, &outcome, step, error);
-    return code == PAWL_OK && outcome.again_count > 0 ? give_back(worker, &outcome, step, error)
+    return code == PAWL_OK && outcome.retry_count > 0 ? give_back(worker, &outcome, step, error)
                                                       : code;
 }
 
-pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error)
+pawl_code pawl__worker_run(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     pawl_error inner = PAWL_ERROR_INIT;
     pawl_arena_reset(worker->kept);

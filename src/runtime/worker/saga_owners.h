@@ -11,8 +11,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_RUNTIME_OWNERS_H
-#define PAWL_RUNTIME_OWNERS_H
+#ifndef PAWL_RUNTIME_SAGA_OWNERS_H
+#define PAWL_RUNTIME_SAGA_OWNERS_H
 
 #include "pawl/saga_rows.h"
 

@@ -33,7 +33,7 @@ static bool is_new(pawl_endpoint *endpoint, pawl_text name)
 }
 
 /* Not under a virtual clock: a test reads such queues itself. */
-void pawl__reader_look(pawl__worker *worker, pawl_text queue)
+void pawl__unread_destination_warn(pawl__worker *worker, pawl_text queue)
 {
     const pawl_subscriptions *list = NULL;
     if (worker->engine.is_virtual || !is_new(worker->endpoint, queue) ||

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/aggregator/flush.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/claim.h"
 #include "runtime/worker/commit.h"
@@ -28,7 +29,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a worker");
     const pawl_endpoint_options *settings = &endpoint->settings;
     made->endpoint                        = endpoint;
-    made->hand                            = &made->own_hand;
+    made->app_call                        = &made->own_app_call;
     made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     made->claim_count = made->batch_max = (size_t)settings->batch_messages;
     made->short_until                   = PAWL_TIME_MIN;
@@ -39,8 +40,8 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
     pawl_random_seed(&made->random,
                      settings->seed != 0 ? settings->seed + (number << 32) : pawl__system_seed());
-    pawl__hand_init(&made->own_hand);
-    pawl__worker_lend(made);
+    pawl__app_call_init(&made->own_app_call);
+    pawl__engine_callbacks_set(made);
     made->kept           = pawl_arena_create(0);
     made->read           = pawl_arena_create(0);
     made->engine.scratch = pawl_arena_create(0);
@@ -58,6 +59,16 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     return code;
 }
 
+/* The alarm that the worker raised goes with its row. */
+void pawl__worker_close_store(pawl__worker *worker)
+{
+    pawl_worker_id id =
+        worker->store != NULL ? pawl_store_worker(worker->store) : (pawl_worker_id){0};
+    pawl__endpoint_store_close(worker->endpoint, worker->app_call, &worker->store);
+    pawl__breaker_forget(worker->endpoint, id);
+    pawl__ordered_forget(worker);
+}
+
 void pawl__worker_leave(pawl__worker *worker)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -69,8 +80,7 @@ void pawl__worker_leave(pawl__worker *worker)
         code = pawl__worker_correct(worker, &error);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "last words of a worker: %s", error.text);
-    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
-    pawl__ordered_forget(worker);
+    pawl__worker_close_store(worker);
 }
 
 void pawl__worker_destroy(pawl__worker *worker)
@@ -86,10 +96,10 @@ void pawl__worker_destroy(pawl__worker *worker)
     pawl_arena_destroy(worker->engine.scratch);
     if (worker->wake_fd >= 0) {
         pawl__wake_remove(worker->wake_fd);
-        pawl__handover_remove_worker(&worker->endpoint->handover, worker->wake_fd);
+        pawl__offers_remove_worker(&worker->endpoint->offers, worker->wake_fd);
         close(worker->wake_fd);
     }
-    pawl__hand_destroy(&worker->own_hand);
+    pawl__app_call_destroy(&worker->own_app_call);
     pawl_free(worker);
 }
 
@@ -137,15 +147,15 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl__batch_reset(worker->batch);
     worker->cut_count    = 0;
     worker->has_left_out = false;
-    if (worker->is_careful && worker->claim_count > PAWL__CARE_BATCH)
-        worker->claim_count = PAWL__CARE_BATCH;
+    if (worker->is_stamped && worker->claim_count > PAWL__STAMPED_BATCH_MAX)
+        worker->claim_count = PAWL__STAMPED_BATCH_MAX;
     if (is_claimed)
         code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK && is_claimed)
         say_where(worker, &messages);
     if (code == PAWL_OK && messages.is_taken) {
         step->is_taken = true;
-        pawl__deaths_look_soon(worker->endpoint); /* the process that works the queue may die */
+        pawl__crashes_check_soon(worker->endpoint); /* the process that works the queue may die */
         return PAWL_OK;
     }
     if (code == PAWL_OK)
@@ -161,13 +171,13 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     /* Behind the claim, so that an idle endpoint pays nothing for it. */
     bool is_found = worker->batch->unit_count > 0;
     if (code == PAWL_OK && is_found)
-        code = pawl__pause_look(worker, error);
+        code = pawl__queue_pause_check(worker, error);
     if (code == PAWL_OK && is_found && is_paused(worker))
         return pawl__commit_back(worker, step, error);
     if (is_found && code == PAWL_OK)
-        code = pawl__care_look(worker, step, error);
-    if (code == PAWL_OK && worker->is_careful && worker->batch->unit_count > 0)
-        code = pawl__care_stamp(worker, due_max, error);
+        code = pawl__stamped_batch_judge(worker, step, error);
+    if (code == PAWL_OK && worker->is_stamped && worker->batch->unit_count > 0)
+        code = pawl__stamped_batch_write(worker, due_max, error);
     if (is_found && worker->batch->unit_count == 0)
         return code;
     /* A full claim: more timeouts may be due with the last of it, or after it. */
@@ -210,7 +220,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     if (worker->store != NULL)
         return PAWL_OK;
     pawl_code code =
-        pawl__endpoint_store_open(worker->endpoint, worker->hand, &worker->store, error);
+        pawl__endpoint_store_open(worker->endpoint, worker->app_call, &worker->store, error);
     if (code == PAWL_OK)
         code = pawl__wake_add(pawl_store_identity(worker->store), worker->wake_fd, error);
     worker->flush_check = PAWL_TIME_MIN;
@@ -222,13 +232,14 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
 static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *step,
                            pawl_error *error)
 {
-    bool is_over = worker->is_careful && !is_paused(worker) && !worker->has_left_out;
+    bool is_over = worker->is_stamped && !is_paused(worker) && !worker->has_left_out;
     if (is_over && !step->is_taken)
-        pawl__deaths_pass(worker, true);
+        pawl__isolation_one_passed(worker, true);
     if (worker->has_left_out)
         step->is_idle = pawl__worker_is_pausing(worker);
     else /* a worker that just saw the pause comes once more, for what does not stand still */
-        step->is_idle = is_paused(worker) ? was_paused : !pawl__deaths_has_left(worker->endpoint);
+        step->is_idle =
+            is_paused(worker) ? was_paused : !pawl__isolation_is_pending(worker->endpoint);
     return pawl__worker_correct(worker, error);
 }
 
@@ -240,7 +251,7 @@ static int64_t count_passing(const pawl__worker *worker)
     for (size_t i = 0; i < batch->unit_count; i++)
         messages += batch->units[i].kind == PAWL__UNIT_MESSAGE;
     int64_t others = (int64_t)batch->unit_count - messages;
-    if (!worker->is_careful || worker->has_left_out)
+    if (!worker->is_stamped || worker->has_left_out)
         return 0;
     return messages > others ? messages : others;
 }
@@ -251,23 +262,23 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     bool      was_paused = is_paused(worker);
     bool      did_direct = false;
     pawl_code code       = PAWL_OK;
-    if (pawl__direct_is_first(worker))
-        code = pawl__direct_run(worker, &did_direct, step, error);
+    if (pawl__rowless_is_first(worker))
+        code = pawl__rowless_run(worker, &did_direct, step, error);
     if (code != PAWL_OK || did_direct)
         return code;
     code = fill_batch(worker, due_max, step, error);
-    pawl__direct_note_queue(worker);
+    pawl__rowless_note_queue(worker);
     if (code == PAWL_OK && worker->batch->unit_count == 0)
-        code = pawl__direct_run(worker, &did_direct, step, error);
+        code = pawl__rowless_run(worker, &did_direct, step, error);
     if (code != PAWL_OK || did_direct)
         return code;
     if (worker->batch->unit_count == 0)
         return end_empty(worker, was_paused, step, error);
     int64_t passing   = count_passing(worker);
     worker->was_alone = false;
-    code              = pawl__worker_finish(worker, step, error);
+    code              = pawl__worker_run(worker, step, error);
     if (code == PAWL_OK && !worker->gave_way)
-        pawl__deaths_pass_some(worker, passing);
+        pawl__isolation_stamped_passed(worker, passing);
     bool is_stuck = pawl__ordered_is_stuck(worker);
     step->is_idle = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
     if (is_stuck && step->is_idle)
@@ -284,13 +295,13 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     bool      did_flush = false;
     bool      is_alone  = worker->has_turn;
     pawl_code code      = PAWL_OK;
-    worker->is_careful  = !is_alone && pawl__deaths_is_careful(worker->endpoint);
+    worker->is_stamped  = !is_alone && pawl__isolation_stamps_batches(worker->endpoint);
     if (is_alone || is_paused(worker))
-        code = pawl__pause_look(worker, error);
+        code = pawl__queue_pause_check(worker, error);
     if (code == PAWL_OK)
         code = find_limit(worker, now, &due_max, &is_flush, error);
-    if (code == PAWL_OK && is_flush && worker->is_careful) {
-        pawl__deaths_meet_partitions(worker->endpoint);
+    if (code == PAWL_OK && is_flush && worker->is_stamped) {
+        pawl__isolation_isolate_partitions(worker->endpoint);
         return PAWL_OK;
     }
     if (code == PAWL_OK && is_flush)
@@ -307,7 +318,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
         return PAWL_OK;
     }
     pawl__worker_clocks(worker, now);
-    code = is_alone ? pawl__deaths_run_stamped(worker, due_max, step, error)
+    code = is_alone ? pawl__isolation_run_one(worker, due_max, step, error)
                     : run_batch(worker, due_max, step, error);
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
@@ -332,9 +343,9 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     worker->has_turn          = false;
     worker->breaker.permit    = PAWL__PERMIT_NONE;
     worker->has_subscriptions = false;
-    worker->added             = NULL;
-    worker->added_count = worker->added_capacity = 0;
-    int64_t rest                                 = pawl__deaths_rests(endpoint);
+    worker->grown             = NULL;
+    worker->grown_count = worker->grown_capacity = 0;
+    int64_t rest                                 = pawl__isolation_rest_left(endpoint);
     if (rest > 0) {
         pawl__worker_pause(worker, rest);
         worker->gave_way = true; /* a program that steps comes again a little later, too */
@@ -342,16 +353,16 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
         return PAWL_OK;
     }
     pawl__worker_clocks(worker, pawl__business_now(endpoint));
-    pawl_code code = worker->is_checking ? PAWL_OK : pawl__deaths_look(worker, error);
+    pawl_code code = worker->is_checking ? PAWL_OK : pawl__crashes_check(worker, error);
     if (code != PAWL_OK)
         return code;
-    if (pawl__deaths_begin(endpoint)) {
+    if (pawl__isolation_batch_begin(endpoint)) {
         code = step_claims(worker, step, error);
-        pawl__deaths_end(endpoint);
-    } else if (pawl__deaths_take_turn(endpoint)) {
+        pawl__isolation_batch_end(endpoint);
+    } else if (pawl__isolation_begin(endpoint)) {
         worker->has_turn = true;
         code             = step_claims(worker, step, error);
-        pawl__deaths_give_turn(endpoint);
+        pawl__isolation_end(endpoint);
     } else {
         pawl__worker_pause(worker, CARE_PAUSE);
         step->is_idle = true;
@@ -389,8 +400,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     if (code == PAWL_OK)
         return code;
     pawl__worker_close_aside(worker);
-    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
-    pawl__ordered_forget(worker);
+    pawl__worker_close_store(worker);
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));

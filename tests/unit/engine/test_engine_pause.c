@@ -58,7 +58,7 @@ static const pawl_endpoint_spec desk = {
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "pause",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
-#define LOOK PAWL__PAUSE_PERIOD
+#define LOOK PAWL__QUEUE_PAUSE_PERIOD
 
 static void open_world(world *it, const char *url)
 {
@@ -238,7 +238,7 @@ static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
     pause(&it);
     post(&it, "a");
     pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
-    atomic_store(&it.endpoint->crashes.alone, 3);
+    atomic_store(&it.endpoint->isolation.to_isolate, 3);
     assert_true(world_drain(&it).is_idle);
     assert_string_equal(seen.text, "");
     resume(&it);

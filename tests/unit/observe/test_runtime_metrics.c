@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pawl/message.h"
-#include "runtime/common/metrics.h"
+#include "runtime/operate/observe/observe.h"
 #include "support/exposition.h"
 
 #include <pthread.h>

@@ -70,10 +70,10 @@ static void let_other_in(void)
  * before the next beat. */
 static void pause_call(void)
 {
-    pawl__pulse *pulse = &t.it.endpoint->pulse;
+    pawl__stopped_time *pulse = &t.it.endpoint->stopped_time;
     for (int64_t left = t.pause; left > 0; left -= PAWL_SECONDS(1)) {
         if (!t.is_stop || left == t.pause)
-            pawl__pulse_beat(pulse, pawl_clock_now(t.it.machine));
+            pawl__stopped_time_beat(pulse, pawl_clock_now(t.it.machine));
         pass(PAWL_SECONDS(1));
     }
 }
@@ -293,20 +293,20 @@ static void o20_a_stop_in_a_sink_is_not_the_sinks_time(const char *url)
 /* Gaps are added up once each, and only those that are too long for a busy machine. */
 static void the_pulse_counts_what_is_missing(void **state)
 {
-    pawl__pulse pulse;
+    pawl__stopped_time pulse;
     (void)state;
-    pawl__pulse_init(&pulse);
+    pawl__stopped_time_init(&pulse);
     int64_t now = PAWL_SECONDS(1000);
-    assert_int_equal(pawl__pulse_stopped_time(&pulse, now), 0);
-    pawl__pulse_beat(&pulse, now);
-    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(3)), 0);
-    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(4)), PAWL_SECONDS(4));
-    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(5));
-    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(6)), PAWL_SECONDS(5));
-    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(6));
-    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(12));
-    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(12)), PAWL_SECONDS(11));
-    pawl__pulse_destroy(&pulse);
+    assert_int_equal(pawl__stopped_time_read(&pulse, now), 0);
+    pawl__stopped_time_beat(&pulse, now);
+    assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(3)), 0);
+    assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(4)), PAWL_SECONDS(4));
+    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(5));
+    assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(6)), PAWL_SECONDS(5));
+    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(6));
+    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(12));
+    assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(12)), PAWL_SECONDS(11));
+    pawl__stopped_time_destroy(&pulse);
 }
 
 /* ---- A clock that is set back ------------------------------------------------------ */

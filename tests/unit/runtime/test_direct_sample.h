@@ -114,7 +114,7 @@ static inline void open_direct(reading *r, const char *url, const pawl_endpoint_
 static inline void close_direct(reading *r)
 {
     int fd = r->inbound->wake_fd;
-    pawl__intake_end_direct(r->inbound);
+    pawl__intake_end_offers(r->inbound);
     close_reading(r);
     close(fd);
 }

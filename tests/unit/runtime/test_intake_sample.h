@@ -211,12 +211,12 @@ static inline void open_reading(reading *r, const char *url, const pawl_endpoint
 static inline void begin_direct(reading *r)
 {
     r->inbound->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pawl__handover_begin(&r->it.endpoint->handover, r->inbound->wake_fd);
+    pawl__offers_begin(&r->it.endpoint->offers, r->inbound->wake_fd);
 }
 
 static inline void end_direct(reading *r)
 {
-    pawl__intake_end_direct(r->inbound);
+    pawl__intake_end_offers(r->inbound);
     close(r->inbound->wake_fd);
 }
 

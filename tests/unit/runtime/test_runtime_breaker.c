@@ -496,7 +496,7 @@ static void the_store_and_the_critical_action_are_told(const char *url)
     assert_int_equal(rows.items[0].since, WORLD_START);
     world_go_both(&it, PAUSE); /* a probe fails: nothing new */
     assert_int_equal(alarms_of(&it).count, 1);
-    pawl__endpoint_store_close(it.endpoint, it.endpoint->worker->hand, &it.endpoint->worker->store);
+    pawl__worker_close_store(it.endpoint->worker);
     assert_int_equal(alarms_of(&it).count, 0); /* gone with the worker's row */
     world_go_both(&it, PAUSE - 1);
     assert_int_equal(alarms_of(&it).count, 1);

@@ -69,7 +69,7 @@ static void open_two(const char *url, int32_t probes)
                                         .breaker_pause_max = PAUSE * 8,
                                         .breaker_probes    = probes});
     world_ok(pawl__worker_create(it.endpoint, &second, &error), &error);
-    second->hand = it.endpoint->worker->hand;
+    second->app_call = it.endpoint->worker->app_call;
 }
 
 static void close_two(void)

@@ -138,7 +138,7 @@ static void e26_more_deaths_than_are_remembered(void **state)
     stamp_first_supervised(store, arena);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
-    for (int i = 0; i < PAWL__DEATHS_MAX + 200; i++)
+    for (int i = 0; i < PAWL__CRASHES_MAX + 200; i++)
         pawl_store_close(open_worker(url));
     open_world(&it, url, 1);
     world_drain(&it);

@@ -173,7 +173,7 @@ static void e26_few_run_alone_beside_a_suspect(const char *url)
     open_of(&it, url, 64, NULL);
     assert_int_equal(world_drain(&it).handled, 60);
     assert_int_equal(count_marked('!') + count_marked('~'), 60);
-    assert_true(count_marked('!') <= PAWL__CARE_BATCH);
+    assert_true(count_marked('!') <= PAWL__STAMPED_BATCH_MAX);
     assert_non_null(strstr(seen.text, " 30! "));
     assert_non_null(strstr(seen.text, " 31~ "));
     assert_int_equal(world_dead(&it).count, 0);
@@ -214,16 +214,16 @@ static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
     die(url, stamp_two);
     open_world(&beside, url, 1);
     open_world(&it, url, 1);
-    assert_true(pawl__deaths_begin(it.endpoint));
-    pawl__deaths_meet_alone(it.endpoint, 1);
-    assert_false(pawl__deaths_begin(it.endpoint));
+    assert_true(pawl__isolation_batch_begin(it.endpoint));
+    pawl__isolation_isolate_next(it.endpoint, 1);
+    assert_false(pawl__isolation_batch_begin(it.endpoint));
     for (int i = 0; i < 2; i++) {
-        assert_false(pawl__deaths_take_turn(it.endpoint));
-        assert_true(pawl__deaths_take_turn(beside.endpoint));
-        assert_false(pawl__deaths_take_turn(it.endpoint));
-        pawl__deaths_give_turn(beside.endpoint);
+        assert_false(pawl__isolation_begin(it.endpoint));
+        assert_true(pawl__isolation_begin(beside.endpoint));
+        assert_false(pawl__isolation_begin(it.endpoint));
+        pawl__isolation_end(beside.endpoint);
     }
-    pawl__deaths_end(it.endpoint);
+    pawl__isolation_batch_end(it.endpoint);
     assert_int_equal(world_drain(&it).handled, 3);
     assert_string_equal(seen.text, "1! 2! 3~ ");
     world_close(&beside);
@@ -237,15 +237,15 @@ static void e26_no_batch_begins_beside_a_turn(const char *url)
     world       it;
     pawl_store *kept = prepare(url);
     open_world(&it, url, 1);
-    assert_true(pawl__deaths_take_turn(it.endpoint));
-    assert_false(pawl__deaths_begin(it.endpoint));
-    assert_false(pawl__deaths_take_turn(it.endpoint));
-    pawl__deaths_give_turn(it.endpoint);
-    assert_true(pawl__deaths_begin(it.endpoint));
-    assert_false(pawl__deaths_take_turn(it.endpoint));
-    pawl__deaths_end(it.endpoint);
-    assert_true(pawl__deaths_take_turn(it.endpoint));
-    pawl__deaths_give_turn(it.endpoint);
+    assert_true(pawl__isolation_begin(it.endpoint));
+    assert_false(pawl__isolation_batch_begin(it.endpoint));
+    assert_false(pawl__isolation_begin(it.endpoint));
+    pawl__isolation_end(it.endpoint);
+    assert_true(pawl__isolation_batch_begin(it.endpoint));
+    assert_false(pawl__isolation_begin(it.endpoint));
+    pawl__isolation_batch_end(it.endpoint);
+    assert_true(pawl__isolation_begin(it.endpoint));
+    pawl__isolation_end(it.endpoint);
     finish(&it, kept);
 }
 
@@ -305,7 +305,7 @@ static void e26_what_another_process_ended_is_owed_no_more(void **state)
     pawl_store_close(aside);
     for (int i = 0; i < 4; i++)
         world_step(&it);
-    assert_int_equal(atomic_load(&it.endpoint->crashes.with_care), 0);
+    assert_int_equal(atomic_load(&it.endpoint->isolation.to_stamp), 0);
     world_drain(&it);
     assert_non_null(strstr(seen.text, " 20 "));
     finish(&it, kept);

@@ -5,7 +5,7 @@
  */
 #include "test_deaths_dying.h"
 
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -337,11 +337,11 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
          pawl_store_worker(other).uuid, pawl_store_epoch(other), getpid(), WORLD_START, {{0}}, 0};
     open_world(&it, url, 1);
     for (int i = 0; i < 3; i++) {
-        pawl__mark     found;
-        pawl_queue_row row = {.crashes = 1,
-                              .history = pawl__stamp_add(it.arena, PAWL_TEXT(""), &made)};
-        world_ok(pawl__mark_take(it.endpoint->worker, "flush", &row, &found, &error), &error);
-        assert_int_equal(found, PAWL__MARK_IN_HAND);
+        pawl__marker_owner found;
+        pawl_queue_row     row = {.crashes = 1,
+                                  .history = pawl__stamp_add(it.arena, PAWL_TEXT(""), &made)};
+        world_ok(pawl__marker_take(it.endpoint->worker, "flush", &row, &found, &error), &error);
+        assert_int_equal(found, PAWL__MARKER_IN_HAND);
         world_go_both(&it, PAWL_MINUTES(2));
     }
     close_worker(other);

@@ -27,7 +27,7 @@ static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const 
     assert_int_equal(count_settled(), 3);
     assert_int_equal(r.inbound->unsettled, 0);
     assert_int_equal(atomic_load(&runs), 3);
-    assert_null(r.it.endpoint->handover.parcels);
+    assert_null(r.it.endpoint->offers.batches);
     close_direct(&r);
 }
 
@@ -169,16 +169,16 @@ static void e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped(const char
 /* A worker has taken it, and has not handled it: with that it is a row. */
 static void what_is_given_back_is_a_row(const char *url)
 {
-    reading       r;
-    pawl__handful other;
+    reading          r;
+    pawl__deliveries other;
     open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
     put_note(1);
     put_note(1);
     takes_in(&r, 1);
-    assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &other));
+    assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &other));
     takes_in(&r, 1);
     assert_int_equal(world_step(&r.it).handled, 1);
-    pawl__handover_give(&r.it.endpoint->handover, &other);
+    pawl__offers_give(&r.it.endpoint->offers, &other);
     takes_in(&r, 0);
     assert_int_equal(count_settled(), 2);
     assert_int_equal(count_rows(&r, "reader"), 1);
@@ -201,7 +201,7 @@ static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(c
     broker.settles_to_fail = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
     assert_int_equal(r.inbound->unsettled, 0);
-    assert_null(r.it.endpoint->handover.parcels);
+    assert_null(r.it.endpoint->offers.batches);
     takes_in(&r, 2); /* copies: rows, which the marks drop */
     assert_int_equal(count_settled(), 2);
     takes_in(&r, 1);
@@ -215,21 +215,21 @@ static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(c
 
 static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const char *url)
 {
-    reading       r;
-    size_t        count;
-    pawl__handful hand;
+    reading          r;
+    size_t           count;
+    pawl__deliveries hand;
     open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
     put_note(2);
     takes_in(&r, 2);
-    assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &hand));
-    assert_int_equal(pawl__handover_in_hand(&r.it.endpoint->handover), 1);
+    assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &hand));
+    assert_int_equal(pawl__offers_in_hand(&r.it.endpoint->offers), 1);
     world_step(&r.it); /* the other one */
     broker.settles_to_fail = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);
-    *hand.slices[0].parcel->is_done = true;
-    pawl__handover_give(&r.it.endpoint->handover, &hand);
-    assert_null(r.it.endpoint->handover.parcels);
+    *hand.parts[0].batch->is_done = true;
+    pawl__offers_give(&r.it.endpoint->offers, &hand);
+    assert_null(r.it.endpoint->offers.batches);
     takes_in(&r, 2);
     assert_int_equal(count_settled(), 2);
     assert_int_equal(r.inbound->unsettled, 0);
@@ -247,7 +247,7 @@ static void what_nobody_takes_becomes_a_row(const char *url)
     takes_in(&r, 2);
     takes_in(&r, 0); /* no more, until somebody takes */
     assert_int_equal(count_rows(&r, "reader"), 0);
-    pawl__handover_withdraw(&r.it.endpoint->handover, INT64_MAX);
+    pawl__offers_withdraw(&r.it.endpoint->offers, INT64_MAX);
     takes_in(&r, 2);
     assert_int_equal(count_rows(&r, "reader"), 2);
     assert_int_equal(count_settled(), 2);
@@ -271,7 +271,7 @@ static void at_the_end_what_nobody_took_is_a_row(const char *url)
     put_note(1);
     put_note(2);
     takes_in(&r, 2);
-    pawl__intake_end_direct(r.inbound);
+    pawl__intake_end_offers(r.inbound);
     assert_int_equal(count_settled(), 2);
     assert_int_equal(count_rows(&r, "reader"), 2);
     world_drain(&r.it);
@@ -291,14 +291,14 @@ static void the_queue_has_its_turns(const char *url)
         world_post_json(&r.it, NULL, "note", "{\"number\":9}");
     takes_in(&r, 2);
     world_step(&r.it);
-    assert_true(worker->direct.was_last);
-    worker->direct.queue_due = 0; /* long ago */
+    assert_true(worker->rowless.was_last);
+    worker->rowless.queue_due = 0; /* long ago */
     takes_in(&r, 2);
     world_step(&r.it);
     assert_int_equal(count_rows(&r, "reader"), 2);
-    assert_false(worker->direct.was_last);
+    assert_false(worker->rowless.was_last);
     world_step(&r.it);
-    assert_true(worker->direct.was_last);
+    assert_true(worker->rowless.was_last);
     assert_int_equal(count_rows(&r, "reader"), 2);
     close_direct(&r);
 }
@@ -313,7 +313,7 @@ static void all_is_done_once(reading *r, int count)
     fault_plan_set(NULL);
     for (int i = 0; i < 10 && (count_settled() < broker.count || i < 3); i++) {
         /* A worker that was not there for long: nothing here waits for a clock. */
-        pawl__handover_withdraw(&r->it.endpoint->handover, INT64_MAX);
+        pawl__offers_withdraw(&r->it.endpoint->offers, INT64_MAX);
         (void)step(r, &ignored);
         world_go_both(&r->it, PAWL_MINUTES(2));
     }

@@ -14,8 +14,8 @@ static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char
     put("m-1", "opening", "{\"number\":7}");
     takes_in(&r, 1);
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
-    r.it.endpoint->worker->direct.was_last  = true;
-    r.it.endpoint->worker->direct.queue_due = 0;
+    r.it.endpoint->worker->rowless.was_last  = true;
+    r.it.endpoint->worker->rowless.queue_due = 0;
     world_step(&r.it);
     assert_string_equal(happened.text, "");
     assert_int_equal(count_rows(&r, "reader"), 1);
@@ -32,18 +32,18 @@ static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const
     reading    r;
     pawl_taken items[2];
     open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
-    pawl__handover *handover = &r.it.endpoint->handover;
+    pawl__offers *handover = &r.it.endpoint->offers;
     put("m-1", "opening", "{\"number\":7}");
     takes_in(&r, 1);
-    pawl__handover_withdraw(handover, INT64_MAX);
-    assert_int_equal(pawl__handover_collect(handover, PAWL__PARCEL_BACK, items), 1);
+    pawl__offers_withdraw(handover, INT64_MAX);
+    assert_int_equal(pawl__offers_collect(handover, PAWL__DELIVERY_BACK, items), 1);
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
     world_drain(&r.it);
     assert_int_equal(count_rows(&r, "reader"), 1);
     pawl_error error = PAWL_ERROR_INIT;
     pawl_arena_reset(r.inbound->arena);
     world_ok(pawl__intake_store(r.inbound, &(pawl_takings){items, 1}, &error), &error);
-    pawl__handover_settled(handover);
+    pawl__offers_settled(handover);
     world_go_both(&r.it, PAWL_SECONDS(2));
     assert_string_equal(happened.text, "opening(7) reply(7) ");
     close_direct(&r);
@@ -87,18 +87,18 @@ static void e3_without_an_older_message_no_saga_is_final(const char *url)
 /* A worker that stops has it in hand still: it is a row before the process is gone. */
 static void e3_at_the_end_what_is_in_hand_is_a_row(const char *url)
 {
-    reading       r;
-    pawl__handful other;
+    reading          r;
+    pawl__deliveries other;
     open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
     put("m-1", "opening", "{\"number\":7}");
     takes_in(&r, 1);
-    assert_true(pawl__handover_take(&r.it.endpoint->handover, 1, &other));
+    assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &other));
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
-    pawl__intake_end_direct(r.inbound);
+    pawl__intake_end_offers(r.inbound);
     assert_int_equal(count_settled(), 1);
     assert_int_equal(count_rows(&r, "reader"), 2);
-    pawl__handover_give(&r.it.endpoint->handover, &other);
-    assert_null(r.it.endpoint->handover.parcels);
+    pawl__offers_give(&r.it.endpoint->offers, &other);
+    assert_null(r.it.endpoint->offers.batches);
     world_go_both(&r.it, PAWL_SECONDS(2));
     assert_string_equal(happened.text, "opening(7) reply(7) ");
     close_direct(&r);
@@ -115,7 +115,7 @@ static void e3_at_the_end_what_is_on_its_way_here_is_a_row(const char *url)
     put("m-4", "opening", "{\"number\":8}");
     put("m-5", "reply", "{\"number\":8}");
     takes_in(&r, 2);
-    pawl__intake_end_direct(r.inbound);
+    pawl__intake_end_offers(r.inbound);
     assert_int_equal(broker.finishes, 1);
     assert_int_equal(count_settled(), 5);
     assert_int_equal(count_rows(&r, "reader"), 5);
@@ -129,17 +129,17 @@ static void e3_at_the_end_what_is_on_its_way_here_is_a_row(const char *url)
 /* The message that begins the saga is in a worker's hand when the connection is lost, and its run fails. */
 static void lose_the_opening(reading *r)
 {
-    pawl__handful hand;
-    size_t        count;
+    pawl__deliveries hand;
+    size_t           count;
     put("m-1", "opening", "{\"number\":7}");
     put_note(9);
     takes_in(r, 2);
-    assert_true(pawl__handover_take(&r->it.endpoint->handover, 1, &hand));
+    assert_true(pawl__offers_take(&r->it.endpoint->offers, 1, &hand));
     world_step(&r->it); /* the note */
     broker.settles_to_fail = 1;
     assert_int_equal(step(r, &count), PAWL_ELOST);
-    pawl__handover_give(&r->it.endpoint->handover, &hand);
-    assert_null(r->it.endpoint->handover.parcels);
+    pawl__offers_give(&r->it.endpoint->offers, &hand);
+    assert_null(r->it.endpoint->offers.batches);
 }
 
 static void e3_a_reply_waits_for_what_the_broker_hands_out_again(const char *url)

@@ -37,11 +37,11 @@ static const pawl__call call = {.what = "message",
                                 .name = "on_tick"};
 
 static struct {
-    world      it;
-    pawl__hand hand;
-    char       lines[1000]; /* of the log, each with its level */
-    int        critical_calls;
-    bool       was_busy; /* in the critical action */
+    world          it;
+    pawl__app_call hand;
+    char           lines[1000]; /* of the log, each with its level */
+    int            critical_calls;
+    bool           was_busy; /* in the critical action */
 } t;
 
 static void note_line(pawl_log_level level, const char *text, void *context)
@@ -67,14 +67,14 @@ static void begin(void)
     world_quiet();
     world_open(&t.it, "memory:hands", &application, NULL,
                &(pawl_endpoint_options){.critical = critical, .critical_context = &t});
-    pawl__hand_init(&t.hand);
+    pawl__app_call_init(&t.hand);
     pawl_log_set(note_line, PAWL_LOG_INFO, NULL);
 }
 
 static void end(void)
 {
     world_quiet();
-    pawl__hand_destroy(&t.hand);
+    pawl__app_call_destroy(&t.hand);
     world_close(&t.it);
 }
 
@@ -91,7 +91,7 @@ static void expect_lines(const char *lines)
 
 static int64_t watch(void)
 {
-    return pawl__hand_watch(&t.hand, t.it.endpoint);
+    return pawl__app_call_watch(&t.hand, t.it.endpoint);
 }
 
 /* ---- What takes long ------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static void o29_a_long_call_is_told_once_and_at_its_end(void **state)
     (void)state;
     begin();
     assert_int_equal(watch(), PAWL_SECONDS(10));
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(4));
     assert_int_equal(watch(), PAWL_SECONDS(6));
     pass(PAWL_SECONDS(6) - 1);
@@ -114,14 +114,14 @@ static void o29_a_long_call_is_told_once_and_at_its_end(void **state)
     pass(PAWL_SECONDS(12));
     assert_int_equal(watch(), PAWL_SECONDS(10));
     expect_lines("");
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("other: endpoint plain: message m-1 of type tick was in handler on_tick for "
                  "22 s\n");
     pass(PAWL_SECONDS(30));
     assert_int_equal(watch(), PAWL_SECONDS(10));
     expect_lines("");
     /* The next one is looked at by itself. */
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(10));
     (void)watch();
     expect_lines("warning: endpoint plain: message m-1 of type tick is in handler on_tick for "
@@ -133,9 +133,9 @@ static void o29_a_short_call_is_not_told(void **state)
 {
     (void)state;
     begin();
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(10) - 1);
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("");
     end();
 }
@@ -147,14 +147,14 @@ static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state
     static const pawl__call outbound = {.kind = "a sink"};
     (void)state;
     begin();
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &bare));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &bare));
     pass(PAWL_SECONDS(10));
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("warning: endpoint plain: a thread was in the critical action for retention for "
                  "10 s\n");
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &outbound));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &outbound));
     pass(PAWL_SECONDS(11));
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("warning: endpoint plain: a thread was in a sink for 11 s\n");
     end();
 }
@@ -164,7 +164,7 @@ static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state
 static bool needs_beat(void)
 {
     pawl_worker_id worker;
-    return pawl__hand_needs_beat(&t.hand, t.it.endpoint, &worker);
+    return pawl__app_call_needs_beat(&t.hand, t.it.endpoint, &worker);
 }
 
 /* Only in the application's code, and no longer than a handler may take, which is five minutes. */
@@ -173,7 +173,7 @@ static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void **s
     (void)state;
     begin();
     t.hand.has_worker = true;
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     assert_false(needs_beat());
     t.hand.has_beats = true;
     assert_true(needs_beat());
@@ -181,14 +181,14 @@ static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void **s
     assert_true(needs_beat());
     pass(1);
     assert_false(needs_beat());
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     assert_true(needs_beat());
-    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     assert_false(needs_beat());
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
-    (void)pawl__hand_give_up(&t.hand, t.it.endpoint, (char[PAWL__HAND_TEXT_SIZE]){0},
-                             &(bool){false}, &(pawl_worker_id){0});
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
+    (void)pawl__app_call_give_up(&t.hand, t.it.endpoint, (char[PAWL__APP_CALL_TEXT_SIZE]){0},
+                                 &(bool){false}, &(pawl_worker_id){0});
     assert_false(needs_beat());
     end();
 }
@@ -198,14 +198,14 @@ static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void **s
 typedef struct given_up {
     bool           is_given_up, has_worker;
     pawl_worker_id worker;
-    char           text[PAWL__HAND_TEXT_SIZE];
+    char           text[PAWL__APP_CALL_TEXT_SIZE];
 } given_up;
 
 static given_up give_up(void)
 {
-    given_up result = {.text = ""};
-    result.is_given_up =
-        pawl__hand_give_up(&t.hand, t.it.endpoint, result.text, &result.has_worker, &result.worker);
+    given_up result    = {.text = ""};
+    result.is_given_up = pawl__app_call_give_up(&t.hand, t.it.endpoint, result.text,
+                                                &result.has_worker, &result.worker);
     return result;
 }
 
@@ -213,19 +213,19 @@ static void e29_a_thread_in_a_call_is_given_up_by_its_name(void **state)
 {
     (void)state;
     begin();
-    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(3));
-    assert_false(pawl__hand_is_given_up(&t.hand));
+    assert_false(pawl__app_call_is_given_up(&t.hand));
     given_up result = give_up();
     assert_true(result.is_given_up);
     assert_false(result.has_worker);
     assert_string_equal(result.text, "message m-1 of type tick is in handler on_tick for 3 s");
-    assert_true(pawl__hand_is_given_up(&t.hand));
+    assert_true(pawl__app_call_is_given_up(&t.hand));
     pass(PAWL_SECONDS(30));
-    assert_false(pawl__hand_end(&t.hand, t.it.endpoint));
+    assert_false(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("");
-    assert_false(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
-    assert_false(pawl__hand_finish(&t.hand));
+    assert_false(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
+    assert_false(pawl__app_call_finish(&t.hand));
     end();
 }
 
@@ -243,13 +243,13 @@ static void e29_a_thread_that_finished_is_not_given_up(void **state)
 {
     (void)state;
     begin();
-    assert_false(pawl__hand_is_finished(&t.hand));
-    assert_true(pawl__hand_finish(&t.hand));
-    assert_true(pawl__hand_is_finished(&t.hand));
+    assert_false(pawl__app_call_is_finished(&t.hand));
+    assert_true(pawl__app_call_finish(&t.hand));
+    assert_true(pawl__app_call_is_finished(&t.hand));
     given_up result = give_up();
     assert_false(result.is_given_up);
     assert_string_equal(result.text, "");
-    assert_false(pawl__hand_is_given_up(&t.hand));
+    assert_false(pawl__app_call_is_given_up(&t.hand));
     end();
 }
 
@@ -262,13 +262,13 @@ static void e29_the_worker_to_end_is_the_last_one(void **state)
     world_ok(pawl_store_open("memory:hands", NULL, &other, &error), &error);
     const pawl_store *const stores[] = {t.it.store, other};
     for (size_t i = 0; i < 2; i++) {
-        pawl__hand_set_worker(&t.hand, stores[i]);
+        pawl__app_call_set_worker(&t.hand, stores[i]);
         given_up result = give_up();
         assert_true(result.has_worker);
         assert_int_equal(pawl_uuid_compare(result.worker.uuid, pawl_store_worker(stores[i]).uuid),
                          0);
     }
-    pawl__hand_set_worker(&t.hand, NULL);
+    pawl__app_call_set_worker(&t.hand, NULL);
     assert_false(give_up().has_worker);
     pawl_store_close(other);
     end();
@@ -279,11 +279,11 @@ static void o29_the_critical_action_is_a_call_in_hand(void **state)
     const pawl_error why = {.code = PAWL_EBUSY, .text = "why"};
     (void)state;
     begin();
-    pawl__hand_critical(&t.hand, t.it.endpoint, "retention", &why);
+    pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
     assert_true(t.was_busy);
     assert_string_equal(give_up().text, "a thread waits for its store");
-    pawl__hand_critical(&t.hand, t.it.endpoint, "retention", &why);
+    pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
     end();
 }

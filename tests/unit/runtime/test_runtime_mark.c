@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 #include "test_deaths_sample.h"
 
 /* ---- Whose ------------------------------------------------------------------ */
@@ -42,10 +42,10 @@ static pawl__stamp stamp_of(pawl_store *store)
                          .at     = WORLD_START};
 }
 
-static pawl_code judge(ground *p, pawl_queue_row *row, pawl__mark_way *way)
+static pawl_code judge(ground *p, pawl_queue_row *row, pawl__marker_verdict *way)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl__mark_judge(p->worker, row, way, &error), &error);
+    world_ok(pawl__marker_judge(p->worker, row, way, &error), &error);
     return PAWL_OK;
 }
 
@@ -63,12 +63,12 @@ static pawl_queue_row row_with(const ground *p, whose of, int64_t among)
 /* A worker that this process saw dead lives again, under the next epoch. */
 static void revive(ground *p, const char *url)
 {
-    pawl__mark_way way;
-    pawl_worker_id id  = {p->stamps[REVIVED].worker};
-    pawl_queue_row row = row_with(p, REVIVED, 0);
+    pawl__marker_verdict way;
+    pawl_worker_id       id  = {p->stamps[REVIVED].worker};
+    pawl_queue_row       row = row_with(p, REVIVED, 0);
     pawl_store_close(p->revived);
     judge(p, &row, &way);
-    assert_int_equal(way, PAWL__MARK_LATER);
+    assert_int_equal(way, PAWL__MARKER_LATER);
     p->revived = open_worker_as(url, &id);
     assert_int_not_equal(pawl_store_epoch(p->revived), p->stamps[REVIVED].epoch);
 }
@@ -94,8 +94,8 @@ static void open_ground(ground *p)
     for (int i = 0; i < 2; i++)
         p->stamps[DEAD_NOW + i] = stamp_of(dead[i]);
     pawl_store_close(dead[1]);
-    pawl__mark_way way;
-    pawl_queue_row row = row_with(p, DEAD, 0);
+    pawl__marker_verdict way;
+    pawl_queue_row       row = row_with(p, DEAD, 0);
     judge(p, &row, &way); /* is seen for the first time */
     p->worker->engine.machine_now += PAWL_SECONDS(2);
     pawl_clock_set(p->it.machine, p->worker->engine.machine_now);
@@ -137,38 +137,38 @@ static bool has_stamp(const ground *p, const pawl_queue_row *row)
 static void e26_what_a_stamp_alone_means(void **state)
 {
     static const struct {
-        pawl__mark_way way;
-        pawl__mark     found;
-        int32_t        crashes; /* of the row that is taken; the stamp stays while nobody knows */
+        pawl__marker_verdict way;
+        pawl__marker_owner   found;
+        int32_t crashes; /* of the row that is taken; the stamp stays while nobody knows */
     } means[WHOSE_COUNT] = {
-        [OWN]      = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
-        [LIVING]   = {PAWL__MARK_LATER, PAWL__MARK_IN_HAND, 1},
-        [BACK]     = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
-        [REVIVED]  = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
-        [DEAD_NOW] = {PAWL__MARK_LATER, PAWL__MARK_UNSURE, 1},
-        [DEAD]     = {PAWL__MARK_ALONE, PAWL__MARK_DIED, 1},
-        [ENDED]    = {PAWL__MARK_ALONE, PAWL__MARK_LIVES, 0},
+        [OWN]      = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
+        [LIVING]   = {PAWL__MARKER_LATER, PAWL__MARKER_IN_HAND, 1},
+        [BACK]     = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
+        [REVIVED]  = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
+        [DEAD_NOW] = {PAWL__MARKER_LATER, PAWL__MARKER_UNSURE, 1},
+        [DEAD]     = {PAWL__MARKER_ALONE, PAWL__MARKER_DIED, 1},
+        [ENDED]    = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
     };
     ground     p;
     pawl_error error = PAWL_ERROR_INIT;
     (void)state;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
-        pawl__mark_way way;
-        pawl__mark     found;
-        pawl_queue_row row = row_with(&p, of, 0);
-        lists              = 0;
+        pawl__marker_verdict way;
+        pawl__marker_owner   found;
+        pawl_queue_row       row = row_with(&p, of, 0);
+        lists                    = 0;
         judge(&p, &row, &way);
         expect("way", of, 0, way, means[of].way);
         expect("stamp, judged,", of, 0, has_stamp(&p, &row), true);
-        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
+        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
         expect("mark", of, 0, found, means[of].found);
         expect("deaths", of, 0, row.crashes, means[of].crashes);
         expect("stamp", of, 0, has_stamp(&p, &row),
-               means[of].found == PAWL__MARK_IN_HAND || means[of].found == PAWL__MARK_UNSURE);
+               means[of].found == PAWL__MARKER_IN_HAND || means[of].found == PAWL__MARKER_UNSURE);
         expect("note", of, 0,
                world_says(row.history, "crashed while it ran this message in isolation"),
-               means[of].found == PAWL__MARK_DIED);
+               means[of].found == PAWL__MARKER_DIED);
         if (of == OWN)
             expect("lists", of, 0, lists, 0); /* nobody else is asked for */
     }
@@ -177,25 +177,25 @@ static void e26_what_a_stamp_alone_means(void **state)
 
 static void e26_what_a_stamp_among_others_means(void **state)
 {
-    static const pawl__mark_way ways[WHOSE_COUNT] = {
-        [DEAD_NOW] = PAWL__MARK_ALONE, [DEAD] = PAWL__MARK_ALONE, [ENDED] = PAWL__MARK_ALONE};
+    static const pawl__marker_verdict ways[WHOSE_COUNT] = {
+        [DEAD_NOW] = PAWL__MARKER_ALONE, [DEAD] = PAWL__MARKER_ALONE, [ENDED] = PAWL__MARKER_ALONE};
     ground     p;
     pawl_error error = PAWL_ERROR_INIT;
     (void)state;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
-        pawl__mark_way way;
-        pawl__mark     found;
-        pawl_queue_row row = row_with(&p, of, 2);
-        lists              = 0;
+        pawl__marker_verdict way;
+        pawl__marker_owner   found;
+        pawl_queue_row       row = row_with(&p, of, 2);
+        lists                    = 0;
         judge(&p, &row, &way);
         expect("way", of, 2, way, ways[of]);
-        expect("stamp, judged,", of, 2, has_stamp(&p, &row), ways[of] == PAWL__MARK_ALONE);
+        expect("stamp, judged,", of, 2, has_stamp(&p, &row), ways[of] == PAWL__MARKER_ALONE);
         if (of == OWN)
             expect("lists", of, 2, lists, 0);
         row = row_with(&p, of, 2);
-        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
-        expect("mark", of, 2, found, PAWL__MARK_NONE);
+        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+        expect("mark", of, 2, found, PAWL__MARKER_NONE);
         expect("deaths", of, 2, row.crashes, 0);
         expect("stamp", of, 2, has_stamp(&p, &row), false);
     }
@@ -204,26 +204,26 @@ static void e26_what_a_stamp_among_others_means(void **state)
 
 static void e26_a_row_without_a_stamp(void **state)
 {
-    ground         p;
-    pawl_error     error = PAWL_ERROR_INIT;
-    pawl__mark_way way;
-    pawl__mark     found;
+    ground               p;
+    pawl_error           error = PAWL_ERROR_INIT;
+    pawl__marker_verdict way;
+    pawl__marker_owner   found;
     (void)state;
     open_ground(&p);
     for (int32_t crashes = 0; crashes < 2; crashes++) {
         pawl_queue_row row = {.crashes = crashes, .history = PAWL_TEXT("")};
         judge(&p, &row, &way);
-        assert_int_equal(way, crashes == 0 ? PAWL__MARK_AMONG : PAWL__MARK_ALONE);
-        world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
-        assert_int_equal(found, PAWL__MARK_NONE);
+        assert_int_equal(way, crashes == 0 ? PAWL__MARKER_AMONG : PAWL__MARKER_ALONE);
+        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+        assert_int_equal(found, PAWL__MARKER_NONE);
         assert_int_equal(row.crashes, crashes);
     }
     pawl_queue_row row = row_with(&p, DEAD, 0);
     row.crashes        = 0; /* no death was counted ahead */
     judge(&p, &row, &way);
-    assert_int_equal(way, PAWL__MARK_AMONG);
-    world_ok(pawl__mark_take(p.worker, "message", &row, &found, &error), &error);
-    assert_int_equal(found, PAWL__MARK_NONE);
+    assert_int_equal(way, PAWL__MARKER_AMONG);
+    world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+    assert_int_equal(found, PAWL__MARKER_NONE);
     close_ground(&p);
 }
 

@@ -164,7 +164,7 @@ static void open_two(const char *url, const pawl_application *of)
     world_open(&it, url, of, NULL,
                &(pawl_endpoint_options){.immediate_retries = -1, .no_service = true});
     it.endpoint->owners = pawl__owners_create();
-    pawl__worker_lend(it.endpoint->worker);
+    pawl__engine_callbacks_set(it.endpoint->worker);
     world_ok(pawl__worker_create(it.endpoint, &second, &error), &error);
     meanwhile = NULL;
     bump_it("a");

@@ -98,7 +98,7 @@ static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url
     world_open(&it, url, &application, NULL, NULL);
     world_drain(&it);
     pawl__worker         *worker = it.endpoint->worker;
-    pawl__pause          *pause  = &it.endpoint->pause;
+    pawl__queue_pause    *pause  = &it.endpoint->pause;
     const pawl_store_ops *ops    = worker->store->ops;
     pawl_store_ops        deaf   = *ops;
     deaf.event_list              = fail_list;
@@ -109,14 +109,14 @@ static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url
              &error);
     atomic_store(&pause->due, worker->engine.machine_now); /* due: fails, and is due again */
     worker->store->ops = &deaf;
-    assert_int_equal(pawl__pause_look(worker, &error), PAWL_EBUSY);
+    assert_int_equal(pawl__queue_pause_check(worker, &error), PAWL_EBUSY);
     worker->store->ops = ops;
     assert_false(atomic_load(&pause->is_paused));
     assert_int_equal(atomic_load(&pause->due), worker->engine.machine_now);
     atomic_store(&pause->due, worker->engine.machine_now + PAWL_HOURS(1)); /* by the old clock */
-    world_ok(pawl__pause_look(worker, &error), &error);
+    world_ok(pawl__queue_pause_check(worker, &error), &error);
     assert_true(atomic_load(&pause->is_paused));
-    assert_true(atomic_load(&pause->due) <= worker->engine.machine_now + PAWL__PAUSE_PERIOD);
+    assert_true(atomic_load(&pause->due) <= worker->engine.machine_now + PAWL__QUEUE_PAUSE_PERIOD);
     world_close(&it);
 }
 

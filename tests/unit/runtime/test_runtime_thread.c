@@ -383,7 +383,7 @@ static void two_endpoints_in_one_process(const char *url)
 
 static bool has_pulse(pawl_endpoint *endpoint)
 {
-    return pawl__pulse_stopped_time(&endpoint->pulse, INT64_MAX) > 0;
+    return pawl__stopped_time_read(&endpoint->stopped_time, INT64_MAX) > 0;
 }
 
 /* The service's thread delivers, woken by the commit that adds the row. */

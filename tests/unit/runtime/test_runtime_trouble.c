@@ -323,24 +323,25 @@ static void patience_has_no_end(void **state)
     pawl_random_seed(&random, 1);
     for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
         for (int retries = 0; retries < 50; retries++)
-            assert_true(pawl__run_goes_on(away[i], true, retries));
+            assert_true(pawl__thread_goes_on(away[i], true, retries));
     for (int retries = 0; retries < 50; retries++) {
-        assert_false(pawl__run_goes_on(PAWL_EUNREACHABLE, false, retries));
-        assert_false(pawl__run_goes_on(PAWL_EDENIED, false, retries));
-        assert_true(pawl__run_goes_on(PAWL_EFULL, true, retries));
-        assert_true(pawl__run_goes_on(PAWL_EFULL, false, retries));
-        assert_false(pawl__run_goes_on(PAWL_ESCHEMA, true, retries));
-        assert_false(pawl__run_goes_on(PAWL_EPERSIST, true, retries));
-        assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
-        assert_int_equal(pawl__run_goes_on(PAWL_EBUSY, true, retries), retries < 10);
-        assert_int_equal(pawl__run_goes_on(PAWL_EFENCED, true, retries), retries < 10);
-        assert_in_range(pawl__run_pause(retries, &random), PAWL_MILLISECONDS(45),
+        assert_false(pawl__thread_goes_on(PAWL_EUNREACHABLE, false, retries));
+        assert_false(pawl__thread_goes_on(PAWL_EDENIED, false, retries));
+        assert_true(pawl__thread_goes_on(PAWL_EFULL, true, retries));
+        assert_true(pawl__thread_goes_on(PAWL_EFULL, false, retries));
+        assert_false(pawl__thread_goes_on(PAWL_ESCHEMA, true, retries));
+        assert_false(pawl__thread_goes_on(PAWL_EPERSIST, true, retries));
+        assert_int_equal(pawl__thread_goes_on(PAWL_ELOST, false, retries), retries < 10);
+        assert_int_equal(pawl__thread_goes_on(PAWL_EBUSY, true, retries), retries < 10);
+        assert_int_equal(pawl__thread_goes_on(PAWL_EFENCED, true, retries), retries < 10);
+        assert_in_range(pawl__thread_pause(retries, &random), PAWL_MILLISECONDS(45),
                         pawl__jittered_max(PAWL_SECONDS(5)));
     }
-    assert_in_range(pawl__run_pause(0, &random), PAWL_MILLISECONDS(45), PAWL_MILLISECONDS(55));
-    assert_in_range(pawl__run_pause(1, &random), PAWL_MILLISECONDS(90), PAWL_MILLISECONDS(110));
-    assert_in_range(pawl__run_pause(49, &random), PAWL_MILLISECONDS(4500), PAWL_MILLISECONDS(5500));
-    assert_int_not_equal(pawl__run_pause(49, &random), pawl__run_pause(49, &random));
+    assert_in_range(pawl__thread_pause(0, &random), PAWL_MILLISECONDS(45), PAWL_MILLISECONDS(55));
+    assert_in_range(pawl__thread_pause(1, &random), PAWL_MILLISECONDS(90), PAWL_MILLISECONDS(110));
+    assert_in_range(pawl__thread_pause(49, &random), PAWL_MILLISECONDS(4500),
+                    PAWL_MILLISECONDS(5500));
+    assert_int_not_equal(pawl__thread_pause(49, &random), pawl__thread_pause(49, &random));
 }
 
 /* ---- Settings ----------------------------------------------------------------- */

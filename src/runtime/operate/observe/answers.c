@@ -275,7 +275,7 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     bool        has_store;
     pawl_health health = look_at(observer, arena, &has_store);
     check_each(observer, "breaker", pawl__breaker_is_on, pawl__breaker_describe, &health);
-    check_each(observer, "inbound", has_transport, pawl__reading_describe, &health);
+    check_each(observer, "inbound", has_transport, pawl__inbound_state_describe, &health);
     check_endpoints(observer, &health);
     *answer = (pawl_observe_answer){
         health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};

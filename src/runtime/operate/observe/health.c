@@ -4,7 +4,7 @@
  */
 #include "runtime/operate/observe/health.h"
 
-#include "runtime/operate/observe/health_rows.h"
+#include "runtime/common/health_rows.h"
 
 #include "base/cut.h"
 #include "base/sized.h"

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/common/metrics.h"
+#include "runtime/operate/observe/observe.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -71,6 +71,13 @@ typedef struct pawl__observer {
     int                     port; /* of the server, or 0 */
 } pawl__observer;
 
+/* Joining comes last when an endpoint is made, leaving first when it ends. */
+pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
+void      pawl__observe_leave(pawl_endpoint *endpoint);
+/* An attempt to deliver the row, as claimed, came to this outcome just now. */
+void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
+                           pawl_attempt_outcome outcome, int64_t duration, pawl_time now);
+
 /* Functions that the module calls; `context` is the observer. answers.c: */
 void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
                           pawl_observe_answer *answer);
@@ -92,5 +99,9 @@ int64_t pawl__look_pause(int64_t took, bool has_answered);
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
 /* For tests: this table instead of the module's; NULL takes it back. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
+
+/* metrics_text.c: all of it in Prometheus's text format, version 0.0.4. */
+pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,
+                             pawl_text *page);
 
 #endif

@@ -1,4 +1,4 @@
-/* crashes.c - notices that workers of an endpoint died, and for how many messages care is needed.
+/* crashes.c - notices that workers of an endpoint died, and how many messages are to be stamped or isolated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #define CHECK_PERIOD PAWL_SECONDS(2)
 #define REST_MAX PAWL_MILLISECONDS(250)
 
-atomic_bool pawl__turn_is_taken;
+atomic_bool pawl__isolation_is_running;
 
 /* ---- Noticing ------------------------------------------------------------------------ */
 
@@ -22,41 +22,41 @@ static pawl_code list_died(pawl__worker *worker, pawl_worker_info **items, size_
 }
 
 /* Under the endpoint's mutex. */
-static pawl__death *find(pawl__deaths *crashes, pawl_worker_id id)
+static pawl__crash *find(pawl__isolation *isolation, pawl_worker_id id)
 {
-    for (size_t i = 0; i < crashes->count; i++)
-        if (pawl_uuid_compare(crashes->known[i].worker.uuid, id.uuid) == 0)
-            return &crashes->known[i];
+    for (size_t i = 0; i < isolation->count; i++)
+        if (pawl_uuid_compare(isolation->known[i].worker.uuid, id.uuid) == 0)
+            return &isolation->known[i];
     return NULL;
 }
 
 /* Under the endpoint's mutex. A death whose row was ended gives its room to a new one. */
-static bool make_room(pawl__deaths *crashes)
+static bool make_room(pawl__isolation *isolation)
 {
-    for (size_t i = 0; i < crashes->count && crashes->count == PAWL__DEATHS_MAX; i++)
-        if (crashes->known[i].is_ended)
-            crashes->known[i] = crashes->known[--crashes->count];
-    return crashes->count < PAWL__DEATHS_MAX;
+    for (size_t i = 0; i < isolation->count && isolation->count == PAWL__CRASHES_MAX; i++)
+        if (isolation->known[i].is_ended)
+            isolation->known[i] = isolation->known[--isolation->count];
+    return isolation->count < PAWL__CRASHES_MAX;
 }
 
 /* Under the endpoint's mutex. A worker that there is no room for counts as found when the room ended: if it
  * were forgotten and met anew, its death would never be old enough to be sure. */
 static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
 {
-    pawl__deaths *crashes = &endpoint->crashes;
-    pawl__death  *found   = find(crashes, id);
-    *is_new               = false;
+    pawl__isolation *isolation = &endpoint->isolation;
+    pawl__crash     *found     = find(isolation, id);
+    *is_new                    = false;
     if (found != NULL && found->is_ended) /* back meanwhile, and dead again */
-        *found = crashes->known[--crashes->count];
+        *found = isolation->known[--isolation->count];
     else if (found != NULL)
         return found->seen;
-    *is_new = make_room(crashes);
+    *is_new = make_room(isolation);
     if (!*is_new) {
-        if (crashes->full_since == 0)
-            crashes->full_since = now;
-        return crashes->full_since;
+        if (isolation->full_since == 0)
+            isolation->full_since = now;
+        return isolation->full_since;
     }
-    crashes->known[crashes->count++] = (pawl__death){id, now, false};
+    isolation->known[isolation->count++] = (pawl__crash){id, now, false};
     return now;
 }
 
@@ -79,17 +79,17 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
  * queue, one after the other. */
 static void owe(pawl__worker *worker, int64_t workers)
 {
-    pawl__deaths *crashes = &worker->endpoint->crashes;
-    int64_t       before  = atomic_load(&crashes->with_care);
-    int64_t       batch   = worker->endpoint->settings.batch_messages;
-    int64_t       wanted;
+    pawl__isolation *isolation = &worker->endpoint->isolation;
+    int64_t          before    = atomic_load(&isolation->to_stamp);
+    int64_t          batch     = worker->endpoint->settings.batch_messages;
+    int64_t          wanted;
     do {
         if (worker->ordered != NULL)
             wanted = before > batch ? before : batch;
         else
             wanted = before + workers * batch;
-        wanted = wanted < PAWL__CARE_MAX ? wanted : PAWL__CARE_MAX;
-    } while (workers > 0 && !atomic_compare_exchange_weak(&crashes->with_care, &before, wanted));
+        wanted = wanted < PAWL__STAMPED_MAX ? wanted : PAWL__STAMPED_MAX;
+    } while (workers > 0 && !atomic_compare_exchange_weak(&isolation->to_stamp, &before, wanted));
 }
 
 /* How many of the new ones claimed messages: one of a process with several is its service. */
@@ -134,44 +134,45 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, process, (long long)atomic_load(&worker->endpoint->crashes.with_care),
-             PAWL__CARE_BATCH);
+             name, new_count, process,
+             (long long)atomic_load(&worker->endpoint->isolation.to_stamp),
+             PAWL__STAMPED_BATCH_MAX);
     return PAWL_OK;
 }
 
-/* The first look is each thread's own: one that went on while another looks would run a batch before care is
- * known to be needed, and a process that dies of that batch at each start would never count it. */
-pawl_code pawl__deaths_look(pawl__worker *worker, pawl_error *error)
+/* The first look is each thread's own: one that went on while another checks would run a batch before it is
+ * known that batches have to be stamped, and a process that dies of that batch at each start would never count it. */
+pawl_code pawl__crashes_check(pawl__worker *worker, pawl_error *error)
 {
-    pawl__deaths     *crashes  = &worker->endpoint->crashes;
-    pawl_time         now      = worker->engine.machine_now;
-    pawl_time         due      = atomic_load(&crashes->check);
-    pawl_worker_info *items    = NULL;
-    size_t            count    = 0;
-    bool              is_due   = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
-    bool              is_first = !atomic_load(&crashes->has_looked);
-    bool              is_ours  = is_due && atomic_compare_exchange_strong(&crashes->check, &due,
-                                                                          pawl_time_add(now, CHECK_PERIOD));
+    pawl__isolation  *isolation = &worker->endpoint->isolation;
+    pawl_time         now       = worker->engine.machine_now;
+    pawl_time         due       = atomic_load(&isolation->check);
+    pawl_worker_info *items     = NULL;
+    size_t            count     = 0;
+    bool              is_due    = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
+    bool              is_first  = !atomic_load(&isolation->has_looked);
+    bool              is_ours   = is_due && atomic_compare_exchange_strong(&isolation->check, &due,
+                                                                           pawl_time_add(now, CHECK_PERIOD));
     if (!is_first && !is_ours)
         return PAWL_OK;
     pawl_code code = list_died(worker, &items, &count, error);
     if (code == PAWL_OK)
         code = note_all(worker, items, count, error);
     if (code != PAWL_OK) {
-        pawl__deaths_look_soon(worker->endpoint);
+        pawl__crashes_check_soon(worker->endpoint);
         return code;
     }
-    atomic_store(&crashes->has_looked, true);
+    atomic_store(&isolation->has_looked, true);
     return PAWL_OK;
 }
 
-void pawl__deaths_look_soon(pawl_endpoint *endpoint)
+void pawl__crashes_check_soon(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->crashes.check, PAWL_TIME_MIN);
+    atomic_store(&endpoint->isolation.check, PAWL_TIME_MIN);
 }
 
-pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time *since,
-                             pawl_error *error)
+pawl_code pawl__crashes_since(pawl__worker *worker, pawl_worker_id id, pawl_time *since,
+                              pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
@@ -186,10 +187,10 @@ pawl_code pawl__deaths_since(pawl__worker *worker, pawl_worker_id id, pawl_time 
     return code;
 }
 
-pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
+pawl_time pawl__crashes_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    const pawl__death *found = find(&endpoint->crashes, id);
+    const pawl__crash *found = find(&endpoint->isolation, id);
     pawl_time          since = found != NULL ? found->seen : PAWL_TIME_MAX;
     pthread_mutex_unlock(&endpoint->mutex);
     return since;
@@ -200,81 +201,83 @@ pawl_time pawl__deaths_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 /* The count is raised before the look at the turn, and a turn looks at the count after it was taken: one of the two
  * sees the other. `alone` does not do: the last message to run alone takes all from it, also what another thread met
  * that takes its turn next. */
-bool pawl__deaths_begin(pawl_endpoint *endpoint)
+bool pawl__isolation_batch_begin(pawl_endpoint *endpoint)
 {
-    atomic_fetch_add(&endpoint->crashes.batches, 1);
-    if (atomic_load(&endpoint->crashes.alone) <= 0 && !atomic_load(&endpoint->crashes.has_turn))
+    atomic_fetch_add(&endpoint->isolation.batches, 1);
+    if (atomic_load(&endpoint->isolation.to_isolate) <= 0 &&
+        !atomic_load(&endpoint->isolation.has_turn))
         return true;
-    pawl__deaths_end(endpoint);
+    pawl__isolation_batch_end(endpoint);
     return false;
 }
 
-bool pawl__deaths_has_left(const pawl_endpoint *endpoint)
+bool pawl__isolation_is_pending(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->crashes.alone) > 0 || pawl__deaths_is_careful(endpoint);
+    return atomic_load(&endpoint->isolation.to_isolate) > 0 ||
+           pawl__isolation_stamps_batches(endpoint);
 }
 
-bool pawl__deaths_is_careful(const pawl_endpoint *endpoint)
+bool pawl__isolation_stamps_batches(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->crashes.with_care) > 0;
+    return atomic_load(&endpoint->isolation.to_stamp) > 0;
 }
 
-void pawl__deaths_end(pawl_endpoint *endpoint)
+void pawl__isolation_batch_end(pawl_endpoint *endpoint)
 {
-    atomic_fetch_sub(&endpoint->crashes.batches, 1);
+    atomic_fetch_sub(&endpoint->isolation.batches, 1);
 }
 
-void pawl__deaths_meet(pawl_endpoint *endpoint, size_t count)
+void pawl__isolation_stamp_next(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->crashes.with_care, (int64_t)count);
-    pawl__deaths_look_soon(endpoint);
+    atomic_fetch_add(&endpoint->isolation.to_stamp, (int64_t)count);
+    pawl__crashes_check_soon(endpoint);
 }
 
-void pawl__deaths_meet_alone(pawl_endpoint *endpoint, size_t count)
+void pawl__isolation_isolate_next(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->crashes.alone, (int64_t)count);
+    atomic_fetch_add(&endpoint->isolation.to_isolate, (int64_t)count);
 }
 
-void pawl__deaths_meet_partitions(pawl_endpoint *endpoint)
+void pawl__isolation_isolate_partitions(pawl_endpoint *endpoint)
 {
-    pawl__deaths_look_at_partitions(endpoint);
-    pawl__deaths_meet_alone(endpoint, 1);
+    pawl__isolation_check_partitions(endpoint);
+    pawl__isolation_isolate_next(endpoint, 1);
 }
 
-bool pawl__deaths_take_turn(pawl_endpoint *endpoint)
+bool pawl__isolation_begin(pawl_endpoint *endpoint)
 {
-    if (atomic_exchange(&pawl__turn_is_taken, true))
+    if (atomic_exchange(&pawl__isolation_is_running, true))
         return false;
-    atomic_store(&endpoint->crashes.has_turn, true);
-    if (atomic_load(&endpoint->crashes.batches) == 0)
+    atomic_store(&endpoint->isolation.has_turn, true);
+    if (atomic_load(&endpoint->isolation.batches) == 0)
         return true;
-    pawl__deaths_give_turn(endpoint);
+    pawl__isolation_end(endpoint);
     return false;
 }
 
-void pawl__deaths_give_turn(pawl_endpoint *endpoint)
+void pawl__isolation_end(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->crashes.has_turn, false);
-    atomic_store(&pawl__turn_is_taken, false);
+    atomic_store(&endpoint->isolation.has_turn, false);
+    atomic_store(&pawl__isolation_is_running, false);
 }
 
-int64_t pawl__deaths_rests(pawl_endpoint *endpoint)
+int64_t pawl__isolation_rest_left(pawl_endpoint *endpoint)
 {
-    int64_t end  = atomic_load(&endpoint->crashes.rest_end);
+    int64_t end  = atomic_load(&endpoint->isolation.rest_end);
     int64_t rest = end != 0 ? end - pawl__monotonic_now() : 0;
     if (end != 0 && rest <= 0)
-        atomic_compare_exchange_strong(&endpoint->crashes.rest_end, &end, 0);
+        atomic_compare_exchange_strong(&endpoint->isolation.rest_end, &end, 0);
     return rest > 0 ? rest : 0;
 }
 
-void pawl__deaths_look_at_partitions(pawl_endpoint *endpoint)
+void pawl__isolation_check_partitions(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->crashes.has_partitions, true);
+    atomic_store(&endpoint->isolation.has_partitions, true);
 }
 
-bool pawl__deaths_take_partitions(pawl_endpoint *endpoint)
+bool pawl__isolation_take_partitions(pawl_endpoint *endpoint)
 {
-    return atomic_exchange(&endpoint->crashes.has_partitions, false);
+    return atomic_exchange(&endpoint->isolation.has_partitions, false);
 }
 
 /* ---- The end of it ------------------------------------------------------------------- */
@@ -283,7 +286,7 @@ bool pawl__deaths_take_partitions(pawl_endpoint *endpoint)
 static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    const pawl__death *found    = find(&endpoint->crashes, id);
+    const pawl__crash *found    = find(&endpoint->isolation, id);
     bool               is_found = found != NULL && !found->is_ended;
     pthread_mutex_unlock(&endpoint->mutex);
     return is_found;
@@ -292,15 +295,15 @@ static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 /* Deaths whose rows are gone, by this process or another, make room for others. */
 static void note_ended(pawl_endpoint *endpoint, const pawl_worker_info *items, size_t count)
 {
-    pawl__deaths *crashes = &endpoint->crashes;
+    pawl__isolation *isolation = &endpoint->isolation;
     pthread_mutex_lock(&endpoint->mutex);
-    for (size_t i = 0; i < crashes->count; i++) {
+    for (size_t i = 0; i < isolation->count; i++) {
         bool is_there = false;
         for (size_t j = 0; j < count && !is_there; j++)
-            is_there = pawl_uuid_compare(items[j].id.uuid, crashes->known[i].worker.uuid) == 0;
-        crashes->known[i].is_ended |= !is_there;
+            is_there = pawl_uuid_compare(items[j].id.uuid, isolation->known[i].worker.uuid) == 0;
+        isolation->known[i].is_ended |= !is_there;
         if (!is_there)
-            crashes->full_since = 0;
+            isolation->full_since = 0;
     }
     pthread_mutex_unlock(&endpoint->mutex);
 }
@@ -336,59 +339,59 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
     return code;
 }
 
-/* Ends a dead worker's row, or with `is_over` all. A row that cannot be ended stays known: this process takes no care
- * because of it again. Leases of the ended ones are free now: partitions have a step alone, timeouts care. Rows that
+/* Ends a dead worker's row, or with `is_over` all. A row that cannot be ended stays known: this process stamps
+ * nothing because of it again. Leases of the ended ones are free now: partitions get an isolated step, timeouts stamped batches. Rows that
  * another process ended are no longer owed for. */
 static void end_share(pawl__worker *worker, bool is_over)
 {
-    pawl_endpoint *endpoint = worker->endpoint;
-    pawl__deaths  *crashes  = &endpoint->crashes;
-    int64_t        batch    = endpoint->settings.batch_messages;
-    pawl_error     error    = PAWL_ERROR_INIT;
-    int64_t        ended = is_over ? INT64_MAX : 1, left = 0;
-    pawl_code      code = end_rows(worker, &ended, &left, &error);
+    pawl_endpoint   *endpoint  = worker->endpoint;
+    pawl__isolation *isolation = &endpoint->isolation;
+    int64_t          batch     = endpoint->settings.batch_messages;
+    pawl_error       error     = PAWL_ERROR_INIT;
+    int64_t          ended = is_over ? INT64_MAX : 1, left = 0;
+    pawl_code        code = end_rows(worker, &ended, &left, &error);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
                  endpoint->model->endpoint.data, error.text);
-    atomic_store(&crashes->passed, 0);
+    atomic_store(&isolation->passed, 0);
     if (is_over)
-        atomic_store(&crashes->with_care, 0);
-    else if (code == PAWL_OK && atomic_load(&crashes->with_care) > left * batch)
-        atomic_store(&crashes->with_care, left * batch);
+        atomic_store(&isolation->to_stamp, 0);
+    else if (code == PAWL_OK && atomic_load(&isolation->to_stamp) > left * batch)
+        atomic_store(&isolation->to_stamp, left * batch);
     if (ended > 0 && endpoint->model->timeout_count > 0)
         owe(worker, ended);
     if (ended > 0)
-        pawl__deaths_meet_partitions(endpoint);
+        pawl__isolation_isolate_partitions(endpoint);
 }
 
-void pawl__deaths_pass_some(pawl__worker *worker, int64_t count)
+void pawl__isolation_stamped_passed(pawl__worker *worker, int64_t count)
 {
-    pawl__deaths *crashes = &worker->endpoint->crashes;
-    if (count == 0 || atomic_load(&crashes->with_care) <= 0)
+    pawl__isolation *isolation = &worker->endpoint->isolation;
+    if (count == 0 || atomic_load(&isolation->to_stamp) <= 0)
         return;
-    bool is_over  = atomic_fetch_sub(&crashes->with_care, count) <= count;
-    bool is_share = atomic_fetch_add(&crashes->passed, count) + count >=
+    bool is_over  = atomic_fetch_sub(&isolation->to_stamp, count) <= count;
+    bool is_share = atomic_fetch_add(&isolation->passed, count) + count >=
                     worker->endpoint->settings.batch_messages;
     if (is_over || is_share)
         end_share(worker, is_over);
 }
 
-void pawl__deaths_rest(pawl__worker *worker)
+void pawl__isolation_rest(pawl__worker *worker)
 {
     int64_t time = (int64_t)pawl_random_below(&worker->random, (uint64_t)REST_MAX);
     if (!worker->engine.is_virtual)
-        atomic_store(&worker->endpoint->crashes.rest_end, pawl__monotonic_now() + time);
+        atomic_store(&worker->endpoint->isolation.rest_end, pawl__monotonic_now() + time);
 }
 
-void pawl__deaths_pass(pawl__worker *worker, bool is_last)
+void pawl__isolation_one_passed(pawl__worker *worker, bool is_last)
 {
-    pawl__deaths *crashes = &worker->endpoint->crashes;
-    if (atomic_fetch_sub(&crashes->alone, 1) <= 1 || is_last)
-        atomic_store(&crashes->alone, 0);
+    pawl__isolation *isolation = &worker->endpoint->isolation;
+    if (atomic_fetch_sub(&isolation->to_isolate, 1) <= 1 || is_last)
+        atomic_store(&isolation->to_isolate, 0);
     if (!is_last) {
-        pawl__deaths_pass_some(worker, 1);
+        pawl__isolation_stamped_passed(worker, 1);
         return;
     }
     end_share(worker, true);
-    pawl__deaths_rest(worker);
+    pawl__isolation_rest(worker);
 }

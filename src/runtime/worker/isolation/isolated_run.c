@@ -14,7 +14,7 @@
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/claim.h"
 #include "runtime/worker/hot_sagas.h"
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 
 /* ---- Writing one ---------------------------------------------------------------------- */
 
@@ -61,9 +61,9 @@ static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time d
 static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl_text history = pawl__mark_stamped(worker, row->history, 0);
+    pawl_text history = pawl__marker_add(worker, row->history, 0);
     if (history.data == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes + 1, history, error);
     return code == PAWL_OK ? claim_one(worker, &row->seq, due_max, rows, error) : code;
 }
@@ -92,7 +92,7 @@ static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_s
 {
     pawl__batch_reset(worker->batch);
     pawl_code code = pawl__batch_add_message(worker->batch, row, 0);
-    return code == PAWL_OK ? pawl__mark_give_up(worker, row, step, error) : code;
+    return code == PAWL_OK ? pawl__isolated_give_up(worker, row, step, error) : code;
 }
 
 /* The row as it was before the stamp is what a retry writes back. */
@@ -102,7 +102,7 @@ static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pa
     pawl_queue_rows rows = {.count = 0};
     pawl_code       code = stamp_row(worker, row, due_max, &rows, error);
     if (code == PAWL_OK && rows.count == 0)
-        pawl__deaths_rest(worker);
+        pawl__isolation_rest(worker);
     if (code != PAWL_OK || rows.count == 0)
         return code;
     int64_t before        = step->handled + step->dead;
@@ -111,32 +111,32 @@ static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pa
     pawl__batch_reset(worker->batch);
     code = pawl__batch_add_message(worker->batch, &rows.items[0], 0);
     if (code == PAWL_OK)
-        code = pawl__worker_finish(worker, step, error);
+        code = pawl__worker_run(worker, step, error);
     if (code == PAWL_OK && step->handled + step->dead == before)
         code = unstamp(worker, row, due_max, error);
     return code;
 }
 
 static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_time due_max,
-                             pawl__alone_end *end, pawl_step *step, pawl_error *error)
+                             pawl__isolated_end *end, pawl_step *step, pawl_error *error)
 {
-    pawl__mark found;
-    pawl_code  code = pawl__mark_take(worker, "message", row, &found, error);
+    pawl__marker_owner found;
+    pawl_code          code = pawl__marker_take(worker, "message", row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE) {
-        *end = PAWL__ALONE_IN_HAND;
+    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE) {
+        *end = PAWL__ISOLATED_IN_HAND;
         return give_back(worker, row, error);
     }
-    *end = PAWL__ALONE_RAN;
-    return pawl__mark_is_spent(worker, row) ? give_up(worker, row, step, error)
-                                            : run_stamped(worker, row, due_max, step, error);
+    *end = PAWL__ISOLATED_RAN;
+    return pawl__isolated_is_spent(worker, row) ? give_up(worker, row, step, error)
+                                                : run_stamped(worker, row, due_max, step, error);
 }
 
 /* Under a virtual clock a timeout that is due before the next message, or with it, runs first, as
  * in a batch. */
-static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max, pawl__alone_end *end,
-                                     pawl_step *step, pawl_error *error)
+static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max,
+                                     pawl__isolated_end *end, pawl_step *step, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
     pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
@@ -145,10 +145,10 @@ static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max, pa
     pawl_code code = pawl_store_next_due(worker->store, model->queue, NULL, 0, &next, error);
     if (code != PAWL_OK || next.queue > due_max)
         return code;
-    return pawl__alone_run_timeout(worker, next.queue, end, step, error);
+    return pawl__isolated_run_timeout(worker, next.queue, end, step, error);
 }
 
-static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__alone_end *end,
+static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__isolated_end *end,
                                pawl_step *step, pawl_error *error)
 {
     pawl_queue_rows rows = {.count = 0};
@@ -164,39 +164,39 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__al
                : code;
 }
 
-/* Passes, unless somebody may have died of the timeout: care has no end before that is known. Something
- * in hand is waited for. */
-static void end_step(pawl__worker *worker, pawl__alone_end message, pawl__alone_end timeout,
+/* Notes that one has passed, unless a process may have crashed in the timeout: the isolation has no end before that is
+ * known. Something in flight elsewhere is waited for. */
+static void end_step(pawl__worker *worker, pawl__isolated_end message, pawl__isolated_end timeout,
                      pawl_step *step)
 {
-    bool is_empty = message == PAWL__ALONE_NONE && timeout == PAWL__ALONE_NONE;
-    bool has_run  = message == PAWL__ALONE_RAN || timeout == PAWL__ALONE_RAN;
-    if ((has_run && timeout != PAWL__ALONE_UNSURE) || is_empty)
-        pawl__deaths_pass(worker, is_empty);
+    bool is_empty = message == PAWL__ISOLATED_NONE && timeout == PAWL__ISOLATED_NONE;
+    bool has_run  = message == PAWL__ISOLATED_RAN || timeout == PAWL__ISOLATED_RAN;
+    if ((has_run && timeout != PAWL__ISOLATED_UNSURE) || is_empty)
+        pawl__isolation_one_passed(worker, is_empty);
     if (has_run || is_empty)
         return;
-    pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+    pawl__worker_pause(worker, PAWL__MARKER_PAUSE);
     step->is_idle = true;
 }
 
-pawl_code pawl__deaths_run_stamped(pawl__worker *worker, pawl_time due_max, pawl_step *step,
-                                   pawl_error *error)
+pawl_code pawl__isolation_run_one(pawl__worker *worker, pawl_time due_max, pawl_step *step,
+                                  pawl_error *error)
 {
-    pawl__alone_end message = PAWL__ALONE_NONE, timeout = PAWL__ALONE_NONE;
+    pawl__isolated_end message = PAWL__ISOLATED_NONE, timeout = PAWL__ISOLATED_NONE;
     worker->was_alone = false;
     worker->cut_count = 0;
     pawl__batch_reset(worker->batch);
     worker->claim_count = 1; /* of batches again, and doubling */
     pawl_code code      = run_earlier_timeout(worker, due_max, &timeout, step, error);
-    if (code == PAWL_OK && timeout == PAWL__ALONE_NONE)
+    if (code == PAWL_OK && timeout == PAWL__ISOLATED_NONE)
         code = claim_and_run(worker, due_max, &message, step, error);
     if (code != PAWL_OK || step->is_taken)
         return code;
-    bool is_both = !worker->engine.is_virtual || message == PAWL__ALONE_NONE;
-    if (timeout == PAWL__ALONE_NONE && is_both) {
+    bool is_both = !worker->engine.is_virtual || message == PAWL__ISOLATED_NONE;
+    if (timeout == PAWL__ISOLATED_NONE && is_both) {
         /* The message may have run for long: a lease from the beginning of the step would be over. */
         pawl__worker_clocks(worker, worker->engine.business_now);
-        code = pawl__alone_run_timeout(worker, due_max, &timeout, step, error);
+        code = pawl__isolated_run_timeout(worker, due_max, &timeout, step, error);
     }
     if (code == PAWL_OK)
         end_step(worker, message, timeout, step);

@@ -16,10 +16,10 @@
 #include "pawl/store_worker.h"
 #include "record/record_internal.h"
 #include "runtime/worker/claim.h"
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 #include "store/core/action.h"
 
-typedef pawl__alone alone;
+typedef pawl__isolated alone;
 
 /* ---- The stream --------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = it->stream, .is_backward = true, .count_max = 1};
     if (it->stream.data == NULL || it->row.message.id.data == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     pawl_code code = pawl_store_event_list(worker->store, &query, worker->read, &rows, error);
     if (code == PAWL_EUNSUPPORTED) {
         it->stream.size = 0;
@@ -42,7 +42,8 @@ static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
     return PAWL_OK;
 }
 
-pawl_event_append pawl__alone_next(const pawl__worker *worker, const alone *it, pawl_text history)
+pawl_event_append pawl__isolated_next_event(const pawl__worker *worker, const alone *it,
+                                            pawl_text history)
 {
     return (pawl_event_append){.stream   = it->stream,
                                .version  = it->version + 1,
@@ -58,7 +59,7 @@ pawl_event_append pawl__alone_next(const pawl__worker *worker, const alone *it, 
 /* PAWL_ECONFLICT: another worker wrote since. */
 static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, pawl_error *error)
 {
-    pawl_event_append append  = pawl__alone_next(worker, it, history);
+    pawl_event_append append  = pawl__isolated_next_event(worker, it, history);
     pawl_changes      changes = {.group_count  = 1,
                                  .unit_count   = 1,
                                  .now          = worker->engine.machine_now,
@@ -81,16 +82,16 @@ static pawl_code write_end(pawl__worker *worker, alone *it, bool is_over, pawl_e
 
 static pawl_code write_stamp(pawl__worker *worker, alone *it, pawl_error *error)
 {
-    pawl_text history = pawl__mark_stamped(worker, it->row.history, 0);
+    pawl_text history = pawl__marker_add(worker, it->row.history, 0);
     return history.data != NULL ? write_next(worker, it, history, error)
-                                : pawl__mark_no_memory(error);
+                                : pawl__marker_no_memory(error);
 }
 
 /* ---- Timeouts ----------------------------------------------------------------------------- */
 
 /* Set anew it is another timeout. */
-pawl_code pawl__alone_read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout, alone *it,
-                                   pawl_error *error)
+pawl_code pawl__isolated_read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
+                                      alone *it, pawl_error *error)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(timeout->id.uuid, id);
@@ -130,19 +131,19 @@ static pawl_code add_timeout(pawl__worker *worker, const pawl_timeout_row *timeo
 /* A conflict of the stamp: this worker stood still until the lease of its claim was over, and another one has the
  * timeout. */
 static pawl_code run_stamped_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
-                                     alone *it, pawl__alone_end *end, pawl_step *step,
+                                     alone *it, pawl__isolated_end *end, pawl_step *step,
                                      pawl_error *error)
 {
     int64_t   before = step->handled + step->dead;
     pawl_code code   = write_stamp(worker, it, error);
     if (code == PAWL_ECONFLICT)
-        return pawl__alone_free_timeout(worker, timeout, error);
-    *end = PAWL__ALONE_RAN;
+        return pawl__isolated_free_timeout(worker, timeout, error);
+    *end = PAWL__ISOLATED_RAN;
     say_in_hand(worker, timeout);
     if (code == PAWL_OK)
         code = add_timeout(worker, timeout, it);
     if (code == PAWL_OK)
-        code = pawl__worker_finish(worker, step, error);
+        code = pawl__worker_run(worker, step, error);
     return code == PAWL_OK ? write_end(worker, it, step->handled + step->dead > before, error)
                            : code;
 }
@@ -152,44 +153,44 @@ static pawl_code give_up_timeout(pawl__worker *worker, const pawl_timeout_row *t
 {
     pawl_code code = add_timeout(worker, timeout, it);
     if (code == PAWL_OK)
-        code = pawl__mark_give_up(worker, &it->row, step, error);
+        code = pawl__isolated_give_up(worker, &it->row, step, error);
     return code == PAWL_OK ? write_end(worker, it, true, error) : code;
 }
 
 /* Nobody knows yet whether the worker of the stamp died: until then the lease is free. */
-pawl_code pawl__alone_free_timeout(pawl__worker *worker, const pawl_timeout_row *row,
-                                   pawl_error *error)
+pawl_code pawl__isolated_free_timeout(pawl__worker *worker, const pawl_timeout_row *row,
+                                      pawl_error *error)
 {
     pawl_code code = pawl_store_timeout_release(worker->store, row->id, &row->owner,
                                                 worker->engine.machine_now, error);
     return code == PAWL_EGONE ? PAWL_OK : code;
 }
 
-pawl_code pawl__alone_run_timeout(pawl__worker *worker, pawl_time due_max, pawl__alone_end *end,
-                                  pawl_step *step, pawl_error *error)
+pawl_code pawl__isolated_run_timeout(pawl__worker *worker, pawl_time due_max,
+                                     pawl__isolated_end *end, pawl_step *step, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
     pawl_timeout_rows  rows  = {.count = 0};
-    pawl__mark         found;
+    pawl__marker_owner found;
     alone              it;
     pawl_code          code = PAWL_OK;
-    *end                    = PAWL__ALONE_NONE;
+    *end                    = PAWL__ISOLATED_NONE;
     pawl__batch_reset(worker->batch);
     if (model->timeout_count > 0)
         code = pawl__claim_timeouts(worker, model->queue, due_max, 1, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
-    *end = PAWL__ALONE_UNSURE;
-    code = pawl__alone_read_timeout(worker, &rows.items[0], &it, error);
+    *end = PAWL__ISOLATED_UNSURE;
+    code = pawl__isolated_read_timeout(worker, &rows.items[0], &it, error);
     if (code == PAWL_OK)
-        code = pawl__mark_take(worker, "timeout", &it.row, &found, error);
+        code = pawl__marker_take(worker, "timeout", &it.row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
-        return pawl__alone_free_timeout(worker, &rows.items[0], error);
-    if (!pawl__mark_is_spent(worker, &it.row))
+    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE)
+        return pawl__isolated_free_timeout(worker, &rows.items[0], error);
+    if (!pawl__isolated_is_spent(worker, &it.row))
         return run_stamped_timeout(worker, &rows.items[0], &it, end, step, error);
-    *end = PAWL__ALONE_RAN;
+    *end = PAWL__ISOLATED_RAN;
     return give_up_timeout(worker, &rows.items[0], &it, step, error);
 }
 
@@ -204,43 +205,43 @@ static pawl_code read_flush(pawl__worker *worker, pawl_text partition, alone *it
     return read_last(worker, it, error);
 }
 
-static pawl_code run_stamped_flush(pawl__worker *worker, alone *it, pawl__alone_end *end,
+static pawl_code run_stamped_flush(pawl__worker *worker, alone *it, pawl__isolated_end *end,
                                    pawl_step *step, pawl_error *error)
 {
     int64_t   before = step->handled + step->dead;
     pawl_code code   = write_stamp(worker, it, error);
     if (code == PAWL_ECONFLICT) { /* another worker runs a piece of the partition */
-        *end = PAWL__ALONE_IN_HAND;
+        *end = PAWL__ISOLATED_IN_HAND;
         return PAWL_OK;
     }
     if (code == PAWL_OK)
-        code = pawl__worker_finish(worker, step, error);
+        code = pawl__worker_run(worker, step, error);
     return code == PAWL_OK ? write_end(worker, it, step->handled + step->dead > before, error)
                            : code;
 }
 
-pawl_code pawl__alone_run_flush(pawl__worker *worker, pawl__alone_end *end, pawl_step *step,
-                                pawl_error *error)
+pawl_code pawl__isolated_run_flush(pawl__worker *worker, pawl__isolated_end *end, pawl_step *step,
+                                   pawl_error *error)
 {
-    pawl__mark found;
-    alone      it;
-    pawl_text  partition = worker->batch->units[0].flush.partition;
-    *end                 = PAWL__ALONE_RAN;
-    pawl_code code       = read_flush(worker, partition, &it, error);
+    pawl__marker_owner found;
+    alone              it;
+    pawl_text          partition = worker->batch->units[0].flush.partition;
+    *end                         = PAWL__ISOLATED_RAN;
+    pawl_code code               = read_flush(worker, partition, &it, error);
     if (code == PAWL_OK)
-        code = pawl__mark_take(worker, "flush", &it.row, &found, error);
+        code = pawl__marker_take(worker, "flush", &it.row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE) {
-        *end = found == PAWL__MARK_UNSURE ? PAWL__ALONE_UNSURE : PAWL__ALONE_IN_HAND;
+    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE) {
+        *end = found == PAWL__MARKER_UNSURE ? PAWL__ISOLATED_UNSURE : PAWL__ISOLATED_IN_HAND;
         return PAWL_OK;
     }
-    if (!pawl__mark_is_spent(worker, &it.row)) {
+    if (!pawl__isolated_is_spent(worker, &it.row)) {
         pawl_log(PAWL_LOG_INFO,
                  "endpoint %s: after a crash the flush of %.*s is in flight, isolated",
                  worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(partition));
         return run_stamped_flush(worker, &it, end, step, error);
     }
-    code = pawl__mark_give_up(worker, &it.row, step, error);
+    code = pawl__isolated_give_up(worker, &it.row, step, error);
     return code == PAWL_OK ? write_end(worker, &it, true, error) : code;
 }

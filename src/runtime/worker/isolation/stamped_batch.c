@@ -12,7 +12,7 @@
  */
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/commit.h"
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 
 /* ---- Looking ---------------------------------------------------------------------------- */
 
@@ -24,57 +24,58 @@ static pawl_code row_of(pawl__worker *worker, size_t index, pawl_queue_row **row
     *row             = NULL;
     if (unit->kind == PAWL__UNIT_MESSAGE)
         *row = &unit->row;
-    if (unit->kind != PAWL__UNIT_TIMEOUT || worker->care == NULL)
+    if (unit->kind != PAWL__UNIT_TIMEOUT || worker->isolated == NULL)
         return PAWL_OK;
-    pawl__alone *it = &worker->care[index];
-    *row            = &it->row;
-    return pawl__alone_read_timeout(worker, &unit->timeout, it, error);
+    pawl__isolated *it = &worker->isolated[index];
+    *row               = &it->row;
+    return pawl__isolated_read_timeout(worker, &unit->timeout, it, error);
 }
 
 /* Not when something else would have to wait for it: then all wait. */
 static bool may_leave(const pawl__worker *worker)
 {
-    return worker->care != NULL && worker->ordered == NULL && !worker->engine.is_virtual;
+    return worker->isolated != NULL && worker->ordered == NULL && !worker->engine.is_virtual;
 }
 
-static pawl_code judge_all(pawl__worker *worker, pawl__mark_way *ways, size_t *alone, size_t *later,
-                           pawl_error *error)
+static pawl_code judge_all(pawl__worker *worker, pawl__marker_verdict *verdicts, size_t *alone,
+                           size_t *later, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     *alone = *later = 0;
     for (size_t i = 0; i < worker->batch->unit_count && code == PAWL_OK; i++) {
         pawl_queue_row *row;
-        ways[i] = PAWL__MARK_AMONG;
-        code    = row_of(worker, i, &row, error);
+        verdicts[i] = PAWL__MARKER_AMONG;
+        code        = row_of(worker, i, &row, error);
         if (code == PAWL_OK && row != NULL)
-            code = pawl__mark_judge(worker, row, &ways[i], error);
-        if (ways[i] == PAWL__MARK_LATER && !may_leave(worker))
-            ways[i] = PAWL__MARK_ALONE;
-        if (ways[i] == PAWL__MARK_ALONE)
+            code = pawl__marker_judge(worker, row, &verdicts[i], error);
+        if (verdicts[i] == PAWL__MARKER_LATER && !may_leave(worker))
+            verdicts[i] = PAWL__MARKER_ALONE;
+        if (verdicts[i] == PAWL__MARKER_ALONE)
             *alone = i + 1;
-        *later += ways[i] == PAWL__MARK_LATER;
+        *later += verdicts[i] == PAWL__MARKER_LATER;
     }
     return code;
 }
 
 /* A message's claim ends with the commit of the stamps. */
-static pawl_code leave_out(pawl__worker *worker, const pawl__mark_way *ways, pawl_error *error)
+static pawl_code leave_out(pawl__worker *worker, const pawl__marker_verdict *verdicts,
+                           pawl_error *error)
 {
     pawl__batch *batch = worker->batch;
     size_t       kept  = 0;
     pawl_code    code  = PAWL_OK;
     worker->left_out   = pawl_arena_take(worker->read, batch->unit_count * sizeof(int64_t));
     if (worker->left_out == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (ways[i] != PAWL__MARK_LATER) {
-            worker->care[kept]   = worker->care[i];
-            batch->units[kept++] = *unit;
+        if (verdicts[i] != PAWL__MARKER_LATER) {
+            worker->isolated[kept] = worker->isolated[i];
+            batch->units[kept++]   = *unit;
         } else if (unit->kind == PAWL__UNIT_MESSAGE) {
             worker->left_out[worker->left_out_count++] = unit->row.seq;
         } else {
-            code = pawl__alone_free_timeout(worker, &unit->timeout, error);
+            code = pawl__isolated_free_timeout(worker, &unit->timeout, error);
         }
     }
     batch->unit_count = kept;
@@ -82,35 +83,35 @@ static pawl_code leave_out(pawl__worker *worker, const pawl__mark_way *ways, paw
 }
 
 static pawl_code judge_batch(pawl__worker *worker, size_t *alone, size_t *later,
-                             pawl__mark_way **ways, pawl_error *error)
+                             pawl__marker_verdict **verdicts, pawl_error *error)
 {
     size_t count           = worker->batch->unit_count;
-    *ways                  = pawl_arena_take(worker->read, count * sizeof **ways);
-    worker->care           = NULL;
+    *verdicts              = pawl_arena_take(worker->read, count * sizeof **verdicts);
+    worker->isolated       = NULL;
     worker->left_out_count = 0;
-    if (worker->is_careful)
-        worker->care = pawl_arena_take(worker->read, count * sizeof *worker->care);
-    if (*ways == NULL || (worker->is_careful && worker->care == NULL))
-        return pawl__mark_no_memory(error);
-    return judge_all(worker, *ways, alone, later, error);
+    if (worker->is_stamped)
+        worker->isolated = pawl_arena_take(worker->read, count * sizeof *worker->isolated);
+    if (*verdicts == NULL || (worker->is_stamped && worker->isolated == NULL))
+        return pawl__marker_no_memory(error);
+    return judge_all(worker, *verdicts, alone, later, error);
 }
 
-pawl_code pawl__care_look(pawl__worker *worker, pawl_step *step, pawl_error *error)
+pawl_code pawl__stamped_batch_judge(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    pawl__mark_way *ways;
-    size_t          count = worker->batch->unit_count, alone = 0, later = 0;
-    pawl_code       code = judge_batch(worker, &alone, &later, &ways, error);
-    worker->has_left_out = code == PAWL_OK && alone + later > 0;
+    pawl__marker_verdict *verdicts;
+    size_t                count = worker->batch->unit_count, alone = 0, later = 0;
+    pawl_code             code = judge_batch(worker, &alone, &later, &verdicts, error);
+    worker->has_left_out       = code == PAWL_OK && alone + later > 0;
     if (code != PAWL_OK || !worker->has_left_out)
         return code;
-    if (worker->care == NULL)
-        pawl__deaths_meet(worker->endpoint, count);
+    if (worker->isolated == NULL)
+        pawl__isolation_stamp_next(worker->endpoint, count);
     else if (alone > 0)
-        pawl__deaths_meet_alone(worker->endpoint, alone);
+        pawl__isolation_isolate_next(worker->endpoint, alone);
     else if (later < count)
-        return leave_out(worker, ways, error);
+        return leave_out(worker, verdicts, error);
     else
-        pawl__worker_pause(worker, PAWL__MARK_PAUSE);
+        pawl__worker_pause(worker, PAWL__MARKER_PAUSE);
     return pawl__commit_back(worker, step, error);
 }
 
@@ -133,16 +134,16 @@ static pawl_code put_stamp(pawl__worker *worker, size_t index, stamps *made, paw
     bool                  is_late = unit->kind == PAWL__UNIT_TIMEOUT;
     if (unit->kind != PAWL__UNIT_MESSAGE && !is_late)
         return PAWL_OK;
-    if (is_late && worker->care[index].stream.size == 0) /* a store without events */
+    if (is_late && worker->isolated[index].stream.size == 0) /* a store without events */
         return PAWL_OK;
-    pawl_text history = pawl__mark_stamped(
-        worker, is_late ? worker->care[index].row.history : row->history, batch->unit_count);
+    pawl_text history = pawl__marker_add(
+        worker, is_late ? worker->isolated[index].row.history : row->history, batch->unit_count);
     if (history.data == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     uint32_t group = made->groups++;
     if (is_late) {
         pawl_event_append *append = &made->appends[made->append_count++];
-        *append                   = pawl__alone_next(worker, &worker->care[index], history);
+        *append      = pawl__isolated_next_event(worker, &worker->isolated[index], history);
         append->unit = append->group = group;
         return PAWL_OK;
     }
@@ -180,7 +181,7 @@ static pawl_code make_stamps(pawl__worker *worker, stamps *made, pawl_error *err
                               .appends = pawl_arena_take(worker->read, count * sizeof *made->appends),
                               .seqs    = pawl_arena_take(worker->read, count * sizeof *made->seqs)};
     if (made->settles == NULL || made->appends == NULL || made->seqs == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code = put_stamp(worker, i, made, error);
     for (size_t i = 0; i < worker->left_out_count && code == PAWL_OK; i++)
@@ -220,7 +221,7 @@ static pawl_code claim_again(pawl__worker *worker, const stamps *made, pawl_time
     return code;
 }
 
-pawl_code pawl__care_stamp(pawl__worker *worker, pawl_time due_max, pawl_error *error)
+pawl_code pawl__stamped_batch_write(pawl__worker *worker, pawl_time due_max, pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->read};
     stamps        made;

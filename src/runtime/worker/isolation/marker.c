@@ -1,9 +1,9 @@
-/* stamp.c - see stamp.h. A row has the death of its stamp counted ahead: deaths is one more while it is
- * in hand, so that nothing has to be written by the process that dies.
+/* marker.c - see marker.h. A row has the crash of its marker counted ahead: crashes is one more while it is
+ * in flight, so that nothing has to be written by the process that crashes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/isolation/stamp.h"
+#include "runtime/worker/isolation/marker.h"
 
 #include "engine/stamp.h"
 #include "pawl/store_worker.h"
@@ -18,7 +18,7 @@
 /* A death is known by then, and a worker that lives has claimed what it stamped. */
 #define LEFT_AFTER PAWL_SECONDS(60)
 
-pawl_code pawl__mark_no_memory(pawl_error *error)
+pawl_code pawl__marker_no_memory(pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "no memory for an in-flight marker");
 }
@@ -75,54 +75,54 @@ static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_
 
 /* A death that is known is sure after a while, which a note makes short. */
 static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, pawl_time since,
-                             pawl_text *how, pawl__mark *found, pawl_error *error)
+                             pawl_text *how, pawl__marker_owner *found, pawl_error *error)
 {
     pawl_time now = pawl__watch_now(worker->endpoint);
-    *found        = PAWL__MARK_UNSURE;
+    *found        = PAWL__MARKER_UNSURE;
     if (now < pawl_time_add(since, GRACE))
         return PAWL_OK;
     pawl_code code = read_note(worker, stamp, how, error);
     if (how->size > 0 || !pawl__stamp_is_supervised(stamp) ||
         now >= pawl_time_add(since, GRACE_SUPERVISED))
-        *found = PAWL__MARK_DIED;
+        *found = PAWL__MARKER_DIED;
     return code;
 }
 
 /* Of a worker that has no row any more: somebody ended it. It had died when this process knew it for
  * dead, or its supervisor noted it. */
 static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
-                             pawl__mark *found, pawl_error *error)
+                             pawl__marker_owner *found, pawl_error *error)
 {
-    pawl_time since = pawl__deaths_remembered(worker->endpoint, (pawl_worker_id){stamp->worker});
+    pawl_time since = pawl__crashes_remembered(worker->endpoint, (pawl_worker_id){stamp->worker});
     if (since != PAWL_TIME_MAX)
         return judge_death(worker, stamp, since, how, found, error);
     pawl_code code = read_note(worker, stamp, how, error);
     if (how->size > 0)
-        *found = PAWL__MARK_DIED;
+        *found = PAWL__MARKER_DIED;
     return code;
 }
 
 /* `how`: the text of a death that was noted, or empty. The stamps of flushes and timeouts, which are in streams, are met
  * while they run, too: a worker that lives takes its own off, and leaves none. */
 static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp,
-                       pawl_text *how, pawl__mark *found, pawl_error *error)
+                       pawl_text *how, pawl__marker_owner *found, pawl_error *error)
 {
     pawl_worker_id id         = {stamp->worker};
     pawl_time      since      = PAWL_TIME_MAX;
     living         alive      = {false, false};
     bool           is_message = row->seq != 0;
     *how                      = PAWL_TEXT("");
-    *found                    = PAWL__MARK_LIVES;
+    *found                    = PAWL__MARKER_LIVES;
     if (pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0)
         return PAWL_OK;
-    pawl_code code = pawl__deaths_since(worker, id, &since, error);
+    pawl_code code = pawl__crashes_since(worker, id, &since, error);
     if (code != PAWL_OK)
         return code;
     if (since != PAWL_TIME_MAX)
         return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &alive, error);
     if (alive.is_there && !(is_message && is_left(worker, stamp)))
-        *found = PAWL__MARK_IN_HAND;
+        *found = PAWL__MARKER_IN_HAND;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;
     return judge_ended(worker, stamp, how, found, error);
@@ -133,7 +133,7 @@ static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pa
 static pawl_code take_off(pawl__worker *worker, pawl_queue_row *row, pawl_error *error)
 {
     row->history = pawl__stamp_remove(worker->read, row->history);
-    return row->history.data != NULL ? PAWL_OK : pawl__mark_no_memory(error);
+    return row->history.data != NULL ? PAWL_OK : pawl__marker_no_memory(error);
 }
 
 /* Of a stamp among others: does its worker live? Nothing waits to be sure, since a message that runs alone without need
@@ -146,7 +146,7 @@ static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool 
     *is_living      = pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0;
     if (*is_living)
         return PAWL_OK;
-    pawl_code code = pawl__deaths_since(worker, (pawl_worker_id){stamp->worker}, &since, error);
+    pawl_code code = pawl__crashes_since(worker, (pawl_worker_id){stamp->worker}, &since, error);
     if (code != PAWL_OK || since != PAWL_TIME_MAX)
         return code;
     code       = find_living(worker, stamp, &alive, error);
@@ -154,28 +154,28 @@ static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool 
     return code;
 }
 
-pawl_code pawl__mark_judge(pawl__worker *worker, pawl_queue_row *row, pawl__mark_way *way,
-                           pawl_error *error)
+pawl_code pawl__marker_judge(pawl__worker *worker, pawl_queue_row *row,
+                             pawl__marker_verdict *verdict, pawl_error *error)
 {
-    pawl__stamp stamp;
-    pawl__mark  found     = PAWL__MARK_NONE;
-    pawl_text   how       = PAWL_TEXT("");
-    bool        is_living = false;
-    pawl_code   code      = PAWL_OK;
-    *way                  = row->crashes > 0 ? PAWL__MARK_ALONE : PAWL__MARK_AMONG;
+    pawl__stamp        stamp;
+    pawl__marker_owner found     = PAWL__MARKER_NONE;
+    pawl_text          how       = PAWL_TEXT("");
+    bool               is_living = false;
+    pawl_code          code      = PAWL_OK;
+    *verdict                     = row->crashes > 0 ? PAWL__MARKER_ALONE : PAWL__MARKER_AMONG;
     if (row->history.size == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
         return PAWL_OK;
     if (stamp.among == 0) {
         if (row->crashes > 0)
             code = judge(worker, row, &stamp, &how, &found, error);
-        if (found == PAWL__MARK_IN_HAND || found == PAWL__MARK_UNSURE)
-            *way = PAWL__MARK_LATER;
+        if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE)
+            *verdict = PAWL__MARKER_LATER;
         return code;
     }
     code = does_live(worker, &stamp, &is_living, error);
     if (code != PAWL_OK || is_living)
         return code == PAWL_OK ? take_off(worker, row, error) : code;
-    *way = PAWL__MARK_ALONE;
+    *verdict = PAWL__MARKER_ALONE;
     return PAWL_OK;
 }
 
@@ -203,12 +203,12 @@ static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__stamp
         is_noted ? "" : ", without saying why");
 }
 
-pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row *row,
-                          pawl__mark *found, pawl_error *error)
+pawl_code pawl__marker_take(pawl__worker *worker, const char *noun, pawl_queue_row *row,
+                            pawl__marker_owner *found, pawl_error *error)
 {
     pawl__stamp stamp;
     pawl_text   text, how;
-    *found = PAWL__MARK_NONE;
+    *found = PAWL__MARKER_NONE;
     if (!pawl__stamp_read(worker->read, row->history, &stamp))
         return PAWL_OK;
     if (stamp.among > 0)
@@ -216,9 +216,9 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
     if (row->crashes == 0)
         return PAWL_OK;
     pawl_code code = judge(worker, row, &stamp, &how, found, error);
-    if (code != PAWL_OK || *found == PAWL__MARK_IN_HAND || *found == PAWL__MARK_UNSURE)
+    if (code != PAWL_OK || *found == PAWL__MARKER_IN_HAND || *found == PAWL__MARKER_UNSURE)
         return code;
-    if (*found == PAWL__MARK_LIVES) {
+    if (*found == PAWL__MARKER_LIVES) {
         row->crashes--;
         return take_off(worker, row, error);
     }
@@ -226,14 +226,14 @@ pawl_code pawl__mark_take(pawl__worker *worker, const char *noun, pawl_queue_row
     if (text.data != NULL)
         row->history = pawl__stamp_died(worker->read, row->history, text);
     if (text.data == NULL || row->history.data == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     say_death(worker, noun, row, text);
     return PAWL_OK;
 }
 
 /* ---- Stamping and giving up -------------------------------------------------------------- */
 
-pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history, size_t among)
+pawl_text pawl__marker_add(pawl__worker *worker, pawl_text history, size_t among)
 {
     const pawl__stamp stamp = {.worker  = pawl_store_worker(worker->store).uuid,
                                .epoch   = pawl_store_epoch(worker->store),
@@ -244,7 +244,7 @@ pawl_text pawl__mark_stamped(pawl__worker *worker, pawl_text history, size_t amo
     return pawl__stamp_add(worker->read, history, &stamp);
 }
 
-bool pawl__mark_is_spent(const pawl__worker *worker, const pawl_queue_row *row)
+bool pawl__isolated_is_spent(const pawl__worker *worker, const pawl_queue_row *row)
 {
     int32_t limit = worker->endpoint->settings.crashes_max;
     return limit > 0 && row->crashes >= limit;
@@ -262,14 +262,14 @@ static pawl_text text_of_end(pawl__worker *worker, const pawl_queue_row *row)
         PAWL_TEXT_ARGS(last));
 }
 
-pawl_code pawl__mark_give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_step *step,
-                             pawl_error *error)
+pawl_code pawl__isolated_give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_step *step,
+                                 pawl_error *error)
 {
-    pawl__outcome ignored;
-    pawl__way     fail = {PAWL__COMMIT_FAIL, PAWL_ECRASHED, NULL};
-    pawl_text     text = text_of_end(worker, row);
+    pawl__outcome     ignored;
+    pawl__commit_mode fail = {PAWL__COMMIT_FAIL, PAWL_ECRASHED, NULL};
+    pawl_text         text = text_of_end(worker, row);
     if (text.data == NULL)
-        return pawl__mark_no_memory(error);
+        return pawl__marker_no_memory(error);
     fail.text = text.data;
     pawl_arena_reset(worker->kept);
     return pawl__commit_batch(worker, &fail, &ignored, step, error);

@@ -1,8 +1,8 @@
-/* direct_batch.c - runs messages that were handed over, and says which of them are done.
+/* rowless_batch.c - runs messages that were handed over, and says which of them are done.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/direct_batch.h"
+#include "runtime/worker/rowless_batch.h"
 
 #include "runtime/worker/claim.h"
 #include "runtime/worker/commit.h"
@@ -10,15 +10,15 @@
 /* The queue has timeouts and retries, which wait no longer than this for messages of the broker. */
 #define QUEUE_PERIOD PAWL_MILLISECONDS(5)
 
-bool pawl__direct_is_first(const pawl__worker *worker)
+bool pawl__rowless_is_first(const pawl__worker *worker)
 {
-    return !worker->direct.was_last || pawl__monotonic_now() < worker->direct.queue_due;
+    return !worker->rowless.was_last || pawl__monotonic_now() < worker->rowless.queue_due;
 }
 
-void pawl__direct_note_queue(pawl__worker *worker)
+void pawl__rowless_note_queue(pawl__worker *worker)
 {
-    worker->direct.was_last  = false;
-    worker->direct.queue_due = pawl__monotonic_now() + QUEUE_PERIOD;
+    worker->rowless.was_last  = false;
+    worker->rowless.queue_due = pawl__monotonic_now() + QUEUE_PERIOD;
 }
 
 /* While a queue is paused, after a death, and while the breaker tries one message, all are rows. */
@@ -26,7 +26,7 @@ static bool may_run(const pawl__worker *worker)
 {
     pawl__permit permit = worker->breaker.permit;
     return (permit == PAWL__PERMIT_NONE || permit == PAWL__PERMIT_ALL) &&
-           !atomic_load(&worker->endpoint->pause.is_paused) && !worker->is_careful;
+           !atomic_load(&worker->endpoint->pause.is_paused) && !worker->is_stamped;
 }
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ typedef struct ids {
 static pawl_code make_ids(pawl__worker *worker, ids *made)
 {
     size_t size = 2;
-    while (size < worker->direct.hand.count * 2)
+    while (size < worker->rowless.deliveries.count * 2)
         size *= 2;
     *made = (ids){pawl_arena_take(worker->batch->arena, size * sizeof made->slots[0]), size - 1};
     return made->slots != NULL ? PAWL_OK : PAWL_ENOMEM;
@@ -61,31 +61,31 @@ static bool add_id(const pawl__batch *batch, const ids *known, pawl_text id)
  * queue is taken for one of these. */
 static pawl_code add(pawl__worker *worker, const pawl_taken *taken, size_t index)
 {
-    pawl_queue_row row  = {.seq     = (int64_t)index - (int64_t)worker->direct.hand.count,
+    pawl_queue_row row  = {.seq     = (int64_t)index - (int64_t)worker->rowless.deliveries.count,
                            .message = taken->message,
                            .due     = taken->due,
                            .placed  = taken->due};
     pawl_code      code = pawl__batch_add_message(worker->batch, &row, 0);
     if (code == PAWL_OK)
-        worker->batch->units[worker->batch->unit_count - 1].is_direct = true;
+        worker->batch->units[worker->batch->unit_count - 1].is_rowless = true;
     return code;
 }
 
 static pawl_code fill(pawl__worker *worker)
 {
-    const pawl__handful *hand  = &worker->direct.hand;
-    pawl__batch         *batch = worker->batch;
-    size_t               index = 0;
-    ids                  known;
+    const pawl__deliveries *deliveries = &worker->rowless.deliveries;
+    pawl__batch            *batch      = worker->batch;
+    size_t                  index      = 0;
+    ids                     known;
     pawl__batch_reset(batch);
-    worker->direct.marks =
-        pawl_arena_take(batch->arena, hand->count * sizeof worker->direct.marks[0]);
-    pawl_code code = worker->direct.marks != NULL ? make_ids(worker, &known) : PAWL_ENOMEM;
-    for (size_t i = 0; i < hand->slice_count && code == PAWL_OK; i++) {
-        const pawl__slice *slice = &hand->slices[i];
-        for (size_t j = slice->first; j < slice->first + slice->count && code == PAWL_OK; j++) {
-            const pawl_taken *taken     = &slice->parcel->takings.items[j];
-            worker->direct.marks[index] = &slice->parcel->is_done[j];
+    worker->rowless.done_flags =
+        pawl_arena_take(batch->arena, deliveries->count * sizeof worker->rowless.done_flags[0]);
+    pawl_code code = worker->rowless.done_flags != NULL ? make_ids(worker, &known) : PAWL_ENOMEM;
+    for (size_t i = 0; i < deliveries->part_count && code == PAWL_OK; i++) {
+        const pawl__inbound_part *part = &deliveries->parts[i];
+        for (size_t j = part->first; j < part->first + part->count && code == PAWL_OK; j++) {
+            const pawl_taken *taken           = &part->batch->takings.items[j];
+            worker->rowless.done_flags[index] = &part->batch->is_done[j];
             if (add_id(batch, &known, taken->message.id))
                 code = add(worker, taken, index);
             index++;
@@ -98,7 +98,7 @@ static pawl_code fill(pawl__worker *worker)
 
 static bool *mark_of(const pawl__worker *worker, const pawl__unit *unit)
 {
-    return worker->direct.marks[unit->row.seq + (int64_t)worker->direct.hand.count];
+    return worker->rowless.done_flags[unit->row.seq + (int64_t)worker->rowless.deliveries.count];
 }
 
 /* Notes the messages whose ends the commit has written. Refused ones are rows now: there they run again. */
@@ -107,18 +107,18 @@ static void note_done(pawl__worker *worker, const pawl__outcome *outcome)
     const pawl__batch *batch = worker->batch;
     for (size_t i = 0; i < batch->unit_count; i++)
         *mark_of(worker, &batch->units[i]) = pawl__unit_is_done(&batch->units[i]);
-    for (size_t i = 0; i < outcome->again_count; i++)
-        *mark_of(worker, &outcome->again[i].unit) = false;
+    for (size_t i = 0; i < outcome->retry_count; i++)
+        *mark_of(worker, &outcome->retries[i].unit) = false;
 }
 
 /* A failure that is the messages' own, as far as one can tell, is met again with the rows, and dealt with there. */
 static pawl_code run(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    static const pawl__way way = {.how = PAWL__COMMIT_RUN};
-    pawl__outcome          outcome;
-    pawl_error             inner = PAWL_ERROR_INIT;
+    static const pawl__commit_mode mode = {.kind = PAWL__COMMIT_RUN};
+    pawl__outcome                  outcome;
+    pawl_error                     inner = PAWL_ERROR_INIT;
     pawl_arena_reset(worker->kept);
-    pawl_code code = pawl__commit_batch(worker, &way, &outcome, step, &inner);
+    pawl_code code = pawl__commit_batch(worker, &mode, &outcome, step, &inner);
     if (code == PAWL_OK && !worker->batch->gives_way)
         note_done(worker, &outcome);
     if (code == PAWL_OK ||
@@ -128,25 +128,25 @@ static pawl_code run(pawl__worker *worker, pawl_step *step, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__direct_run(pawl__worker *worker, bool *did, pawl_step *step, pawl_error *error)
+pawl_code pawl__rowless_run(pawl__worker *worker, bool *did, pawl_step *step, pawl_error *error)
 {
-    pawl__handover *handover = &worker->endpoint->handover;
-    *did =
-        may_run(worker) && pawl__handover_take(handover, worker->claim_count, &worker->direct.hand);
+    pawl__offers *offers = &worker->endpoint->offers;
+    *did                 = may_run(worker) &&
+           pawl__offers_take(offers, worker->claim_count, &worker->rowless.deliveries);
     if (!*did)
         return PAWL_OK;
-    worker->direct.was_last = true;
-    worker->was_alone       = false;
-    worker->cut_count       = 0;
-    pawl_code code          = pawl__pause_look(worker, error);
+    worker->rowless.was_last = true;
+    worker->was_alone        = false;
+    worker->cut_count        = 0;
+    pawl_code code           = pawl__queue_pause_check(worker, error);
     if (code == PAWL_OK && may_run(worker)) {
         code = fill(worker);
         code = code == PAWL_OK
                    ? run(worker, step, error)
                    : pawl_error_set(error, code, "no memory for %zu messages of a broker",
-                                    worker->direct.hand.count);
+                                    worker->rowless.deliveries.count);
     }
-    pawl__handover_give(handover, &worker->direct.hand);
+    pawl__offers_give(offers, &worker->rowless.deliveries);
     if (code == PAWL_OK)
         pawl__claim_adapt(worker);
     return code;

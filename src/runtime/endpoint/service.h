@@ -1,0 +1,57 @@
+/* service.h - the work beside the workers: the outbox, projections, retention, and leases of dead workers.
+ *
+ *     create -> { step: outbox -> projections -> retention }* -> leave -> destroy
+ *
+ * Threads: a thread of its own in run(); in step mode the caller's, on the worker's store handle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_SERVICE_H
+#define PAWL_RUNTIME_SERVICE_H
+
+#include "pawl/loop.h"
+#include "runtime/common/alarm.h"
+#include "runtime/common/app_call.h"
+#include "runtime/outbox/outbox.h"
+
+typedef struct pawl__service {
+    pawl_endpoint            *endpoint;
+    pawl__app_call            app_call;
+    pawl_store               *store; /* borrowed from the worker in step mode */
+    bool                      owns_store;
+    pawl__alarm               sweep_alarm, route_alarm;
+    pawl_random               random;
+    pawl_arena               *arena;
+    pawl__sink                sinks[PAWL__ROUTES_MAX];
+    pawl_arena               *names;
+    pawl__source_table        waiting; /* sources behind a row that is tried again */
+    pawl__unavailable         unavailable;
+    bool                      is_leader;
+    pawl_text                 lease_name;
+    pawl_time                 lease_renewal; /* machine time */
+    int64_t                   lease_end;     /* by pawl__lease_now */
+    int64_t                   delivery_time; /* of the sinks' slow calls lately */
+    int64_t                   answered;      /* time of the store's last answer that it leads */
+    int64_t                   number;        /* of the leader, in the store: see outbox/leader.c */
+    pawl_time                 arrival;       /* business time of the last call of a sink */
+    int64_t                   term;          /* number of its take-overs */
+    pawl_time                 orphans_due;   /* machine time of the next check of held rows */
+    pawl_time                 outbox_due;    /* machine time of the next check of the outbox */
+    pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
+    pawl_time                 last_now;      /* machine time of the last step */
+    pawl_time                 sweep_due, reap_due;
+    pawl_sweep_cursor         bodies_cursor;
+    int                       sweep_failures; /* in a row */
+    struct pawl__projections *projections;    /* NULL: the endpoint has none */
+} pawl__service;
+
+pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
+                               pawl__service **service, pawl_error *error);
+/* Closes what is open: sinks, and its own store. */
+void      pawl__service_leave(pawl__service *service);
+void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
+pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);
+/* Machine time of the next step that has something to do. */
+pawl_time pawl__service_due(const pawl__service *service);
+
+#endif

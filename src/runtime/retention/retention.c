@@ -1,0 +1,100 @@
+/* retention.c - deletes a bounded number of old rows at a time, and frees leases of timeouts whose time is over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/retention/retention.h"
+
+#define SWEEP_PERIOD PAWL_MINUTES(1)
+#define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
+#define SWEEP_COUNT_MAX 2000
+#define SWEEP_FAILURES_MAX 10 /* in a row, before the critical action is called */
+/* Sweeping takes one part in so many of the time while many rows are old: enough for all that two
+ * cores can handle, and less than a tenth of the time. */
+#define SWEEP_SHARE 12
+#define WORKER_RETENTION PAWL_DAYS(1)
+
+/* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
+static bool is_handle_lost(pawl_code code)
+{
+    return code == PAWL_ELOST || code == PAWL_EUNKNOWN || code == PAWL_EFENCED ||
+           code == PAWL_EUNREACHABLE;
+}
+
+/* Clean-up that fails stops nothing, but a table that only grows has to be heard of
+ * (O29). */
+static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
+             error->text);
+    if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
+        pawl__alarm_want(&service->sweep_alarm, 0, pawl_text_of(error->text));
+        service->sweep_failures = 0;
+        if (settings->critical != NULL)
+            pawl__app_call_critical(&service->app_call, service->endpoint, "retention", error);
+        else
+            pawl_log(PAWL_LOG_ERROR, "retention of %s failed %d times in a row: %s",
+                     service->endpoint->model->endpoint.data, SWEEP_FAILURES_MAX, error->text);
+    }
+    return is_handle_lost(code) ? code : PAWL_OK;
+}
+
+/* Sweeps a bounded number of rows; the next sweep follows soon when more are left. */
+static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    int64_t                      outbox   = 0;
+    pawl_sweep                   request  = {
+                           .inbox_before   = pawl_time_add(now, -settings->inbox_retention),
+                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
+                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
+                           .count_max      = SWEEP_COUNT_MAX,
+                           .outbox_count   = &outbox,
+                           .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
+                           .bodies_before =
+            settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
+                           .bodies_cursor = &service->bodies_cursor};
+    int64_t    count   = 0;
+    bool       more    = false;
+    pawl_error failure = PAWL_ERROR_INIT;
+    if (now < service->sweep_due)
+        return PAWL_OK;
+    int64_t   begin = pawl__monotonic_now();
+    pawl_code code  = pawl_store_sweep(service->store, &request, &count, &more, &failure);
+    int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
+    if (settings->machine != NULL) /* a virtual clock does not pass */
+        pause = 0;
+    bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);
+    int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
+    service->sweep_due = pawl_time_add(now, more && code == PAWL_OK ? pause : period);
+    if (count > 0)
+        pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
+    if (code == PAWL_OK) {
+        pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
+        pawl__alarm_unwant(&service->sweep_alarm);
+        service->sweep_failures = 0;
+        return code;
+    }
+    code = bear_sweep(service, code, &failure);
+    if (error != NULL)
+        *error = failure;
+    return code;
+}
+
+/* A quarter of the lease is the cadence of T14. */
+static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
+{
+    int64_t count = 0;
+    if (now < service->reap_due)
+        return PAWL_OK;
+    service->reap_due = pawl_time_add(now, service->endpoint->settings.timeout_lease / 4);
+    if (!pawl__model_has_timeouts(service->endpoint->model))
+        return PAWL_OK;
+    return pawl_store_timeout_reap(service->store, now, &count, error);
+}
+
+pawl_code pawl__retention_run(pawl__service *service, pawl_time now, pawl_error *error)
+{
+    pawl_code code = sweep(service, now, error);
+    return code == PAWL_OK ? reap(service, now, error) : code;
+}
