@@ -35,9 +35,10 @@ class ListError(Exception):
 
 
 def masked(text):
-    """The text with blanks for comments, literals and directives, so that offsets stay."""
+    """The text with a name for each literal and blanks for comments and directives, so that offsets stay."""
     pattern = rf"{COMMENT}|{LITERAL}|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
-    return re.sub(pattern, lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S | re.M)
+    filler = lambda found: "_" if found.group()[0] in "\"'" else " "
+    return re.sub(pattern, lambda found: re.sub(r"[^\n]", filler(found), found.group()), text, flags=re.S | re.M)
 
 
 def functions_of(code):
