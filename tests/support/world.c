@@ -353,6 +353,33 @@ const char *world_saga_text(world *it, const char *saga, const char *value, int6
     return world_saga(it, saga, &by, version);
 }
 
+pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,
+                             const pawl_application *application, const char *correlation,
+                             const char *data)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row    = {.version = 0};
+    pawl_value                    value  = pawl_value_text(pawl_text_of(correlation));
+    world_ok(pawl_endpoint_tables(application, NULL, NULL, arena, &tables, &count, &error), &error);
+    world_ok(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = data != NULL ? pawl_text_of(data) : row.data,
+                                 .type_version = row.type_version};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    return row.id;
+}
+
 int64_t world_saga_count(world *it, const char *saga)
 {
     pawl_error error = PAWL_ERROR_INIT;

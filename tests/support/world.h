@@ -131,6 +131,11 @@ void world_set_back(world *it, int64_t duration);
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version);
 const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version);
 int64_t     world_saga_count(world *it, const char *saga);
+/* Another worker writes the saga of the application's first table: the same row, or with this
+ * data, at its next version. Through `store`, beside the endpoint. */
+pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,
+                             const pawl_application *application, const char *correlation,
+                             const char *data);
 /* A state read from a store is this JSON: byte by byte, or on a server, which may keep JSON
  * in a form of its own, member by member. */
 bool world_json_is(const char *url, const char *found, const char *expected);

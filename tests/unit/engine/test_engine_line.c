@@ -380,27 +380,8 @@ static void what_a_message_adds_to_a_partition_is_told(const char *url)
 /* Another worker writes the saga, once. */
 static void move_once(void)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_value                    value  = pawl_value_text(PAWL_TEXT("t-1"));
-    pawl_saga_row                 row;
     meddle = NULL;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(around->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .metadata     = row.metadata,
-                                 .data         = row.data,
-                                 .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    world_overwrite(around->store, around->arena, &application, "t-1", NULL);
 }
 
 static void a_lost_conflict_has_a_line(const char *url)

@@ -27,7 +27,7 @@ static world    *around;
 static int64_t   retry_delay; /* µs */
 static int       moves;       /* so often another worker writes the saga while its handler runs */
 
-static void move_visit(void);
+static const pawl_application application;
 
 static pawl_code end_run(pawl_context *ctx)
 {
@@ -64,7 +64,7 @@ static pawl_code on_visit(pawl_context *ctx, visit_state *state, const visit *me
     runs++;
     state->count++;
     if (moves > 0 && moves-- > 0)
-        move_visit();
+        world_overwrite(around->store, around->arena, &application, "n", NULL);
     return pawl_timeout(ctx, "leave", PAWL_HOURS(1));
 }
 PAWL_HANDLER(on_visit, visit_state, visit);
@@ -382,32 +382,6 @@ static void e37_with_own_sql_the_same(const char *url)
 }
 
 /* ---- Conflicts ---------------------------------------------------------------------------- */
-
-/* Another worker writes the saga that is in the handler's hands. */
-static void move_visit(void)
-{
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    pawl_value                    value  = pawl_value_text(PAWL_TEXT("n"));
-    pawl_saga_row                 row;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(around->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = row.data,
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
-}
 
 static void visit_amid(world *it, const char *id, int conflicts)
 {

@@ -308,28 +308,7 @@ static void a_correlation_of_201_characters_is_refused(const char *url)
 /* Replaces the stored data as another program would. */
 static pawl_saga_id overwrite(world *it, const char *order_id, const char *data)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row;
-    pawl_value                    value = pawl_value_text(pawl_text_of(order_id));
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = pawl_text_of(data),
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
-    return row.id;
+    return world_overwrite(it->store, it->arena, &application, order_id, data);
 }
 
 static void unknown_members_survive(const char *url)

@@ -35,7 +35,7 @@ static world_log seen;
 static int       failures; /* how often the next timeouts fail */
 static world    *around;   /* what "~" meddles with; NULL: nothing any more */
 
-static void write_as_another(world *it);
+static const pawl_application application;
 
 static int64_t seconds_now(const pawl_context *ctx)
 {
@@ -53,7 +53,7 @@ static pawl_code play(pawl_context *ctx, pawl_text script)
         if (script.data[i] == '!')
             pawl_complete(ctx);
         if (script.data[i] == '~' && around != NULL) {
-            write_as_another(around);
+            world_overwrite(around->store, around->arena, &application, "l", NULL);
             around = NULL;
             pawl_complete(ctx);
         }
@@ -120,32 +120,6 @@ static const pawl_endpoint_spec house = {.name  = "house",
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "timeouts",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&house, NULL}};
-
-/* Another worker saves the lamp "l" through a handle of its own. */
-static void write_as_another(world *it)
-{
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row;
-    pawl_value                    value = pawl_value_text(PAWL_TEXT("l"));
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = row.data,
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
-}
 
 static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
 {

@@ -32,32 +32,6 @@ static const pawl_application *application;
 static world                  *around;
 static int                     moves[NAMES], runs[NAMES];
 
-/* Another worker writes the saga: the same row, at the next version. */
-static void move(const char *name)
-{
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    pawl_value                    value  = pawl_value_text(pawl_text_of(name));
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row;
-    world_ok(pawl_endpoint_tables(application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(around->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = row.data,
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
-}
-
 static pawl_code run(pawl_context *ctx, visit_state *state)
 {
     int at = 0;
@@ -67,7 +41,7 @@ static pawl_code run(pawl_context *ctx, visit_state *state)
     state->count++;
     if (++runs[at] < RUNS_MAX && moves[at] > 0) {
         moves[at]--;
-        move(names[at]);
+        world_overwrite(around->store, around->arena, application, names[at], NULL);
     }
     return pawl_send(ctx, "out", PAWL_MESSAGE(told, .of = state->name));
 }

@@ -58,30 +58,11 @@ static const pawl_application application = {
 /* Another worker saves the counter "a" as it is. */
 static void meddle(void)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row    = {.version = 0};
-    pawl_value                    value  = pawl_value_text(PAWL_TEXT("a"));
-    pawl_arena                   *arena  = pawl_arena_create(0);
-    pawl_store                   *store  = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_store *store = NULL;
     world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = row.data,
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    world_overwrite(store, arena, &application, "a", NULL);
     pawl_store_worker_close(store, WORLD_START, NULL);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
