@@ -19,7 +19,7 @@ if [ -z "$formatter" ]; then
     exit 77
 fi
 
-mapfile -d '' -t files < <(find src include tests bench examples -name '*.[ch]' -print0 | sort -z)
+mapfile -d '' -t files < <(find src include tests bench examples -name node_modules -prune -o -name '*.[ch]' -print0 | sort -z)
 if [ "${1:-}" != --check ]; then
     exec "$formatter" -i "${files[@]}"
 fi

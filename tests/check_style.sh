@@ -109,9 +109,9 @@ check_tree()
 {
     local -a sources texts
     mapfile -d '' -t sources < <(cd "$1" && find src include tests bench examples \
-        -name '*.[ch]' -print0 2>/dev/null | sort -z)
+        -name node_modules -prune -o -name '*.[ch]' -print0 2>/dev/null | sort -z)
     mapfile -d '' -t texts < <(cd "$1" && find CMakeLists.txt cmake scripts src include tests \
-        bench examples test demo .ci/run \( -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name 'CMakeLists.txt' \
+        bench examples test demo .ci/run -name node_modules -prune -o \( -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name 'CMakeLists.txt' \
         -o -name test -o -name demo -o -name run \) -type f -print0 2>/dev/null | sort -z)
     local result=0
     cd "$1" || exit 1
