@@ -19,10 +19,11 @@
 #define PAWL__BENCH_ROUNDS_STEADY 1
 #define PAWL__BENCH_WORKERS 1
 #define PAWL__BENCH_WORKERS_HOT_SAGA 4
-#define PAWL__BENCH_RATE_LATENCY 200 /* of broker, too */
+#define PAWL__BENCH_RATE_LATENCY 200 /* of broker and no-op, too */
 #define PAWL__BENCH_RATE_STEADY 1000
 #define PAWL__BENCH_SECONDS_BROKER 5
 #define PAWL__BENCH_SECONDS_LATENCY 10
+#define PAWL__BENCH_SECONDS_PEERS 5
 #define PAWL__BENCH_SECONDS_STEADY 180
 
 typedef struct pawl__bench_options {
@@ -42,7 +43,8 @@ typedef struct pawl__bench_options {
     int64_t     pending;      /* timeouts: far in the future, beside those that are due */
     int64_t     due;       /* timeouts: so many come due one by one, for their lateness; 0: none */
     bool        is_apart;  /* latency: the sender is a process of its own */
-    const char *peer;      /* saga-step: measure this program, too; or NULL */
+    const char *peer;      /* saga-step, no-op: measure this program, too; or NULL */
+    bool        has_peers; /* no-op: all of them */
     const char *transport; /* broker: URL of one */
     bool        is_json;   /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;

@@ -35,6 +35,7 @@ typedef struct session {
     double                      beside_rates[PAWL__BENCH_ROUNDS_MAX];
     double                      limit_rates[PAWL__BENCH_ROUNDS_MAX];
     pawl__bench_figures         figures;
+    pawl__bench_peers           peers;
     pawl_error                  missed; /* the failure that came after the rounds */
 } session;
 
@@ -258,7 +259,8 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
                                   .target   = s->ground.target,
                                   .kind     = s->ground.kind,
                                   .options  = &s->options,
-                                  .figures  = &s->figures};
+                                  .figures  = &s->figures,
+                                  .peers    = &s->peers};
     return PAWL_OK;
 }
 

@@ -217,18 +217,13 @@ static const pawl__bench_way broker_way = {open_office, send_one, close_office,
 static pawl_code measure_latency(const pawl__bench_job *job, double messages_per_s,
                                  pawl_error *error)
 {
-    pawl__bench_options options      = *job->options;
-    pawl__bench_job     one_by_one   = *job;
-    int64_t             microseconds = 0;
+    pawl__bench_job through_broker = *job;
     (void)messages_per_s;
-    options.rate        = options.rate != 0 ? options.rate : PAWL__BENCH_RATE_LATENCY;
-    options.seconds     = options.seconds != 0 ? options.seconds : PAWL__BENCH_SECONDS_BROKER;
-    one_by_one.options  = &options;
-    one_by_one.messages = options.rate * options.seconds;
+    through_broker.transport = read_url;
     pawl_code code =
-        pawl__bench_latency_by(&pawl__bench_store_way, &one_by_one, &microseconds, error);
-    one_by_one.transport = read_url;
-    return code == PAWL_OK ? pawl__bench_latency_by(&broker_way, &one_by_one, &microseconds, error)
+        pawl__bench_latency_after(&pawl__bench_store_way, job, PAWL__BENCH_SECONDS_BROKER, error);
+    return code == PAWL_OK ? pawl__bench_latency_after(&broker_way, &through_broker,
+                                                       PAWL__BENCH_SECONDS_BROKER, error)
                            : code;
 }
 

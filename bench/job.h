@@ -6,7 +6,7 @@
  *     verdict.c        conclusions from the figures
  *     watch.c          clock, signals, progress
  *     ground.c          which kind of store a URL names
- *     peer.c           the same work done by another program, beside pawl
+ *     peer.c peers.c   the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
  *     handle.c         a store handle with what belongs to it, and filling through it
  *     background.c     an endpoint that runs while the benchmark watches
@@ -57,8 +57,9 @@ typedef struct pawl__bench_job {
     const char *url;    /* the store, filled */
     const char *target; /* a second one of its kind, for what leaves the first; empty */
     const struct pawl__bench_kind *kind;
-    const pawl__bench_options     *options;     /* options of some workloads, defaults filled in */
-    pawl__bench_figures           *figures;     /* notes of a run beside its time */
+    const pawl__bench_options     *options; /* options of some workloads, defaults filled in */
+    pawl__bench_figures           *figures; /* notes of a run beside its time */
+    struct pawl__bench_peers      *peers;
     bool                           has_history; /* the endpoint keeps one */
     const char                    *transport;   /* URL#QUEUE that the endpoint reads, or NULL */
     pawl__bench_handler            handler;
@@ -119,12 +120,38 @@ extern const pawl__bench_workload pawl__bench_saga_step;
 extern const pawl__bench_workload pawl__bench_steady;
 extern const pawl__bench_workload pawl__bench_timeouts;
 
-/* peer.c. When the options name a peer: that it is there and can be run here, with the
+/* peer.c. When the options name a peer of saga-step: that it is there and can be run here, with the
  * packages it needs, before anything is measured. Else PAWL_EINVAL. */
 pawl_code pawl__bench_peer_find(const pawl__bench_options *options, pawl_error *error);
 /* For saga-step's `after`: notes peer_per_second and peer_ratio when the options name a
  * peer; PAWL_REJECT, with what it said, when that failed. */
-pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
+pawl_code pawl__bench_peer_saga_step(const pawl__bench_job *job, double messages_per_s,
+                                     pawl_error *error);
+
+/* The row of a peer of no-op. */
+typedef struct pawl__bench_peer_result {
+    char   name[100]; /* with its version */
+    char   configuration[200];
+    char   promises[200];
+    char   why[300]; /* the reason why it is left out or failed; else empty */
+    bool   has_failed;
+    double per_second;
+    double ratio;          /* pawl's rate by its own */
+    double p50_ms, p99_ms; /* from a send to the handler */
+} pawl__bench_peer_result;
+
+#define PAWL__BENCH_PEERS_MAX 32
+
+typedef struct pawl__bench_peers {
+    size_t                  count;
+    pawl__bench_peer_result results[PAWL__BENCH_PEERS_MAX];
+} pawl__bench_peers;
+
+/* peers.c, for no-op. The peer that the options name, or all: installed, each that cannot be is left
+ * out; then, after pawl's rounds, measured with pawl's latency. PAWL_REJECT when one failed. */
+pawl__bench_fn pawl__bench_peers_begin;
+pawl_code      pawl__bench_peers_measure(const pawl__bench_job *job, double messages_per_s,
+                                         pawl_error *error);
 
 /* ---- Grounds --------------------------------------------------------------- */
 

@@ -271,6 +271,19 @@ pawl_code pawl__bench_latency_by(const pawl__bench_way *way, const pawl__bench_j
     return code;
 }
 
+pawl_code pawl__bench_latency_after(const pawl__bench_way *way, const pawl__bench_job *job,
+                                    int64_t seconds, pawl_error *error)
+{
+    pawl__bench_options options      = *job->options;
+    pawl__bench_job     one_by_one   = *job;
+    int64_t             microseconds = 0;
+    options.rate                     = options.rate != 0 ? options.rate : PAWL__BENCH_RATE_LATENCY;
+    options.seconds                  = options.seconds != 0 ? options.seconds : seconds;
+    one_by_one.options               = &options;
+    one_by_one.messages              = options.rate * options.seconds;
+    return pawl__bench_latency_by(way, &one_by_one, &microseconds, error);
+}
+
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     return pawl__bench_latency_by(&pawl__bench_store_way, job, microseconds, error);

@@ -24,6 +24,11 @@ extern const pawl__bench_way pawl__bench_store_way; /* a commit into the endpoin
 pawl_code pawl__bench_latency_by(const pawl__bench_way *way, const pawl__bench_job *job,
                                  int64_t *microseconds, pawl_error *error);
 
+/* The same on what the rounds of another workload left, at the rate of the options, else
+ * PAWL__BENCH_RATE_LATENCY, for their seconds, else for so many. */
+pawl_code pawl__bench_latency_after(const pawl__bench_way *way, const pawl__bench_job *job,
+                                    int64_t seconds, pawl_error *error);
+
 /* The message as the loop puts it into the queue. */
 typedef struct pawl__bench_letter {
     int64_t number;

@@ -20,4 +20,8 @@ const pawl__bench_workload pawl__bench_no_op = {.name    = "no-op",
                                                 .fill    = pawl__bench_saga_step_fill,
                                                 .run     = pawl__bench_saga_step_run,
                                                 .check   = check,
-                                                .rounds  = PAWL__BENCH_ROUNDS};
+                                                .begin   = pawl__bench_peers_begin,
+                                                .after   = pawl__bench_peers_measure,
+                                                .rounds  = PAWL__BENCH_ROUNDS,
+                                                .workers = PAWL__BENCH_WORKERS,
+                                                .rate    = PAWL__BENCH_RATE_LATENCY};

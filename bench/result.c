@@ -7,6 +7,22 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+static void print_peers(const pawl__bench_peers *peers, FILE *out)
+{
+    for (size_t i = 0; i < peers->count; i++) {
+        const pawl__bench_peer_result *r = &peers->results[i];
+        if (r->why[0] != '\0')
+            fprintf(out, "  peer %s: %s: %s\n", r->name, r->has_failed ? "failed" : "left out",
+                    r->why);
+        else
+            fprintf(out,
+                    "  peer %-34s %8.0f /s, pawl / peer %7.2f, p50 %8.3f ms, p99 %8.3f ms\n"
+                    "       %s\n       %s\n",
+                    r->name, r->per_second, r->ratio, r->p50_ms, r->p99_ms, r->configuration,
+                    r->promises);
+    }
+}
+
 void pawl__bench_print_table(const pawl__bench_result *r, FILE *out)
 {
     const pawl__bench_job *job = r->job;
@@ -25,6 +41,7 @@ void pawl__bench_print_table(const pawl__bench_result *r, FILE *out)
             fprintf(out, "  %-18s %12.*f\n", pawl__bench_figure_name(i),
                     pawl__bench_figure_digits(i), value);
     }
+    print_peers(job->peers, out);
 }
 
 static void add_rate(yyjson_mut_doc *doc, const char *name, double value, double scale)
@@ -48,6 +65,29 @@ static void add_figures(yyjson_mut_doc *doc, pawl__bench_figures *figures)
     }
 }
 
+static void add_peers(yyjson_mut_doc *doc, const pawl__bench_peers *peers)
+{
+    if (peers->count == 0)
+        return;
+    yyjson_mut_val *array = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), "peers");
+    for (size_t i = 0; i < peers->count; i++) {
+        const pawl__bench_peer_result *r      = &peers->results[i];
+        yyjson_mut_val                *object = yyjson_mut_arr_add_obj(doc, array);
+        yyjson_mut_obj_add_str(doc, object, "peer", r->name);
+        if (r->why[0] != '\0') {
+            yyjson_mut_obj_add_str(doc, object, r->has_failed ? "error" : "left_out", r->why);
+            continue;
+        }
+        yyjson_mut_obj_add_str(doc, object, "configuration", r->configuration);
+        yyjson_mut_obj_add_str(doc, object, "promises", r->promises);
+        yyjson_mut_obj_add_real(doc, object, "per_second", r->per_second);
+        yyjson_mut_obj_add_real(doc, object, "pawl_by_peer",
+                                (double)(int64_t)(r->ratio * 1000 + 0.5) / 1000);
+        yyjson_mut_obj_add_real(doc, object, "p50_ms", r->p50_ms);
+        yyjson_mut_obj_add_real(doc, object, "p99_ms", r->p99_ms);
+    }
+}
+
 pawl_code pawl__bench_print_json(const pawl__bench_result *r, FILE *out, pawl_error *error)
 {
     const pawl__bench_job *job    = r->job;
@@ -65,6 +105,7 @@ pawl_code pawl__bench_print_json(const pawl__bench_result *r, FILE *out, pawl_er
         add_rate(doc, "limit_per_s", r->limit_per_s, 10);
         add_rate(doc, "ratio", r->ratio, 1000);
         add_figures(doc, job->figures);
+        add_peers(doc, job->peers);
     }
     if (r->no_limit != NULL)
         yyjson_mut_obj_add_str(doc, object, "no_limit", r->no_limit);

@@ -204,5 +204,5 @@ const pawl__bench_workload pawl__bench_saga_step = {.name   = "saga-step",
                                                     .fill   = pawl__bench_saga_step_fill,
                                                     .run    = pawl__bench_saga_step_run,
                                                     .check  = pawl__bench_saga_step_check,
-                                                    .after  = pawl__bench_peer,
+                                                    .after  = pawl__bench_peer_saga_step,
                                                     .rounds = PAWL__BENCH_ROUNDS};

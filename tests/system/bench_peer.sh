@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench_peer.sh - `pawl bench saga-step --peer graphile` as in a clean clone: its packages
+# bench_peer.sh - `pawl bench` of saga-step and no-op with `--peer graphile` as in a clean clone: its packages
 # are installed, both figures are there, a table with a column more changes nothing, and a
 # job that fails ends it within seconds and is named.
 #
@@ -19,6 +19,7 @@ mkdir "$PAWL_BENCH_PEERS"
 # As it is cloned: without the packages.
 mkdir "$PAWL_BENCH_PEERS/graphile"
 cp "$source_dir"/bench/peers/graphile/*.* "$PAWL_BENCH_PEERS/graphile/"
+cp "$source_dir/bench/peers/shared.mjs" "$PAWL_BENCH_PEERS/"
 
 member()
 {
@@ -65,6 +66,11 @@ measured graphile
 grep -q "installing its packages" "$work/err" || die "the packages were there already"
 measured graphile
 ! grep -q "installing its packages" "$work/err" || die "the packages are installed each time"
+
+echo "== no-op: a row for each of its configurations"
+expect 0 '"peer":"graphile-worker [0-9.]+, batched",.*"per_second":[1-9].*, single",.*"per_second":[1-9].*"p99_ms":' \
+    pawl bench no-op --store "$server" --messages 600 --batch 600 --rounds 1 --seconds 1 --peer graphile --json
+nothing_left
 
 echo "== columns that it does not know"
 o=pawl_bench_0.pawl_bench_outbox

@@ -93,12 +93,16 @@ expect 2 "peer silent: it does saga-step, no append" \
     pawl bench append --store "$server" --messages 10 --peer silent
 expect 2 "peer silent: it runs on PostgreSQL only" \
     pawl bench saga-step --store memory: --messages 10 --peer silent
+mkdir "$work/tools" # what expect needs, neither node nor npm
+for tool in grep rm sed tail; do
+    ln -s "$(command -v $tool)" "$work/tools/$tool"
+done
 (
-    PATH=$work/peers
+    PATH=$work/tools
     expect 2 "peer bare: npm cannot be run: No such file" "${peer[@]}" bare
     # Without node the peer fails after the rounds; their figures are there.
     expect 1 "peer silent: node cannot be run: No such file" "${peer[@]}" silent
-)
+) || exit 1
 if command -v npm >/dev/null; then
     expect 2 "peer bare: 'npm ci' in $PAWL_BENCH_PEERS/bare ended with exit code" "${peer[@]}" bare
     expect 1 "peer silent failed: .*no result and ended with exit code 7" "${peer[@]}" silent --json

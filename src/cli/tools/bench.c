@@ -40,7 +40,8 @@ const pawl__argument pawl__bench_verb_arguments[] = {
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__bench_verb_options[] = {
-    OPTION("apart", FLAG, bench.is_apart, NULL, 0, "latency: the sender is a process of its own"),
+    OPTION("apart", FLAG, bench.is_apart, NULL, 0,
+           "latency, no-op with peers: the sender is a process of its own"),
     OPTION("batch", COUNT, bench.batch, "N", 0, "messages in one commit", 1,
            PAWL_BATCH_MESSAGES_MAX,
            .default_words =
@@ -54,22 +55,24 @@ const pawl__option pawl__bench_verb_options[] = {
            "messages in one round; not for latency, steady", 1, 100000000, .has_default = true,
            .value_default = 100000),
     OPTION("peer", TEXT, bench.peer, "NAME", 0,
-           "saga-step on PostgreSQL: measure this program, too: graphile"),
+           "no-op, and saga-step on PostgreSQL: measure this program, too: graphile"),
+    OPTION("peers", FLAG, bench.has_peers, NULL, 0, "no-op: measure all peers, too"),
     OPTION("pending", COUNT, bench.pending, "N", 0,
            "timeouts: as many more, scheduled a long time ahead", 1, 100000000,
            .default_words = "none"),
     OPTION(
         "rate", COUNT, bench.rate, "N", 0, "a second", 1, 1000000,
         .default_words =
-            "broker and latency " PAWL__QUOTED(PAWL__BENCH_RATE_LATENCY) ", steady " PAWL__QUOTED(
+            "broker, latency and no-op " PAWL__QUOTED(PAWL__BENCH_RATE_LATENCY) ", steady " PAWL__QUOTED(
                 PAWL__BENCH_RATE_STEADY) ", timeouts half of what was measured"),
     OPTION("rounds", COUNT, bench.rounds, "N", 0, "rounds of pawl and of the loop, in turn", 1, 99,
            .default_words = PAWL__QUOTED(PAWL__BENCH_ROUNDS) ", latency " PAWL__QUOTED(
                PAWL__BENCH_ROUNDS_LATENCY) ", steady " PAWL__QUOTED(PAWL__BENCH_ROUNDS_STEADY)),
     OPTION(
         "seconds", COUNT, bench.seconds, "N", 0, "how long they come", 1, 86400,
-        .default_words = "broker " PAWL__QUOTED(PAWL__BENCH_SECONDS_BROKER) ", latency " PAWL__QUOTED(
-            PAWL__BENCH_SECONDS_LATENCY) ", steady " PAWL__QUOTED(PAWL__BENCH_SECONDS_STEADY) ", timeouts as the rate says"),
+        .default_words =
+            "broker " PAWL__QUOTED(PAWL__BENCH_SECONDS_BROKER) ", latency " PAWL__QUOTED(PAWL__BENCH_SECONDS_LATENCY) ", no-op " PAWL__QUOTED(
+                PAWL__BENCH_SECONDS_PEERS) ", steady " PAWL__QUOTED(PAWL__BENCH_SECONDS_STEADY) ", timeouts as the rate says"),
     OPTION("sender-batch", COUNT, bench.sender_batch, "N", 0,
            "hot-saga: messages a sender commits at once", 1, PAWL_BATCH_MESSAGES_MAX,
            .has_default = true, .value_default = 16),
@@ -89,7 +92,9 @@ const pawl__report pawl__bench_verb_reports[] = {
     {"each workload", NULL,
      "workload store messages batch rounds seed messages_per_s limit_per_s ratio no_limit"},
     {"some of them", NULL,
-     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step saga_step_ratio unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio"},
+     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step saga_step_ratio unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio peers"},
+    {"each of the peers", NULL,
+     "peer left_out error configuration promises per_second pawl_by_peer p50_ms p99_ms"},
     {.what = NULL},
 };
 
