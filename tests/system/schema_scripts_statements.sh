@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # schema_scripts_statements.sh - MariaDB and MySQL prepare every statement of
-# tests/golden/sql/mariadb.sql and mysql.sql, on the tables that tests/golden/schema makes; those that
+# tests/golden/sql/mysql.sql, on the tables that tests/golden/schema makes; those that
 # are unlike the shared ones do what these do.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ as_prepared() # FILE
 # Statements of a cluster are sent to MariaDB alone, which has one: MySQL does not know their settings.
 prepare_all() # DIALECT
 {
-    as_prepared "$source_dir/tests/golden/sql/$1.sql" >"$work/prepare.sql"
+    as_prepared "$source_dir/tests/golden/sql/mysql.sql" >"$work/prepare.sql"
     [ "$1" = mariadb ] || sed -i '/set session wsrep_sync_wait/d' "$work/prepare.sql"
     [ "$(wc -l <"$work/prepare.sql")" -ge 100 ] || die "$(wc -l <"$work/prepare.sql") statements of $1"
     "${mysql_client[@]}" --default-character-set=utf8mb4 "$database" <"$work/prepare.sql" \
