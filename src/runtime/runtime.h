@@ -98,11 +98,11 @@ struct pawl_endpoint {
     struct pawl__observer *observer; /* the observer that shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
-    pawl__outage           outage;       /* under the mutex */
-    uint64_t sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see unread_destinations.c */
-    size_t   sent_to_count;
-    int      users;    /* under the mutex: its owner, and threads that run() gave up */
-    int      given_up; /* under the mutex: given up threads that have not come back */
+    pawl__outage           outage;                     /* under the mutex */
+    uint64_t               sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see engine_callbacks.c */
+    size_t                 sent_to_count;
+    int                    users; /* under the mutex: its owner, and threads that run() gave up */
+    int                    given_up; /* under the mutex: given up threads that have not come back */
 };
 
 /* store_handle.c: a handle as the endpoint's settings want it, with its worker row. */

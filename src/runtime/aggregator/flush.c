@@ -205,7 +205,7 @@ static bool has_room(const pawl__worker *worker, const target *item)
            !batch->units[0].aggregator->own_sql;
 }
 
-/* After a death: a partition that is in another worker's hand, or may be what a process died of, is let
+/* After a death: a partition that is in flight in another worker, or may be what a process died of, is let
  * go. */
 static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step, pawl_error *error)
 {

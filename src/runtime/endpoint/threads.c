@@ -247,7 +247,7 @@ static void watch(running *it)
 
 /* ---- Ending --------------------------------------------------------------------------- */
 
-/* Adds what a thread has in hand to the error, as long as there is room. */
+/* Adds what a thread has in flight to the error, as long as there is room. */
 static void tell(const running *it, const char *text, int told, pawl_error *error)
 {
     pawl_endpoint *endpoint = it->endpoint;

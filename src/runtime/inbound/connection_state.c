@@ -1,6 +1,6 @@
 /* connection_state.c - notes and describes how the reading from a broker stands, and what this process may not see of its queue.
  *
- * A message in hand without a row is seen by its own process alone. So where several processes read one queue, a message may be
+ * A message in flight without a row is seen by its own process alone. So where several processes read one queue, a message may be
  * here, and the older one that begins its saga there. The older one is also out of sight for a while when its process died or
  * lost a connection: the broker hands it out again, behind messages that were handed out before. A process that stops in order makes
  * rows of all that it has (intake_step.c) while its workers still have their rows.

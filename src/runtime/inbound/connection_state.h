@@ -33,7 +33,7 @@ typedef struct pawl__inbound_state {
 void pawl__inbound_state_begin(pawl_endpoint *endpoint);
 /* The end of a step of the intake. `error` may be NULL. */
 void pawl__inbound_state_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error);
-/* May an older message be in the hand of another process of the endpoint, or on its way back through the broker? The store is
+/* May an older message be in flight in another process of the endpoint, or on its way back through the broker? The store is
  * asked for the other processes, so this is a question for when a message is about to be dropped. */
 bool pawl__inbound_state_may_miss(struct pawl__worker *worker);
 /* Writes since when and why nothing is read; nothing when it is, or when the endpoint has no transport. */

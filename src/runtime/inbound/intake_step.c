@@ -9,7 +9,7 @@
 
 /* Behind it a message that no worker has taken becomes a row, which other processes see. */
 #define OFFER_TIME PAWL_MILLISECONDS(250)
-#define END_TIME PAWL_SECONDS(2) /* stopping waits so long for what workers have in hand */
+#define END_TIME PAWL_SECONDS(2) /* stopping waits so long for what workers have in flight */
 #define AHEAD_MAX PAWL_MILLISECONDS(1)
 
 static void clear(int fd)
@@ -221,21 +221,21 @@ static void wait_for_workers(pawl__intake *it)
     for (;;) {
         int64_t rest = end - pawl__monotonic_now();
         clear(it->wake_fd);
-        if (pawl__offers_in_hand(&it->endpoint->offers) == 0 || rest <= 0)
+        if (pawl__offers_in_flight(&it->endpoint->offers) == 0 || rest <= 0)
             break;
         wait_for(it->wake_fd, rest);
     }
 }
 
-/* Rows of what workers have in hand still: the marks drop those that are handled all the same. */
-static pawl_code store_in_hand(pawl__intake *it, pawl_error *error)
+/* Rows of what workers have in flight still: the marks drop those that are handled all the same. */
+static pawl_code store_in_flight(pawl__intake *it, pawl_error *error)
 {
     pawl__offers *offers = &it->endpoint->offers;
     size_t        room   = pawl__offers_count(offers);
     pawl_takings  left   = {.items = pawl_arena_take(it->arena, (room + 1) * sizeof *left.items)};
     if (left.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu messages of a broker", room);
-    left.count = pawl__offers_collect(offers, PAWL__DELIVERY_IN_HAND, left.items);
+    left.count = pawl__offers_collect(offers, PAWL__DELIVERY_IN_FLIGHT, left.items);
     return pawl__intake_store(it, &left, error);
 }
 
@@ -254,7 +254,7 @@ void pawl__intake_end_offers(pawl__intake *it)
     if (code == PAWL_OK && it->store != NULL)
         code = settle_given(it, &error);
     if (code == PAWL_OK && it->store != NULL)
-        code = store_in_hand(it, &error);
+        code = store_in_flight(it, &error);
     if (code != PAWL_OK) {
         pawl__inbound_state_note(it->endpoint, code, &error);
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: last messages of a broker: %s",

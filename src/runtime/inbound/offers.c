@@ -220,7 +220,7 @@ size_t pawl__offers_collect(pawl__offers *offers, pawl__delivery_state state, pa
         for (size_t i = 0; i < batch->takings.count; i++)
             if (batch->states[i] == state)
                 items[count++] = batch->takings.items[i];
-        if (state != PAWL__DELIVERY_IN_HAND)
+        if (state != PAWL__DELIVERY_IN_FLIGHT)
             move(batch, state, is_back ? PAWL__DELIVERY_STORING : PAWL__DELIVERY_ACKNOWLEDGING);
     }
     pthread_mutex_unlock(&offers->mutex);
@@ -244,7 +244,7 @@ void pawl__offers_forget(pawl__offers *offers)
     for (pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next) {
         batch->is_gone = true;
         for (size_t i = 0; i < batch->takings.count; i++)
-            if (batch->states[i] != PAWL__DELIVERY_IN_HAND)
+            if (batch->states[i] != PAWL__DELIVERY_IN_FLIGHT)
                 batch->states[i] = PAWL__DELIVERY_SETTLED;
     }
     atomic_store(&offers->open, 0);
@@ -252,10 +252,10 @@ void pawl__offers_forget(pawl__offers *offers)
     pthread_mutex_unlock(&offers->mutex);
 }
 
-size_t pawl__offers_in_hand(pawl__offers *offers)
+size_t pawl__offers_in_flight(pawl__offers *offers)
 {
     pthread_mutex_lock(&offers->mutex);
-    size_t count = offers->in_hand;
+    size_t count = offers->in_flight;
     pthread_mutex_unlock(&offers->mutex);
     return count;
 }
@@ -292,7 +292,7 @@ static bool take_part(pawl__offers *offers, size_t count_max, pawl__deliveries *
     *part                    = (pawl__inbound_part){.batch = batch, .first = batch->offered};
     while (part->count < count_max && batch->offered < batch->takings.count &&
            batch->states[batch->offered] == PAWL__DELIVERY_OFFERED) {
-        batch->states[batch->offered++] = PAWL__DELIVERY_IN_HAND;
+        batch->states[batch->offered++] = PAWL__DELIVERY_IN_FLIGHT;
         part->count++;
     }
     deliveries->count += part->count;
@@ -308,7 +308,7 @@ bool pawl__offers_take(pawl__offers *offers, size_t count_max, pawl__deliveries 
     while (deliveries->count < count_max && deliveries->part_count < PAWL__INBOUND_PARTS_MAX &&
            take_part(offers, count_max - deliveries->count, deliveries))
         continue;
-    offers->in_hand += deliveries->count;
+    offers->in_flight += deliveries->count;
     atomic_fetch_sub(&offers->open, deliveries->count);
     pthread_mutex_unlock(&offers->mutex);
     return deliveries->count > 0;
@@ -328,7 +328,7 @@ void pawl__offers_give(pawl__offers *offers, pawl__deliveries *deliveries)
     pthread_mutex_lock(&offers->mutex);
     for (size_t i = 0; i < deliveries->part_count; i++)
         give_part(&deliveries->parts[i]);
-    offers->in_hand -= deliveries->count;
+    offers->in_flight -= deliveries->count;
     deliveries->part_count = deliveries->count = 0;
     retire(offers);
     wake(offers->reader_fd);
@@ -348,7 +348,7 @@ static bool is_own(const pawl__deliveries *own, const pawl__inbound_batch *batch
 /* Is the message still to be handled, and known to no reader of the store? */
 static bool is_unhandled(pawl__delivery_state state)
 {
-    return state == PAWL__DELIVERY_OFFERED || state == PAWL__DELIVERY_IN_HAND ||
+    return state == PAWL__DELIVERY_OFFERED || state == PAWL__DELIVERY_IN_FLIGHT ||
            state == PAWL__DELIVERY_BACK || state == PAWL__DELIVERY_STORING;
 }
 

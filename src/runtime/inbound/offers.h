@@ -27,7 +27,7 @@
 
 typedef enum pawl__delivery_state {
     PAWL__DELIVERY_OFFERED,
-    PAWL__DELIVERY_IN_HAND,
+    PAWL__DELIVERY_IN_FLIGHT,
     PAWL__DELIVERY_DONE, /* the commit with its mark stands */
     PAWL__DELIVERY_BACK, /* to become a row */
     PAWL__DELIVERY_ACKNOWLEDGING,
@@ -40,7 +40,7 @@ typedef struct pawl__inbound_batch {
     pawl_arena                 *arena; /* of all that is below */
     pawl_takings                takings;
     unsigned char              *states;  /* a pawl__delivery_state for each; under the mutex */
-    bool                       *is_done; /* written by the worker that has it in hand */
+    bool                       *is_done; /* written by the worker that has it in flight */
     size_t                      offered; /* index of the first one that may be offered still */
     int64_t                     since;   /* watch time of the offer */
     bool                        is_gone; /* its connection: what is given back is not settled */
@@ -66,7 +66,7 @@ typedef struct pawl__offers {
     pawl__inbound_batch *batches; /* offered and not settled yet, the oldest first */
     pawl__inbound_batch *spare;
     atomic_size_t        open;      /* messages that are offered and not taken */
-    size_t               in_hand;   /* under the mutex, as all */
+    size_t               in_flight; /* under the mutex, as all */
     int                  reader_fd; /* an eventfd of the reader; -1: nobody reads */
     int                  worker_fds[PAWL_WORKERS_MAX];
     size_t               worker_count;
@@ -79,7 +79,7 @@ void pawl__offers_destroy(pawl__offers *offers);
 
 /* From now on takings are offered. Borrows the eventfd until end. */
 void pawl__offers_begin(pawl__offers *offers, int reader_fd);
-/* Nothing is offered any more; who has messages in hand gives them back all the same. Wakes the workers. */
+/* Nothing is offered any more; who has messages in flight gives them back all the same. Wakes the workers. */
 void pawl__offers_end(pawl__offers *offers);
 bool pawl__offers_is_on(pawl__offers *offers);
 /* Do so many messages wait for a worker, or so many inbound batches, that no more are to be taken? */
@@ -103,7 +103,7 @@ size_t pawl__offers_collect(pawl__offers *offers, pawl__delivery_state state, pa
 void pawl__offers_settled(pawl__offers *offers);
 /* The connection is gone: all that was taken on it comes again. */
 void   pawl__offers_forget(pawl__offers *offers);
-size_t pawl__offers_in_hand(pawl__offers *offers);
+size_t pawl__offers_in_flight(pawl__offers *offers);
 
 /* ---- Workers --------------------------------------------------------------------------- */
 

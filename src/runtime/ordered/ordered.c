@@ -247,7 +247,7 @@ pawl_code pawl__ordered_give_way(pawl__worker *worker, pawl_error *error)
     struct pawl__ordered *it = worker->ordered;
     if (!is_ordered(worker) || !it->is_leader)
         return PAWL_OK;
-    /* A step that waits for a message in another worker's hand is short, and says nothing of its handler. */
+    /* A step that waits for a message in flight in another worker is short, and says nothing of its handler. */
     if (!pawl__ordered_is_stuck(worker))
         note_step(worker);
     it->begin = 0;
@@ -339,7 +339,7 @@ static outside newest_of(const pawl_queue_rows *rows)
     return newest;
 }
 
-/* A claim has all that is due, up to its last message, but what somebody has in hand and what has
+/* A claim has all that is due, up to its last message, but what somebody has in flight and what has
  * become visible since: with nothing else due by then none is missing. Of those that are due with
  * the last one some may be behind it. An SQL store answers with the first by due time, which for a
  * message that was put off is not that of its place; so what is due before is asked for apart. */

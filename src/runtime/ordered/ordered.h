@@ -6,7 +6,7 @@
  *     in its commits     a number, a checkpoint that every commit of the leader and every take-over
  *                        raise: with an old one nothing is applied
  *     after its claims   a look for messages that should be among them and are not: an earlier
- *                        leader has them in hand, so those of their keys are given back
+ *                        leader has them in flight, so those of their keys are given back
  *
  *     lead -> claim -> check -> { begin -> fence -> (commit) -> settled }* -> forget
  *

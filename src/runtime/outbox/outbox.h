@@ -38,14 +38,15 @@ typedef struct pawl__source_item {
     pawl_text source;
     size_t    value;
 } pawl__source_item;
-/* A number for each source; see outbox/sources.c. Zeroed but for the arena: empty. */
+
+/* A number for each source, the ordering key of rows; see source_table.c. Zeroed but for the arena: empty. */
 typedef struct pawl__source_table {
     pawl_arena        *arena;
     pawl__source_item *items;
     size_t             count, capacity;
 } pawl__source_table;
 
-/* Routes that are away, and how far the rows of others were read; see outbox/away.c. */
+/* Routes that are away, and how far the rows of others were read; see unavailable_routes.c. */
 typedef struct pawl__unavailable {
     pawl__source_table left;   /* of each source that was left: the number of the route */
     int64_t            passed; /* id of the last row that was passed */

@@ -4,7 +4,7 @@
  *       ^                                                           |
  *       +---------------any other answer, or no row for it----------+
  *
- * Nothing of that is written, but an alarm for others to see (runtime/common/alarm.h): an outage of a day costs no more than one of a minute, and
+ * Nothing of that is written, but an alarm for others to see (common/alarm.h): an outage of a day costs no more than one of a minute, and
  * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the runner keeps
  * the number of the last row that it passed, and reads behind it; and the sources of the rows that it left, whose later
  * rows are left, too. Rows that were tried before, which may stand anywhere, are read apart.

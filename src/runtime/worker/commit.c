@@ -227,7 +227,7 @@ static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fat
            unit->kind != PAWL__UNIT_FLUSH;
 }
 
-/* A unit that was given back in a refused group is in hand still. */
+/* A unit that was given back in a refused group is in flight still. */
 static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
 {
     return unit->end == PAWL__END_RELEASED || fates[pawl__group_of(batch, unit->index)].is_back;

@@ -19,7 +19,7 @@ struct pawl_step;
 /* Of a worker. */
 typedef struct pawl__rowless {
     pawl__deliveries deliveries;
-    bool           **done_flags; /* of the batch: is_done of each message in hand */
+    bool           **done_flags; /* of the batch: is_done of each message in flight */
     bool             was_last;   /* the last batch was one of these */
     int64_t          queue_due;  /* monotonic time from which the queue comes before them */
 } pawl__rowless;

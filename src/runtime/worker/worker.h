@@ -18,7 +18,7 @@
  *     isolation/            after a crash: stamped batches, and suspects alone
  *     rowless_batch.h       messages of a broker that are no rows (inbound)
  *     breaker.h, queue_pause.h                  why nothing is claimed
- *     foreign_timeouts.h, unread_destinations.h destinations that no endpoint handles
+ *     foreign_timeouts.h                        timeouts for destinations that no endpoint handles
  *
  *     create -> { step }* -> leave -> destroy
  *
@@ -49,7 +49,7 @@ typedef struct pawl__grown_partition {
 typedef struct pawl__worker {
     pawl_endpoint     *endpoint;
     pawl__app_call     own_app_call;
-    pawl__app_call    *app_call; /* own_hand, or that of the service whose events it reads */
+    pawl__app_call    *app_call; /* own_app_call, or that of the service whose events it reads */
     pawl_store        *store;    /* NULL after a failure; opened again by the next step */
     pawl_random        random;
     pawl__engine       engine;

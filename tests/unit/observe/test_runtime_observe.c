@@ -265,8 +265,8 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
                                                .headers = PAWL_TEXT("")}};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
     p.it.endpoint->settings.machine = NULL;
-    pawl__look *look                = &p.it.endpoint->observer->look;
-    int64_t     begin               = pawl__monotonic_now();
+    pawl__store_answer *look        = &p.it.endpoint->observer->answer;
+    int64_t             begin       = pawl__monotonic_now();
     assert_true(exposition_value(observed_metrics(&p), pending) == 0);
     assert_true(look->due >= begin + PAWL_SECONDS(1));
     look->due = INT64_MAX;
@@ -282,11 +282,11 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
 static void o23_looks_are_rare_but_not_after_an_outage(void **state)
 {
     (void)state;
-    assert_int_equal(pawl__look_pause(100, true), PAWL_SECONDS(1));
-    assert_int_equal(pawl__look_pause(PAWL_MILLISECONDS(400), true), PAWL_SECONDS(4));
-    assert_int_equal(pawl__look_pause(PAWL_SECONDS(2), true), PAWL_SECONDS(20));
-    assert_int_equal(pawl__look_pause(100, false), PAWL_SECONDS(1));
-    assert_int_equal(pawl__look_pause(PAWL_SECONDS(4), false), PAWL_SECONDS(5));
+    assert_int_equal(pawl__store_answer_pause(100, true), PAWL_SECONDS(1));
+    assert_int_equal(pawl__store_answer_pause(PAWL_MILLISECONDS(400), true), PAWL_SECONDS(4));
+    assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(2), true), PAWL_SECONDS(20));
+    assert_int_equal(pawl__store_answer_pause(100, false), PAWL_SECONDS(1));
+    assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(4), false), PAWL_SECONDS(5));
 }
 
 /* ---- Sharing ------------------------------------------------------------------------ */

@@ -341,7 +341,7 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
         pawl_queue_row     row = {.crashes = 1,
                                   .history = pawl__stamp_add(it.arena, PAWL_TEXT(""), &made)};
         world_ok(pawl__marker_take(it.endpoint->worker, "flush", &row, &found, &error), &error);
-        assert_int_equal(found, PAWL__MARKER_IN_HAND);
+        assert_int_equal(found, PAWL__MARKER_IN_FLIGHT);
         world_go_both(&it, PAWL_MINUTES(2));
     }
     close_worker(other);

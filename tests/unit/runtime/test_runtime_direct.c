@@ -223,7 +223,7 @@ static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const c
     put_note(2);
     takes_in(&r, 2);
     assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &hand));
-    assert_int_equal(pawl__offers_in_hand(&r.it.endpoint->offers), 1);
+    assert_int_equal(pawl__offers_in_flight(&r.it.endpoint->offers), 1);
     world_step(&r.it); /* the other one */
     broker.settles_to_fail = 1;
     assert_int_equal(step(&r, &count), PAWL_ELOST);

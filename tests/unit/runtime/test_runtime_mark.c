@@ -142,7 +142,7 @@ static void e26_what_a_stamp_alone_means(void **state)
         int32_t crashes; /* of the row that is taken; the stamp stays while nobody knows */
     } means[WHOSE_COUNT] = {
         [OWN]      = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
-        [LIVING]   = {PAWL__MARKER_LATER, PAWL__MARKER_IN_HAND, 1},
+        [LIVING]   = {PAWL__MARKER_LATER, PAWL__MARKER_IN_FLIGHT, 1},
         [BACK]     = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
         [REVIVED]  = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
         [DEAD_NOW] = {PAWL__MARKER_LATER, PAWL__MARKER_UNSURE, 1},
@@ -165,7 +165,7 @@ static void e26_what_a_stamp_alone_means(void **state)
         expect("mark", of, 0, found, means[of].found);
         expect("deaths", of, 0, row.crashes, means[of].crashes);
         expect("stamp", of, 0, has_stamp(&p, &row),
-               means[of].found == PAWL__MARKER_IN_HAND || means[of].found == PAWL__MARKER_UNSURE);
+               means[of].found == PAWL__MARKER_IN_FLIGHT || means[of].found == PAWL__MARKER_UNSURE);
         expect("note", of, 0,
                world_says(row.history, "crashed while it ran this message in isolation"),
                means[of].found == PAWL__MARKER_DIED);

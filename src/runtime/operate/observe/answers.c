@@ -45,7 +45,7 @@ static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figu
 
 /* Takes the next row, or the last one again when so many names have a row of their own: labels have
  * a limit, whatever names messages were sent to. NULL when out of memory. */
-static pawl__metrics_view *next_place(pawl__look *at, size_t index, pawl_text name,
+static pawl__metrics_view *next_place(pawl__store_answer *at, size_t index, pawl_text name,
                                       pawl__metric_scope scope)
 {
     bool                is_last = index >= PAWL__NAMES_SHOWN;
@@ -72,7 +72,7 @@ static void keep_projection(pawl__metrics_view *view, const pawl_projection_row 
 }
 
 /* Keeps queues and projections, by their names. */
-static void keep_places(pawl__look *at, const pawl_health_figures *figures, pawl_time now)
+static void keep_places(pawl__store_answer *at, const pawl_health_figures *figures, pawl_time now)
 {
     const pawl_stats           *stats       = figures->stats;
     const pawl_projection_rows *projections = &figures->projections;
@@ -135,9 +135,9 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figure
     options.system_prefix      = observer->system_prefix;
     options.deadline           = observer->deadline;
     pawl_code code             = PAWL_OK;
-    if (observer->look.store == NULL)
-        code = pawl_store_open(observer->store, &options, &observer->look.store, error);
-    return code == PAWL_OK ? pawl_health_query(observer->look.store, now, arena, figures, error)
+    if (observer->answer.store == NULL)
+        code = pawl_store_open(observer->store, &options, &observer->answer.store, error);
+    return code == PAWL_OK ? pawl_health_query(observer->answer.store, now, arena, figures, error)
                            : code;
 }
 
@@ -167,11 +167,11 @@ static void say_changes(const pawl_health *before, const pawl_health *after)
     }
 }
 
-static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
+static void ask_store(pawl__observer *observer, pawl_time now, pawl_arena *arena)
 {
     pawl_error          error   = PAWL_ERROR_INIT;
     pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
-    pawl__look         *at      = &observer->look;
+    pawl__store_answer *at      = &observer->answer;
     pawl_code           code    = ask(observer, now, &figures, arena, &error);
     at->has_store               = code == PAWL_OK;
     pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
@@ -190,7 +190,7 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     at->store = NULL;
 }
 
-int64_t pawl__look_pause(int64_t took, bool has_answered)
+int64_t pawl__store_answer_pause(int64_t took, bool has_answered)
 {
     int64_t pause = took * LOOK_SHARE;
     if (!has_answered && pause > FAILURE_PERIOD_MAX)
@@ -200,17 +200,17 @@ int64_t pawl__look_pause(int64_t took, bool has_answered)
 
 /* Looks when the last answer is too old; returns the health. `*has_store`: the counts of the store
  * are good. */
-static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *has_store)
+static pawl_health answer_of(pawl__observer *observer, pawl_arena *arena, bool *has_store)
 {
-    bool        is_virtual;
-    pawl_time   now = pawl__observe_now(observer, &is_virtual);
-    pawl__look *at  = &observer->look;
+    bool                is_virtual;
+    pawl_time           now = pawl__observe_now(observer, &is_virtual);
+    pawl__store_answer *at  = &observer->answer;
     pthread_mutex_lock(&at->mutex);
     int64_t begin = pawl__monotonic_now();
     if (begin >= at->due || is_virtual) { /* a virtual clock does not pass */
-        look(observer, now, arena);
+        ask_store(observer, now, arena);
         int64_t end = pawl__monotonic_now();
-        at->due     = end + pawl__look_pause(end - begin, at->has_store);
+        at->due     = end + pawl__store_answer_pause(end - begin, at->has_store);
     }
     pawl_health health = at->health;
     *has_store         = at->has_store;
@@ -273,7 +273,7 @@ static void check_each(pawl__observer *observer, const char *name, is_on_fn *is_
 static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
 {
     bool        has_store;
-    pawl_health health = look_at(observer, arena, &has_store);
+    pawl_health health = answer_of(observer, arena, &has_store);
     check_each(observer, "breaker", pawl__breaker_is_on, pawl__breaker_describe, &health);
     check_each(observer, "inbound", has_transport, pawl__inbound_state_describe, &health);
     check_endpoints(observer, &health);
@@ -302,8 +302,8 @@ static bool copy_label(pawl_arena *arena, pawl_text *label)
 static bool copy_places(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
                         size_t *count)
 {
-    pawl__look *at    = &observer->look;
-    bool        is_ok = true;
+    pawl__store_answer *at    = &observer->answer;
+    bool                is_ok = true;
     pthread_mutex_lock(&at->mutex);
     *count = at->has_store ? at->place_count : 0;
     for (size_t i = 0; is_ok && i < *count; i++) {
@@ -318,7 +318,7 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
 {
     bool   has_store;
     size_t place_count = 0;
-    look_at(observer, arena, &has_store);
+    answer_of(observer, arena, &has_store);
     pthread_mutex_lock(&observer->mutex);
     size_t              endpoint_count = observer->endpoint_count;
     pawl__metrics_view *views =

@@ -25,8 +25,8 @@ static pawl_code or_none(pawl_code code, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code look_at_workers(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
-                                 pawl_error *error)
+static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                              pawl_error *error)
 {
     pawl_worker_info *workers = NULL;
     size_t            count   = 0;
@@ -36,8 +36,8 @@ static pawl_code look_at_workers(pawl_store *store, pawl_arena *arena, pawl_heal
     return code;
 }
 
-static pawl_code look_at_timeouts(pawl_store *store, pawl_arena *arena,
-                                  pawl_health_figures *figures, pawl_error *error)
+static pawl_code read_timeouts(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                               pawl_error *error)
 {
     static const pawl_saga_id any   = {.uuid = {{0}}};
     pawl_timeout_rows         first = {.count = 0};
@@ -47,8 +47,8 @@ static pawl_code look_at_timeouts(pawl_store *store, pawl_arena *arena,
     return code;
 }
 
-static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                     pawl_health_figures *figures, pawl_error *error)
+static pawl_code read_projections(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                  pawl_health_figures *figures, pawl_error *error)
 {
     pawl_projection_rows rows = {.count = 0};
     pawl_code            code = pawl_store_projection_list(store, now, arena, &rows, error);
@@ -58,8 +58,8 @@ static pawl_code look_at_projections(pawl_store *store, pawl_time now, pawl_aren
 }
 
 /* Asks for queues that have messages alone. */
-static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
-                                pawl_error *error)
+static pawl_code read_pauses(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                             pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++) {
@@ -78,9 +78,9 @@ static pawl_code look_at_pauses(pawl_store *store, pawl_arena *arena, pawl_healt
 #define UNREAD_LOOK_BACK PAWL_SECONDS(2) /* such a message is due again every few seconds */
 
 /* The message of one queue that waits for the longest for a program that reads its version. */
-static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
-                                     pawl_arena *arena, pawl_health_figures *figures,
-                                     pawl_error *error)
+static pawl_code read_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
+                                  pawl_arena *arena, pawl_health_figures *figures,
+                                  pawl_error *error)
 {
     const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
     const pawl_queue_query query = {
@@ -101,20 +101,20 @@ static pawl_code look_at_versions_of(pawl_store *store, pawl_text queue, pawl_ti
     return code;
 }
 
-static pawl_code look_at_versions(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                  pawl_health_figures *figures, pawl_error *error)
+static pawl_code read_versions(pawl_store *store, pawl_time now, pawl_arena *arena,
+                               pawl_health_figures *figures, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < figures->stats->queue_count; i++)
         if (figures->stats->queues[i].ready + figures->stats->queues[i].scheduled > 0)
-            code = look_at_versions_of(store, figures->stats->queues[i].queue, now, arena, figures,
-                                       error);
+            code = read_versions_of(store, figures->stats->queues[i].queue, now, arena, figures,
+                                    error);
     return code;
 }
 
 /* The machine's clock is the one that is compared, whatever time the caller looks for. */
-static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
-                                pawl_error *error)
+static pawl_code read_server(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
+                             pawl_error *error)
 {
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL), .is_brief = true};
     pawl_finding_rows    rows  = {.count = 0};
@@ -131,8 +131,8 @@ static pawl_code look_at_server(pawl_store *store, pawl_arena *arena, pawl_healt
 
 static const pawl_stats no_stats = PAWL_STATS_INIT;
 
-static pawl_code look_at_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
-                               pawl_health_figures *figures, pawl_error *error)
+static pawl_code read_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
+                            pawl_health_figures *figures, pawl_error *error)
 {
     pawl_stats *stats = pawl_arena_copy(arena, &no_stats, sizeof no_stats);
     figures->stats    = &no_stats;
@@ -144,23 +144,23 @@ static pawl_code look_at_stats(pawl_store *store, pawl_time now, pawl_arena *are
     return code;
 }
 
-static pawl_code look_at_all(pawl_store *store, pawl_time now, pawl_arena *arena,
-                             pawl_health_figures *figures, pawl_error *error)
+static pawl_code read_all(pawl_store *store, pawl_time now, pawl_arena *arena,
+                          pawl_health_figures *figures, pawl_error *error)
 {
-    pawl_code code = look_at_stats(store, now, arena, figures, error);
+    pawl_code code = read_stats(store, now, arena, figures, error);
     if (code == PAWL_OK)
-        code = look_at_workers(store, arena, figures, error);
+        code = read_workers(store, arena, figures, error);
     if (code == PAWL_OK)
-        code = look_at_timeouts(store, arena, figures, error);
+        code = read_timeouts(store, arena, figures, error);
     if (code == PAWL_OK)
-        code = look_at_projections(store, now, arena, figures, error);
+        code = read_projections(store, now, arena, figures, error);
     if (code == PAWL_OK)
-        code = look_at_pauses(store, arena, figures, error);
+        code = read_pauses(store, arena, figures, error);
     if (code == PAWL_OK)
-        code = look_at_versions(store, now, arena, figures, error);
+        code = read_versions(store, now, arena, figures, error);
     if (code == PAWL_OK)
         code = or_none(pawl_store_alarms(store, arena, &figures->alarms, error), error);
-    return code == PAWL_OK ? look_at_server(store, arena, figures, error) : code;
+    return code == PAWL_OK ? read_server(store, arena, figures, error) : code;
 }
 
 pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
@@ -171,7 +171,7 @@ pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
                                                  "PAWL_HEALTH_FIGURES_INIT", error);
     if (code != PAWL_OK)
         return code;
-    code = look_at_all(store, now, arena, &all, error);
+    code = read_all(store, now, arena, &all, error);
     pawl__sized_write(figures, &all);
     return code;
 }

@@ -146,12 +146,12 @@ static void destroy(pawl__observer *observer)
     if (lost > 0)
         pawl_log(PAWL_LOG_WARNING, "%zu spans were not sent: the collector did not take them",
                  lost);
-    pawl_store_close(observer->look.store);
+    pawl_store_close(observer->answer.store);
     pawl__spans_destroy(observer->spans);
     pawl_arena_destroy(observer->arena);
-    pawl_arena_destroy(observer->look.arena);
+    pawl_arena_destroy(observer->answer.arena);
     pthread_mutex_destroy(&observer->mutex);
-    pthread_mutex_destroy(&observer->look.mutex);
+    pthread_mutex_destroy(&observer->answer.mutex);
     pawl_free(observer);
 }
 
@@ -162,12 +162,12 @@ static pawl_code create(const pawl_observe_options *options, pawl_endpoint *endp
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to observe");
     pthread_mutex_init(&made->mutex, NULL);
-    pthread_mutex_init(&made->look.mutex, NULL);
+    pthread_mutex_init(&made->answer.mutex, NULL);
     made->endpoints[made->endpoint_count++] = endpoint;
     made->arena                             = pawl_arena_create(4096);
-    made->look.arena                        = pawl_arena_create(0);
+    made->answer.arena                      = pawl_arena_create(0);
     pawl_code code =
-        made->arena != NULL && made->look.arena != NULL && fill(made, options, endpoint)
+        made->arena != NULL && made->answer.arena != NULL && fill(made, options, endpoint)
             ? pawl__observe_load(&made->ops, error)
             : pawl_error_set(error, PAWL_ENOMEM, "no memory to observe");
     if (code == PAWL_OK)

@@ -27,7 +27,7 @@
 #define PAWL__PLACES_MAX (2 * (PAWL__NAMES_SHOWN + 1)) /* queues and projections */
 
 /* The store's last answer, good for a moment, so that many requests cost one look. */
-typedef struct pawl__look {
+typedef struct pawl__store_answer {
     pthread_mutex_t     mutex; /* guards the fields below: the handle is one thread's at a time */
     pawl_store         *store;
     int64_t             due; /* monotonic time of the next look; 0: now */
@@ -37,7 +37,7 @@ typedef struct pawl__look {
     pawl__metrics_view *places; /* queues and projections of the last look, in the arena */
     size_t              place_count;
     pawl_arena         *arena;
-} pawl__look;
+} pawl__store_answer;
 
 /* The log lines about one signal; belongs to the thread that exports. */
 typedef struct pawl__export {
@@ -56,10 +56,10 @@ typedef struct pawl__observer {
     pthread_mutex_t         mutex;
     pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
     size_t                  endpoint_count;
-    pawl__look              look;
+    pawl__store_answer      answer;
     pawl__metrics           metrics;    /* of the store and the observer */
     pawl__spans            *spans;      /* NULL without a collector */
-    size_t                  lent;       /* spans in the export in hand */
+    size_t                  lent;       /* spans in the export in flight */
     int                     tries;      /* of that export */
     pawl__export            exports[2]; /* by signal */
     _Atomic uint64_t        ids;
@@ -93,7 +93,7 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
 /* The time until the next look after one that took so long. */
-int64_t pawl__look_pause(int64_t took, bool has_answered);
+int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 
 /* module.c: the module's table, loaded once. */
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);

@@ -37,41 +37,41 @@ static pawl_text place_of(const char *text, const pawl_record *record, pawl_aren
                : (pawl_text){.data = made, .size = size};
 }
 
-void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *record,
+void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,
                            pawl_code code, const char *text)
 {
     bool is_version = code == PAWL_EVERSION;
-    pawl__upgrade_report(look, is_version ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
-                         is_version ? PAWL_TEXT("") : place_of(text, record, look->arena),
+    pawl__upgrade_report(check, is_version ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
+                         is_version ? PAWL_TEXT("") : place_of(text, record, check->arena),
                          pawl_text_of(text));
 }
 
-pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
+pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state)
 {
     pawl_error why  = PAWL_ERROR_INIT;
-    void      *made = pawl_arena_take(look->arena, record->size);
+    void      *made = pawl_arena_take(check->arena, record->size);
     *state          = NULL;
     if (made == NULL)
-        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
-    look->at.version = version;
-    pawl_code code   = pawl_record_upcast(record, version, body, look->arena, &body, &why);
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
+    check->at.version = version;
+    pawl_code code    = pawl_record_upcast(record, version, body, check->arena, &body, &why);
     if (code == PAWL_OK)
-        code = pawl_record_decode(record, body, PAWL_DECODE_KEEP_EXTRA, look->arena, made, &why);
+        code = pawl_record_decode(record, body, PAWL_DECODE_KEEP_EXTRA, check->arena, made, &why);
     if (code == PAWL_ENOMEM)
-        return pawl_error_set(look->error, code, "%s", why.text);
+        return pawl_error_set(check->error, code, "%s", why.text);
     if (code != PAWL_OK) {
-        pawl__upgrade_refused(look, record, code, why.text);
+        pawl__upgrade_refused(check, record, code, why.text);
         return PAWL_OK;
     }
     *state = made;
-    return has_members ? pawl__upgrade_members(look, record, body) : PAWL_OK;
+    return has_members ? pawl__upgrade_members(check, record, body) : PAWL_OK;
 }
 
 /* ---- Members ------------------------------------------------------------- */
 
 typedef struct body_look {
-    pawl__upgrade_look *look;
+    pawl__upgrade_check *check;
     char path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of this record's members */
 } body_look;
 
@@ -134,7 +134,7 @@ static void report_unknown(const body_look *at, const pawl_record *record, yyjso
                 : "%s: record %s does not know it, and several that could hold its value are missing, %s: "
                   "was it renamed to one of them?",
             member, record->name, names);
-    pawl__upgrade_report(at->look,
+    pawl__upgrade_report(at->check,
                          renamed != 0 ? PAWL_UPGRADE_UNREAD_MEMBER : PAWL_UPGRADE_UNKNOWN_MEMBER,
                          pawl_text_of(member), pawl_text_of(text.text));
 }
@@ -143,7 +143,7 @@ static void look_at_object(const body_look *at, const pawl_record *record, yyjso
 
 static void look_into(const body_look *at, const pawl_field *field, yyjson_val *value)
 {
-    body_look   inner = {.look = at->look};
+    body_look   inner = {.check = at->check};
     size_t      index, count;
     yyjson_val *item;
     int size = snprintf(inner.path, sizeof inner.path, "%s%s%s.", at->path, pawl_field_json(field),
@@ -173,14 +173,15 @@ static void look_at_object(const body_look *at, const pawl_record *record, yyjso
     }
 }
 
-pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record, pawl_text body)
+pawl_code pawl__upgrade_members(pawl__upgrade_check *check, const pawl_record *record,
+                                pawl_text body)
 {
     yyjson_doc *doc = yyjson_read(body.data, body.size, YYJSON_READ_NOFLAG);
     if (doc == NULL)
-        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
-    const body_look at = {.look = look};
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
+    const body_look at = {.check = check};
     look_at_object(&at, record, yyjson_doc_get_root(doc));
-    pawl__upgrade_misread(look, record, yyjson_doc_get_root(doc));
+    pawl__upgrade_misread(check, record, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
     return PAWL_OK;
 }

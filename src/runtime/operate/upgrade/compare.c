@@ -13,10 +13,10 @@
 /* A double has every whole number of that many bits. */
 #define DOUBLE_BITS 53
 
-static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, const char *member,
+static void report(const pawl__upgrade_check *check, pawl_upgrade_reason reason, const char *member,
                    const char *format, ...) PAWL_PRINTF(4, 5);
 
-static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, const char *member,
+static void report(const pawl__upgrade_check *check, pawl_upgrade_reason reason, const char *member,
                    const char *format, ...)
 {
     pawl_error text = PAWL_ERROR_INIT;
@@ -24,7 +24,7 @@ static void report(const pawl__upgrade_look *look, pawl_upgrade_reason reason, c
     va_start(arguments, format);
     (void)pawl_error_setv(&text, PAWL_ECONFIG, format, arguments);
     va_end(arguments);
-    pawl__upgrade_report(look, reason, pawl_text_of(member), pawl_text_of(text.text));
+    pawl__upgrade_report(check, reason, pawl_text_of(member), pawl_text_of(text.text));
 }
 
 /* ---- Fields ---------------------------------------------------------------- */
@@ -84,23 +84,23 @@ static bool takes_kind(const pawl_field *from, const pawl_field *to)
     return from->kind == to->kind;
 }
 
-static void compare_enum(const pawl__upgrade_look *look, const pawl_enum *from, const pawl_enum *to,
-                         const char *path)
+static void compare_enum(const pawl__upgrade_check *check, const pawl_enum *from,
+                         const pawl_enum *to, const char *path)
 {
     const char *lost = lost_name(from, to);
     if (lost != NULL)
-        report(look, PAWL_UPGRADE_NARROWED, path, "enum %s has no '%s' any more", to->name, lost);
+        report(check, PAWL_UPGRADE_NARROWED, path, "enum %s has no '%s' any more", to->name, lost);
 }
 
 /* A saga that stores defaults writes them all, but null for a member that is unset. Rows from before it did so
  * are found when rows are looked at. */
-static void compare_default(const pawl__upgrade_look *look, const pawl_field *from,
+static void compare_default(const pawl__upgrade_check *check, const pawl_field *from,
                             const pawl_field *to, const char *path)
 {
     bool is_stored =
-        from->shape == PAWL_ONE && look->was_format != NULL && look->was_format->stores_defaults;
+        from->shape == PAWL_ONE && check->was_format != NULL && check->was_format->stores_defaults;
     if (!is_stored && pawl__upgrade_misreads(from, to))
-        report(look, PAWL_UPGRADE_MISREAD, path,
+        report(check, PAWL_UPGRADE_MISREAD, path,
                "it is left out of rows where it was %s, and they read as %s: keep the default, or "
                "raise .version and add an upcaster that writes it",
                pawl__upgrade_default(from), pawl__upgrade_default(to));
@@ -112,39 +112,40 @@ static bool is_number(pawl_times times)
 }
 
 /* All other forms of a time differ from each other, so that a reader refuses what it does not know. */
-static void compare_times(const pawl__upgrade_look *look, const pawl_field *from, const char *path)
+static void compare_times(const pawl__upgrade_check *check, const pawl_field *from,
+                          const char *path)
 {
-    if (from->kind == PAWL_KIND_TIME && look->was_format != NULL &&
-        look->was_format->times != look->is_format->times && is_number(look->was_format->times) &&
-        is_number(look->is_format->times))
-        report(look, PAWL_UPGRADE_MISREAD, path,
+    if (from->kind == PAWL_KIND_TIME && check->was_format != NULL &&
+        check->was_format->times != check->is_format->times &&
+        is_number(check->was_format->times) && is_number(check->is_format->times))
+        report(check, PAWL_UPGRADE_MISREAD, path,
                "the unit of .times is another one: raise .version, and put the old format into "
                ".older_formats");
 }
 
-static void compare_field(const pawl__upgrade_look *look, const pawl_field *from,
+static void compare_field(const pawl__upgrade_check *check, const pawl_field *from,
                           const pawl_field *to, const char *path)
 {
     if (to->required && !from->required)
-        report(look, PAWL_UPGRADE_NARROWED, path, "it is required, and was not");
+        report(check, PAWL_UPGRADE_NARROWED, path, "it is required, and was not");
     if ((from->shape == PAWL_LIST) != (to->shape == PAWL_LIST))
-        report(look, PAWL_UPGRADE_NARROWED, path, "it is %s list, and was %s",
+        report(check, PAWL_UPGRADE_NARROWED, path, "it is %s list, and was %s",
                to->shape == PAWL_LIST ? "a" : "no", to->shape == PAWL_LIST ? "none" : "one");
     else if (!takes_kind(from, to))
-        report(look, PAWL_UPGRADE_NARROWED, path,
+        report(check, PAWL_UPGRADE_NARROWED, path,
                "the type that it has does not take all values of the one that it had");
     else {
         if (from->kind == PAWL_KIND_ENUM && to->kind == PAWL_KIND_ENUM)
-            compare_enum(look, from->enumeration(), to->enumeration(), path);
-        compare_default(look, from, to, path);
+            compare_enum(check, from->enumeration(), to->enumeration(), path);
+        compare_default(check, from, to, path);
         if (to->kind == PAWL_KIND_TIME)
-            compare_times(look, from, path);
+            compare_times(check, from, path);
     }
 }
 
 /* A member of the C struct that reads what another one wrote, while its own JSON is read by a third:
  * {a .json = "a", b .json = "b"} became {a .json = "b", b .json = "a"}. */
-static void compare_name(const pawl__upgrade_look *look, const pawl_record *from,
+static void compare_name(const pawl__upgrade_check *check, const pawl_record *from,
                          const pawl_record *to, const pawl_field *was, const pawl_field *is,
                          const char *path)
 {
@@ -153,7 +154,7 @@ static void compare_name(const pawl__upgrade_look *look, const pawl_record *from
         if (strcmp(other->name, was->name) == 0 &&
             pawl__upgrade_field(from, pawl_field_json(other)) != NULL)
             report(
-                look, PAWL_UPGRADE_MISREAD, path,
+                check, PAWL_UPGRADE_MISREAD, path,
                 "%s wrote it, and %s reads it, while %s reads %s: were two .json names exchanged?",
                 was->name, is->name, other->name, pawl_field_json(other));
     }
@@ -173,19 +174,19 @@ static const pawl_field *find_new(const pawl_record *from, const pawl_record *to
     return NULL;
 }
 
-static void report_lost(const pawl__upgrade_look *look, const pawl_record *from,
+static void report_lost(const pawl__upgrade_check *check, const pawl_record *from,
                         const pawl_record *to, const pawl_field *lost, const char *path)
 {
     const pawl_field *renamed = find_new(from, to, lost);
     if (renamed != NULL)
-        report(look, PAWL_UPGRADE_UNREAD_MEMBER, path,
+        report(check, PAWL_UPGRADE_UNREAD_MEMBER, path,
                "record %s does not have it, and has a new %s: was it renamed?", to->name,
                pawl_field_json(renamed));
     else
-        report(look, PAWL_UPGRADE_UNKNOWN_MEMBER, path, "record %s does not have it", to->name);
+        report(check, PAWL_UPGRADE_UNKNOWN_MEMBER, path, "record %s does not have it", to->name);
 }
 
-static void compare_fields(const pawl__upgrade_look *look, const pawl_record *from,
+static void compare_fields(const pawl__upgrade_check *check, const pawl_record *from,
                            const pawl_record *to, const char *before, int depth)
 {
     char path[PAWL__UPGRADE_PATH_SIZE];
@@ -194,37 +195,37 @@ static void compare_fields(const pawl__upgrade_look *look, const pawl_record *fr
         const pawl_field *is  = pawl__upgrade_field(to, pawl_field_json(was));
         snprintf(path, sizeof path, "%s%s", before, pawl_field_json(was));
         if (is == NULL) {
-            report_lost(look, from, to, was, path);
+            report_lost(check, from, to, was, path);
             continue;
         }
-        compare_field(look, was, is, path);
-        compare_name(look, from, to, was, is, path);
+        compare_field(check, was, is, path);
+        compare_name(check, from, to, was, is, path);
         /* A record that holds itself was compared already, a step above. */
         if (was->kind != PAWL_KIND_RECORD || is->kind != PAWL_KIND_RECORD ||
             was->record() == from || depth == PAWL_RECORD_DEPTH_MAX)
             continue;
         snprintf(path, sizeof path, "%s%s%s.", before, pawl_field_json(was),
                  was->shape == PAWL_LIST ? "[]" : "");
-        compare_fields(look, was->record(), is->record(), path, depth + 1);
+        compare_fields(check, was->record(), is->record(), path, depth + 1);
     }
     for (size_t i = 0; i < to->field_count; i++) {
         const pawl_field *is = pawl__field_at(to, i);
         snprintf(path, sizeof path, "%s%s", before, pawl_field_json(is));
         if (is->required && pawl__upgrade_field(from, pawl_field_json(is)) == NULL)
-            report(look, PAWL_UPGRADE_NARROWED, path, "it is required, and is not written yet");
+            report(check, PAWL_UPGRADE_NARROWED, path, "it is required, and is not written yet");
     }
 }
 
-static void compare_records(pawl__upgrade_look *look, const char *kind, pawl_text type,
+static void compare_records(pawl__upgrade_check *check, const char *kind, pawl_text type,
                             const pawl_record *from, const pawl_record *to)
 {
     int was = pawl_record_version(from), is = pawl_record_version(to);
-    look->at = (pawl_upgrade_found){.kind = kind, .type = type, .version = was};
+    check->at = (pawl_upgrade_found){.kind = kind, .type = type, .version = was};
     if (is < was || (is > was && to->upcast == NULL))
-        report(look, PAWL_UPGRADE_NO_UPCAST, "", "version %d becomes %d, %s", was, is,
+        report(check, PAWL_UPGRADE_NO_UPCAST, "", "version %d becomes %d, %s", was, is,
                is < was ? "and there is no way back" : "without an upcaster");
     else if (is == was)
-        compare_fields(look, from, to, "", 0);
+        compare_fields(check, from, to, "", 0);
 }
 
 /* ---- Sagas and streams ----------------------------------------------------- */
@@ -235,64 +236,65 @@ static bool is_same(const pawl_correlation *left, const pawl_correlation *right)
 }
 
 /* A saga is found after the change when one of the columns that are filled now is looked up. */
-static void compare_correlation(const pawl__upgrade_look *look, const pawl_saga_table *from,
+static void compare_correlation(const pawl__upgrade_check *check, const pawl_saga_table *from,
                                 const pawl_saga_table *to)
 {
     if (from->main.type == PAWL_VALUE_NONE || to->main.type == PAWL_VALUE_NONE ||
         is_same(&from->main, &to->main) || is_same(&from->main, &to->transitional) ||
         (from->transitional.type != PAWL_VALUE_NONE && is_same(&from->transitional, &to->main)))
         return;
-    report(look, PAWL_UPGRADE_CORRELATION, to->main.property.data,
+    report(check, PAWL_UPGRADE_CORRELATION, to->main.property.data,
            "it was %.*s, which is neither the correlation nor the transitional property any more",
            PAWL_TEXT_ARGS(from->main.property));
 }
 
-static void report_removed(pawl__upgrade_look *look, const char *kind, pawl_text type,
+static void report_removed(pawl__upgrade_check *check, const char *kind, pawl_text type,
                            const char *member, const char *text)
 {
-    look->at = (pawl_upgrade_found){.kind = kind, .type = type};
-    report(look, PAWL_UPGRADE_REMOVED, member, "%s", text);
+    check->at = (pawl_upgrade_found){.kind = kind, .type = type};
+    report(check, PAWL_UPGRADE_REMOVED, member, "%s", text);
 }
 
-static void compare_events(pawl__upgrade_look *look, const pawl__stream_model *from,
+static void compare_events(pawl__upgrade_check *check, const pawl__stream_model *from,
                            const pawl__stream_model *to)
 {
     for (size_t i = 0; i < from->apply_count; i++) {
         const pawl__apply_model *was = &from->applies[i];
         const pawl__apply_model *is  = pawl__model_apply(to, was->type);
         if (is == NULL)
-            report_removed(look, "event", was->type, "", "it has no function in .apply");
+            report_removed(check, "event", was->type, "", "it has no function in .apply");
         else
-            compare_records(look, "event", was->type, was->event, is->event);
+            compare_records(check, "event", was->type, was->event, is->event);
     }
 }
 
-static void compare_saga(pawl__upgrade_look *look, const pawl__saga_model *from,
+static void compare_saga(pawl__upgrade_check *check, const pawl__saga_model *from,
                          const pawl__saga_model *to)
 {
     const char *kind = pawl__model_kind(from);
     pawl_text   type = from->table.type;
     if (to == NULL || (from->stream == NULL) != (to->stream == NULL)) {
-        report_removed(look, kind, type, "", "no table registers it");
+        report_removed(check, kind, type, "", "no table registers it");
         return;
     }
-    look->was_format = &from->format;
-    look->is_format  = &to->format;
-    compare_records(look, from->stream == NULL ? kind : "snapshot", type, from->state, to->state);
-    look->was_format = look->is_format = NULL;
-    look->at                           = (pawl_upgrade_found){.kind = kind, .type = type};
+    check->was_format = &from->format;
+    check->is_format  = &to->format;
+    compare_records(check, from->stream == NULL ? kind : "snapshot", type, from->state, to->state);
+    check->was_format = check->is_format = NULL;
+    check->at                            = (pawl_upgrade_found){.kind = kind, .type = type};
     if (from->stream != NULL)
-        compare_events(look, from->stream, to->stream);
+        compare_events(check, from->stream, to->stream);
     else if (!pawl_text_equal(from->table.name, to->table.name))
-        report(look, PAWL_UPGRADE_REMOVED, "", "its table is %.*s, and was %.*s",
+        report(check, PAWL_UPGRADE_REMOVED, "", "its table is %.*s, and was %.*s",
                PAWL_TEXT_ARGS(to->table.name), PAWL_TEXT_ARGS(from->table.name));
     else
-        compare_correlation(look, &from->table, &to->table);
+        compare_correlation(check, &from->table, &to->table);
 }
 
 /* ---- Endpoints ------------------------------------------------------------- */
 
-static void compare_types(pawl__upgrade_look *look, const pawl__model *from, const pawl__model *to)
+static void compare_types(pawl__upgrade_check *check, const pawl__model *from,
+                          const pawl__model *to)
 {
     for (size_t i = 0; i < from->type_count; i++) {
         const pawl__type_model *was = from->types[i];
@@ -300,23 +302,24 @@ static void compare_types(pawl__upgrade_look *look, const pawl__model *from, con
         if (was->count == 0)
             continue;
         if (is == NULL || is->count == 0)
-            report_removed(look, "message", was->type, "", "no handler takes it");
+            report_removed(check, "message", was->type, "", "no handler takes it");
         else
-            compare_records(look, "message", was->type, was->record, is->record);
+            compare_records(check, "message", was->type, was->record, is->record);
     }
 }
 
-static void compare_names(pawl__upgrade_look *look, const pawl__model *from, const pawl__model *to)
+static void compare_names(pawl__upgrade_check *check, const pawl__model *from,
+                          const pawl__model *to)
 {
     for (size_t i = 0; i < from->timeout_count; i++) {
         const pawl__timeout_model *was  = &from->timeouts[i];
         pawl_text                  saga = was->saga->table.type;
         if (pawl__model_saga(to, saga) != NULL && pawl__model_timeout(to, saga, was->name) == NULL)
-            report_removed(look, "timeout", saga, was->name.data, "the saga knows it no more");
+            report_removed(check, "timeout", saga, was->name.data, "the saga knows it no more");
     }
     for (size_t i = 0; i < from->aggregator_count; i++)
         if (pawl__model_aggregator(to, from->aggregators[i].name) == NULL)
-            report_removed(look, "aggregator", from->aggregators[i].name, "",
+            report_removed(check, "aggregator", from->aggregators[i].name, "",
                            "no table registers it");
 }
 
@@ -331,20 +334,20 @@ static const pawl__model *find_model(const pawl_upgrade *upgrade, pawl_text endp
 pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upgrade *to, pawl_arena *arena,
                                pawl_upgrade_fn *found, void *context, pawl_error *error)
 {
-    pawl__upgrade_look look = {
+    pawl__upgrade_check check = {
         .upgrade = to, .arena = arena, .found = found, .context = context, .error = error};
     for (size_t i = 0; i < from->model_count; i++) {
         const pawl__model *was = from->models[i];
         const pawl__model *is  = find_model(to, was->endpoint);
         if (is == NULL || !pawl_text_equal(was->queue, is->queue)) {
-            report_removed(&look, "endpoint", was->endpoint, was->queue.data,
+            report_removed(&check, "endpoint", was->endpoint, was->queue.data,
                            "no endpoint of that name reads its queue");
             continue;
         }
         for (size_t j = 0; j < was->saga_count; j++)
-            compare_saga(&look, &was->sagas[j], pawl__model_saga(is, was->sagas[j].table.type));
-        compare_types(&look, was, is);
-        compare_names(&look, was, is);
+            compare_saga(&check, &was->sagas[j], pawl__model_saga(is, was->sagas[j].table.type));
+        compare_types(&check, was, is);
+        compare_names(&check, was, is);
     }
     return PAWL_OK;
 }

@@ -102,12 +102,12 @@ const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade, s
     return upgrade->tables;
 }
 
-void pawl__upgrade_report(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
                           pawl_text member, pawl_text text)
 {
-    pawl_upgrade_found found = look->at;
-    found.reason             = look->is_lenient ? PAWL_UPGRADE_PASSED_OVER : reason;
+    pawl_upgrade_found found = check->at;
+    found.reason             = check->is_lenient ? PAWL_UPGRADE_PASSED_OVER : reason;
     found.member             = member;
     found.text               = text;
-    look->found(&found, look->context);
+    check->found(&found, check->context);
 }

@@ -58,8 +58,8 @@ bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is)
 /* ---- Rows ---------------------------------------------------------------- */
 
 typedef struct object_look {
-    const pawl__upgrade_look *look;
-    const pawl_record        *was, *is;
+    const pawl__upgrade_check *check;
+    const pawl_record         *was, *is;
     yyjson_val *object; /* NULL: it is left out, as each of its members is the default */
     char        path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of the members */
 } object_look;
@@ -75,7 +75,7 @@ static void report(const object_look *at, const pawl_field *was, const pawl_fiel
     else
         (void)pawl_error_set(&text, PAWL_EDECODE, "%s: it is left out, which meant %s and means %s",
                              member, pawl__upgrade_default(was), pawl__upgrade_default(is));
-    pawl__upgrade_report(at->look, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
+    pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
                          pawl_text_of(text.text));
 }
 
@@ -85,7 +85,7 @@ static void look_into(const object_look *at, const pawl_field *was, const pawl_f
                       yyjson_val *value)
 {
     object_look inner = {
-        .look = at->look, .was = was->record(), .is = is->record(), .object = value};
+        .check = at->check, .was = was->record(), .is = is->record(), .object = value};
     size_t      index, count;
     yyjson_val *item;
     int size = snprintf(inner.path, sizeof inner.path, "%s%s%s.", at->path, pawl_field_json(is),
@@ -136,18 +136,18 @@ static const pawl_record *event_before(const pawl__model *model, pawl_text type)
 }
 
 /* The record that the old program has for the row under way, which the new one reads as `record`. */
-static const pawl_record *record_before(const pawl__upgrade_look *look, const pawl_record *record)
+static const pawl_record *record_before(const pawl__upgrade_check *check, const pawl_record *record)
 {
-    const pawl_upgrade *from  = look->upgrade->from;
+    const pawl_upgrade *from  = check->upgrade->from;
     pawl_text           type  = pawl_text_of(pawl_record_type(record));
     const pawl_record  *found = NULL;
-    bool is_state = strcmp(look->at.kind, "saga") == 0 || strcmp(look->at.kind, "snapshot") == 0;
+    bool is_state = strcmp(check->at.kind, "saga") == 0 || strcmp(check->at.kind, "snapshot") == 0;
     for (size_t i = 0; from != NULL && found == NULL && i < from->model_count; i++) {
-        const pawl__saga_model *saga = pawl__model_saga(from->models[i], look->at.type);
+        const pawl__saga_model *saga = pawl__model_saga(from->models[i], check->at.type);
         const pawl__type_model *own  = pawl__model_type(from->models[i], type);
         if (is_state)
             found = saga != NULL ? saga->state : NULL;
-        else if (strcmp(look->at.kind, "event") == 0)
+        else if (strcmp(check->at.kind, "event") == 0)
             found = event_before(from->models[i], type);
         else
             found = own != NULL ? own->record : NULL;
@@ -155,12 +155,12 @@ static const pawl_record *record_before(const pawl__upgrade_look *look, const pa
     return found;
 }
 
-void pawl__upgrade_misread(const pawl__upgrade_look *look, const pawl_record *record,
+void pawl__upgrade_misread(const pawl__upgrade_check *check, const pawl_record *record,
                            yyjson_val *root)
 {
     const object_look at = {
-        .look = look, .was = record_before(look, record), .is = record, .object = root};
-    if (at.was != NULL && look->at.version == pawl_record_version(record) &&
-        look->at.version == pawl_record_version(at.was))
+        .check = check, .was = record_before(check, record), .is = record, .object = root};
+    if (at.was != NULL && check->at.version == pawl_record_version(record) &&
+        check->at.version == pawl_record_version(at.was))
         look_at_object(&at);
 }

@@ -12,10 +12,10 @@
 
 #define NOTHING PAWL_TEXT("")
 
-static void report_printed(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+static void report_printed(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
                            pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
 
-static void report_printed(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+static void report_printed(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
                            pawl_text member, const char *format, ...)
 {
     pawl_error text = PAWL_ERROR_INIT;
@@ -23,43 +23,43 @@ static void report_printed(const pawl__upgrade_look *look, pawl_upgrade_reason r
     va_start(arguments, format);
     (void)pawl_error_setv(&text, PAWL_EDECODE, format, arguments);
     va_end(arguments);
-    pawl__upgrade_report(look, reason, member, pawl_text_of(text.text));
+    pawl__upgrade_report(check, reason, member, pawl_text_of(text.text));
 }
 
 /* ---- Messages ------------------------------------------------------------ */
 
 /* The body as that one of the message's types. A base's record does not know the members of what
  * is derived from it. */
-static pawl_code look_as(pawl__upgrade_look *look, const pawl_message *message,
+static pawl_code look_as(pawl__upgrade_check *check, const pawl_message *message,
                          const pawl_record *record, bool has_members)
 {
     int        version = 1;
     void      *decoded;
-    pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = pawl__version_of(message, pawl_text_of(pawl_record_type(record)), look->arena,
-                                       &version, &why);
+    pawl_error why = PAWL_ERROR_INIT;
+    pawl_code code = pawl__version_of(message, pawl_text_of(pawl_record_type(record)), check->arena,
+                                      &version, &why);
     if (code == PAWL_ENOMEM)
-        return pawl_error_set(look->error, code, "%s", why.text);
+        return pawl_error_set(check->error, code, "%s", why.text);
     if (code == PAWL_OK)
-        return pawl__upgrade_body(look, record, version, message->body, has_members, &decoded);
-    pawl__upgrade_report(look, PAWL_UPGRADE_UNDECODABLE, NOTHING, pawl_text_of(why.text));
+        return pawl__upgrade_body(check, record, version, message->body, has_members, &decoded);
+    pawl__upgrade_report(check, PAWL_UPGRADE_UNDECODABLE, NOTHING, pawl_text_of(why.text));
     return PAWL_OK;
 }
 
 /* The types that the header names, of a message whose own type has no handler. */
-static pawl_code look_as_bases(pawl__upgrade_look *look, const pawl__model *model,
+static pawl_code look_as_bases(pawl__upgrade_check *check, const pawl__model *model,
                                const pawl_message *message, size_t *count)
 {
     pawl_text names;
     pawl_code code =
-        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), look->arena, &names);
+        pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), check->arena, &names);
     while (code == PAWL_OK && names.size > 0) {
         const char             *comma = memchr(names.data, ',', names.size);
         size_t                  size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
         const pawl__type_model *type =
             pawl__model_type(model, (pawl_text){.data = names.data, .size = size});
         if (type != NULL && type->count > 0) {
-            code = look_as(look, message, type->record, false);
+            code = look_as(check, message, type->record, false);
             ++*count;
         }
         names.data += comma != NULL ? size + 1 : size;
@@ -69,15 +69,15 @@ static pawl_code look_as_bases(pawl__upgrade_look *look, const pawl__model *mode
 }
 
 /* As the engine finds the handlers: those of the type and of its bases. */
-static pawl_code look_at_types(pawl__upgrade_look *look, const pawl__model *model,
+static pawl_code look_at_types(pawl__upgrade_check *check, const pawl__model *model,
                                const pawl_message *message, size_t *count)
 {
     const pawl__type_model *own = pawl__model_type(model, message->type);
     if (own == NULL)
-        return look_as_bases(look, model, message, count);
+        return look_as_bases(check, model, message, count);
     pawl_code code = PAWL_OK;
     if (own->count > 0) {
-        code = look_as(look, message, own->record, true);
+        code = look_as(check, message, own->record, true);
         ++*count;
     }
     const pawl_record *record = own->record;
@@ -88,103 +88,103 @@ static pawl_code look_at_types(pawl__upgrade_look *look, const pawl__model *mode
             pawl__model_type(model, pawl_text_of(pawl_record_type(record)));
         if (base == NULL || base->count == 0)
             continue;
-        code = look_as(look, message, base->record, false);
+        code = look_as(check, message, base->record, false);
         ++*count;
     }
     return code;
 }
 
-static pawl_code look_at_message(pawl__upgrade_look *look, const pawl__model *model,
+static pawl_code look_at_message(pawl__upgrade_check *check, const pawl__model *model,
                                  const pawl_message *message)
 {
     size_t    count = 0;
-    pawl_code code  = look_at_types(look, model, message, &count);
+    pawl_code code  = look_at_types(check, model, message, &count);
     if (code == PAWL_OK && count == 0)
-        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING,
+        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
                        "endpoint %s handles no message of this type", model->endpoint.data);
     return code;
 }
 
-static void report_foreign(pawl__upgrade_look *look, const char *what, pawl_text name)
+static void report_foreign(pawl__upgrade_check *check, const char *what, pawl_text name)
 {
-    report_printed(look, PAWL_UPGRADE_FOREIGN, name, "the program has no %s %.*s", what,
+    report_printed(check, PAWL_UPGRADE_FOREIGN, name, "the program has no %s %.*s", what,
                    PAWL_TEXT_ARGS(name));
 }
 
-static pawl_code look_at_queued(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_queued(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     bool      is_read = false;
     pawl_code code    = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < look->upgrade->model_count; i++) {
-        const pawl__model *model = look->upgrade->models[i];
+    for (size_t i = 0; code == PAWL_OK && i < check->upgrade->model_count; i++) {
+        const pawl__model *model = check->upgrade->models[i];
         if (!pawl_text_equal(model->queue, row->belongs_to))
             continue;
         is_read = true;
-        code    = look_at_message(look, model, &row->message);
+        code    = look_at_message(check, model, &row->message);
     }
     if (!is_read)
-        report_foreign(look, "endpoint that reads queue", row->belongs_to);
+        report_foreign(check, "endpoint that reads queue", row->belongs_to);
     return code;
 }
 
 /* Where another program receives it, this one cannot tell. */
-static pawl_code look_at_outbox(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_outbox(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
-    for (size_t i = 0; i < look->upgrade->model_count; i++)
-        if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to))
-            return look_at_message(look, look->upgrade->models[i], &row->message);
+    for (size_t i = 0; i < check->upgrade->model_count; i++)
+        if (pawl_text_equal(check->upgrade->models[i]->queue, row->belongs_to))
+            return look_at_message(check, check->upgrade->models[i], &row->message);
     return PAWL_OK;
 }
 
 /* ---- Timeouts ------------------------------------------------------------ */
 
-static void look_at_name(pawl__upgrade_look *look, const pawl__model *model, pawl_text name)
+static void look_at_name(pawl__upgrade_check *check, const pawl__model *model, pawl_text name)
 {
-    if (pawl__model_timeout(model, look->at.type, name) != NULL)
+    if (pawl__model_timeout(model, check->at.type, name) != NULL)
         return;
-    if (pawl__model_saga(model, look->at.type) == NULL)
-        report_printed(look, PAWL_UPGRADE_UNHANDLED, name, "endpoint %s has no saga %.*s",
-                       model->endpoint.data, PAWL_TEXT_ARGS(look->at.type));
+    if (pawl__model_saga(model, check->at.type) == NULL)
+        report_printed(check, PAWL_UPGRADE_UNHANDLED, name, "endpoint %s has no saga %.*s",
+                       model->endpoint.data, PAWL_TEXT_ARGS(check->at.type));
     else
-        report_printed(look, PAWL_UPGRADE_UNHANDLED, name, "saga %.*s knows no timeout '%.*s'",
-                       PAWL_TEXT_ARGS(look->at.type), PAWL_TEXT_ARGS(name));
+        report_printed(check, PAWL_UPGRADE_UNHANDLED, name, "saga %.*s knows no timeout '%.*s'",
+                       PAWL_TEXT_ARGS(check->at.type), PAWL_TEXT_ARGS(name));
 }
 
 /* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
-static pawl_code look_at_timeout(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_timeout(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
-    if (pawl_text_equal(look->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
+    if (pawl_text_equal(check->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
         return PAWL_OK;
-    for (size_t i = 0; i < look->upgrade->model_count; i++)
-        if (pawl_text_equal(look->upgrade->models[i]->queue, row->belongs_to)) {
-            look_at_name(look, look->upgrade->models[i], row->name);
+    for (size_t i = 0; i < check->upgrade->model_count; i++)
+        if (pawl_text_equal(check->upgrade->models[i]->queue, row->belongs_to)) {
+            look_at_name(check, check->upgrade->models[i], row->name);
             return PAWL_OK;
         }
-    report_foreign(look, "endpoint that reads queue", row->belongs_to);
+    report_foreign(check, "endpoint that reads queue", row->belongs_to);
     return PAWL_OK;
 }
 
 /* ---- Dead letters -------------------------------------------------------- */
 
 /* A letter that could not be decoded, or had no handler, is dead of just that. */
-static pawl_code look_at_letter(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_letter(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     const pawl__model *model = NULL;
     pawl_text          saga;
-    look->is_lenient = pawl_text_equal(row->code, PAWL_TEXT("EDECODE"));
-    for (size_t i = 0; model == NULL && i < look->upgrade->model_count; i++)
-        if (pawl_text_equal(look->upgrade->models[i]->endpoint, row->belongs_to))
-            model = look->upgrade->models[i];
+    check->is_lenient = pawl_text_equal(row->code, PAWL_TEXT("EDECODE"));
+    for (size_t i = 0; model == NULL && i < check->upgrade->model_count; i++)
+        if (pawl_text_equal(check->upgrade->models[i]->endpoint, row->belongs_to))
+            model = check->upgrade->models[i];
     if (model == NULL) {
-        report_foreign(look, "endpoint", row->belongs_to);
+        report_foreign(check, "endpoint", row->belongs_to);
         return PAWL_OK;
     }
     pawl_code code =
-        pawl__headers_value(row->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA), look->arena, &saga);
+        pawl__headers_value(row->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA), check->arena, &saga);
     if (code != PAWL_OK || saga.data == NULL)
-        return code != PAWL_OK ? code : look_at_message(look, model, &row->message);
-    look->at.type = saga; /* the letter of a timeout, whose name is the letter's type */
-    look_at_name(look, model, row->message.type);
+        return code != PAWL_OK ? code : look_at_message(check, model, &row->message);
+    check->at.type = saga; /* the letter of a timeout, whose name is the letter's type */
+    look_at_name(check, model, row->message.type);
     return PAWL_OK;
 }
 
@@ -210,21 +210,21 @@ static bool is_of_library(pawl_text type)
            pawl_text_equal(type, PAWL_TEXT(PAWL__EVENT_COMPLETED));
 }
 
-static pawl_code look_at_applied(pawl__upgrade_look *look, const pawl__saga_model *stream,
+static pawl_code look_at_applied(pawl__upgrade_check *check, const pawl__saga_model *stream,
                                  const pawl_scan_row *row)
 {
     void                    *decoded;
     const pawl__apply_model *apply = pawl__model_apply(stream->stream, row->message.type);
     if (apply != NULL)
-        return pawl__upgrade_body(look, apply->event, row->version, row->message.body, true,
+        return pawl__upgrade_body(check, apply->event, row->version, row->message.body, true,
                                   &decoded);
     if (!is_of_library(row->message.type))
-        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING, "%s %s has no function in .apply",
+        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING, "%s %s has no function in .apply",
                        pawl__model_kind(stream), stream->saga->name);
     return PAWL_OK;
 }
 
-static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *model,
+static pawl_code look_at_projected(pawl__upgrade_check *check, const pawl__model *model,
                                    const pawl_scan_row *row, bool *is_known)
 {
     pawl_code code = PAWL_OK;
@@ -235,7 +235,8 @@ static pawl_code look_at_projected(pawl__upgrade_look *look, const pawl__model *
         if (on == NULL)
             continue;
         *is_known = true;
-        code = pawl__upgrade_body(look, on->event, row->version, row->message.body, true, &decoded);
+        code =
+            pawl__upgrade_body(check, on->event, row->version, row->message.body, true, &decoded);
     }
     return code;
 }
@@ -247,77 +248,77 @@ static bool is_own(pawl_text name)
     return name.size >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0;
 }
 
-static pawl_code look_at_event(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_event(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     bool      is_known = false;
     pawl_text name     = name_of_stream(row->belongs_to);
     pawl_code code     = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < look->upgrade->model_count; i++) {
-        const pawl__model      *model  = look->upgrade->models[i];
+    for (size_t i = 0; code == PAWL_OK && i < check->upgrade->model_count; i++) {
+        const pawl__model      *model  = check->upgrade->models[i];
         const pawl__saga_model *stream = stream_of(model, name);
         if (stream != NULL) {
             is_known = true;
-            code     = look_at_applied(look, stream, row);
+            code     = look_at_applied(check, stream, row);
         } else {
-            code = look_at_projected(look, model, row, &is_known);
+            code = look_at_projected(check, model, row, &is_known);
         }
     }
     if (!is_known && !is_own(name))
-        report_foreign(look, "process, entity or projection for streams of", name);
+        report_foreign(check, "process, entity or projection for streams of", name);
     return code;
 }
 
 /* A fold that cannot be read is passed over: the events are folded anew. */
-static pawl_code look_at_fold(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_fold(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     void *state;
-    look->at.type = name_of_stream(row->belongs_to);
-    for (size_t i = 0; i < look->upgrade->model_count; i++) {
-        const pawl__saga_model *stream = stream_of(look->upgrade->models[i], look->at.type);
+    check->at.type = name_of_stream(row->belongs_to);
+    for (size_t i = 0; i < check->upgrade->model_count; i++) {
+        const pawl__saga_model *stream = stream_of(check->upgrade->models[i], check->at.type);
         if (stream == NULL)
             continue;
-        look->is_lenient = true;
-        pawl_code code =
-            pawl__upgrade_body(look, stream->state, row->version, row->message.body, false, &state);
-        look->is_lenient = false;
+        check->is_lenient = true;
+        pawl_code code = pawl__upgrade_body(check, stream->state, row->version, row->message.body,
+                                            false, &state);
+        check->is_lenient = false;
         return code == PAWL_OK && state != NULL &&
                        row->version == pawl_record_version(stream->state)
-                   ? pawl__upgrade_members(look, stream->state, row->message.body)
+                   ? pawl__upgrade_members(check, stream->state, row->message.body)
                    : code;
     }
-    if (!is_own(look->at.type))
-        report_foreign(look, "process or entity", look->at.type);
+    if (!is_own(check->at.type))
+        report_foreign(check, "process or entity", check->at.type);
     return PAWL_OK;
 }
 
 /* ---- Aggregators --------------------------------------------------------- */
 
-static pawl_code look_at_collected(pawl__upgrade_look *look, const pawl_scan_row *row)
+static pawl_code look_at_collected(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
-    for (size_t i = 0; i < look->upgrade->model_count; i++) {
+    for (size_t i = 0; i < check->upgrade->model_count; i++) {
         const pawl__aggregator_model *aggregator =
-            pawl__model_aggregator(look->upgrade->models[i], row->belongs_to);
+            pawl__model_aggregator(check->upgrade->models[i], row->belongs_to);
         for (size_t j = 0; aggregator != NULL && j < aggregator->type_count; j++)
             if (pawl_text_equal(aggregator->types[j], row->message.type))
-                return look_as(look, &row->message, aggregator->message, j == 0);
+                return look_as(check, &row->message, aggregator->message, j == 0);
         if (aggregator == NULL)
             continue;
-        report_printed(look, PAWL_UPGRADE_UNHANDLED, NOTHING,
+        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
                        "aggregator %.*s takes no message of this type",
                        PAWL_TEXT_ARGS(row->belongs_to));
         return PAWL_OK;
     }
-    report_foreign(look, "aggregator", row->belongs_to);
+    report_foreign(check, "aggregator", row->belongs_to);
     return PAWL_OK;
 }
 
 /* ---- Pages --------------------------------------------------------------- */
 
-typedef pawl_code row_fn(pawl__upgrade_look *look, const pawl_scan_row *row);
+typedef pawl_code row_fn(pawl__upgrade_check *check, const pawl_scan_row *row);
 
 static const struct {
     const char *kind;
-    row_fn     *look;
+    row_fn     *check;
 } kinds[PAWL_SCAN_KINDS] = {
     [PAWL_SCAN_QUEUE]            = {"message", look_at_queued},
     [PAWL_SCAN_TIMEOUTS]         = {"timeout", look_at_timeout},
@@ -349,20 +350,20 @@ pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl
                             const pawl_scan_rows *rows, pawl_arena *arena, pawl_upgrade_fn *found,
                             void *context, pawl_error *error)
 {
-    pawl__upgrade_look look = {
+    pawl__upgrade_check check = {
         .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
     pawl_code code = PAWL_OK;
     if ((unsigned)walk->kind > PAWL_SCAN_DEAD)
         return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown, or has no messages",
                               (int)walk->kind);
     if (walk->kind == PAWL_SCAN_SAGAS)
-        return pawl__upgrade_sagas(&look, store, walk->table, rows);
+        return pawl__upgrade_sagas(&check, store, walk->table, rows);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
-        look.is_lenient = false;
-        look.at         = (pawl_upgrade_found){.kind = kinds[walk->kind].kind,
-                                               .type = rows->items[i].message.type,
-                                               .id   = id_of(walk, &rows->items[i], arena)};
-        code            = kinds[walk->kind].look(&look, &rows->items[i]);
+        check.is_lenient = false;
+        check.at         = (pawl_upgrade_found){.kind = kinds[walk->kind].kind,
+                                                .type = rows->items[i].message.type,
+                                                .id   = id_of(walk, &rows->items[i], arena)};
+        code             = kinds[walk->kind].check(&check, &rows->items[i]);
     }
     return code;
 }

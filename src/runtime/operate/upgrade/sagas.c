@@ -44,31 +44,31 @@ static pawl_text id_text(const pawl_uuid *id, pawl_arena *arena)
 }
 
 /* The text behind "saga Order ID of version 1: ", which the report says itself. */
-static const char *text_of(const pawl__saga_model *saga, const pawl__upgrade_look *look,
+static const char *text_of(const pawl__saga_model *saga, const pawl__upgrade_check *check,
                            const char *text)
 {
     char begin[400];
     int  size = snprintf(begin, sizeof begin, "saga %s %.*s of version %d: ", saga->saga->name,
-                         PAWL_TEXT_ARGS(look->at.id), (int)look->at.version);
+                         PAWL_TEXT_ARGS(check->at.id), (int)check->at.version);
     return size > 0 && (size_t)size < sizeof begin && strncmp(text, begin, (size_t)size) == 0
                ? text + size
                : text;
 }
 
 /* Looks at the members as today's record sees them: behind the format's reader and the upcaster. */
-static pawl_code look_at_members(pawl__upgrade_look *look, const pawl__saga_model *saga,
+static pawl_code look_at_members(pawl__upgrade_check *check, const pawl__saga_model *saga,
                                  const pawl_saga_row *row)
 {
     pawl_text json;
-    int       version = look->at.version;
-    pawl_code code    = pawl__state_json(saga, row, look->arena, &json, look->error);
+    int       version = check->at.version;
+    pawl_code code    = pawl__state_json(saga, row, check->arena, &json, check->error);
     if (code == PAWL_OK && saga->state->upcast != NULL)
-        code = pawl_record_upcast(saga->state, version, json, look->arena, &json, look->error);
-    return code == PAWL_OK ? pawl__upgrade_members(look, saga->state, json) : code;
+        code = pawl_record_upcast(saga->state, version, json, check->arena, &json, check->error);
+    return code == PAWL_OK ? pawl__upgrade_members(check, saga->state, json) : code;
 }
 
 /* `*state` is NULL when it cannot be read, which was reported then. */
-static pawl_code read_state(pawl__upgrade_look *look, const pawl__saga_model *saga,
+static pawl_code read_state(pawl__upgrade_check *check, const pawl__saga_model *saga,
                             const pawl_scan_row *row, void **state)
 {
     pawl_error          why    = PAWL_ERROR_INIT;
@@ -76,29 +76,30 @@ static pawl_code read_state(pawl__upgrade_look *look, const pawl__saga_model *sa
                                   .id           = {row->id},
                                   .data         = row->message.body,
                                   .type_version = row->type_version};
-    look->at.id                = id_text(&row->id, look->arena);
-    look->at.version           = version_of(row->type_version);
-    *state                     = pawl_arena_take(look->arena, saga->state->size);
+    check->at.id               = id_text(&row->id, check->arena);
+    check->at.version          = version_of(row->type_version);
+    *state                     = pawl_arena_take(check->arena, saga->state->size);
     if (*state == NULL)
-        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a %s", saga->saga->name);
-    pawl_code code = pawl__state_read(saga, saga->state, &stored, look->arena, *state, &why);
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s",
+                              saga->saga->name);
+    pawl_code code = pawl__state_read(saga, saga->state, &stored, check->arena, *state, &why);
     if (code == PAWL_ENOMEM)
-        return pawl_error_set(look->error, code, "%s", why.text);
+        return pawl_error_set(check->error, code, "%s", why.text);
     if (code == PAWL_OK)
-        return look_at_members(look, saga, &stored);
-    pawl__upgrade_refused(look, saga->state, code, text_of(saga, look, why.text));
+        return look_at_members(check, saga, &stored);
+    pawl__upgrade_refused(check, saga->state, code, text_of(saga, check, why.text));
     *state = NULL;
     return PAWL_OK;
 }
 
-static pawl_code read_states(pawl__upgrade_look *look, const pawl__saga_model *saga,
+static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model *saga,
                              const pawl_scan_rows *rows, readable *page)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         const pawl_scan_row *row = &rows->items[i];
         void                *state;
-        code = read_state(look, saga, row, &state);
+        code = read_state(check, saga, row, &state);
         if (code != PAWL_OK || state == NULL)
             continue;
         page->states[page->count] = state;
@@ -117,22 +118,23 @@ static pawl_saga_table column_alone(const pawl_saga_table *table, pawl_saga_key 
 }
 
 /* Takes the sagas that are found out of the page. */
-static pawl_code look_up(pawl__upgrade_look *look, pawl_store *store, const pawl__saga_model *saga,
-                         pawl_saga_key key, readable *page, pawl_error *why)
+static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
+                         const pawl__saga_model *saga, pawl_saga_key key, readable *page,
+                         pawl_error *why)
 {
     const char *property =
         key == PAWL_SAGA_BY_MAIN ? saga->saga->correlation : saga->saga->transitional;
     size_t         left  = 0;
-    pawl_saga_row *found = pawl_arena_take(look->arena, (page->count + 1) * sizeof *found);
+    pawl_saga_row *found = pawl_arena_take(check->arena, (page->count + 1) * sizeof *found);
     if (found == NULL)
-        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a page of sagas");
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a page of sagas");
     for (size_t i = 0; i < page->count; i++)
         if (pawl_record_value(saga->state, property, page->states[i], &page->values[i], NULL) !=
             PAWL_OK)
             page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
     pawl_saga_table table = column_alone(&saga->table, key);
     pawl_code       code  = pawl_store_saga_load(store, &table, key, page->values, page->count,
-                                                 PAWL_SAGA_UNLOCKED, look->arena, found, why);
+                                                 PAWL_SAGA_UNLOCKED, check->arena, found, why);
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; i < page->count; i++)
@@ -145,7 +147,7 @@ static pawl_code look_up(pawl__upgrade_look *look, pawl_store *store, const pawl
     return PAWL_OK;
 }
 
-static void report_unreachable(pawl__upgrade_look *look, const pawl__saga_model *saga,
+static void report_unreachable(pawl__upgrade_check *check, const pawl__saga_model *saga,
                                const readable *page, const pawl_error *why)
 {
     const char *property = saga->saga->correlation;
@@ -158,9 +160,9 @@ static void report_unreachable(pawl__upgrade_look *look, const pawl__saga_model 
         (void)pawl_error_set(&text, PAWL_ENOTFOUND, "no row is found by %s %s%s%s", property,
                              has_value ? pawl_value_format(&value, shown, sizeof shown) : "",
                              why->text[0] != '\0' ? ": " : "", why->text);
-        look->at.id      = id_text(page->ids[i], look->arena);
-        look->at.version = 0;
-        pawl__upgrade_report(look, PAWL_UPGRADE_UNREACHABLE, pawl_text_of(property),
+        check->at.id      = id_text(page->ids[i], check->arena);
+        check->at.version = 0;
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNREACHABLE, pawl_text_of(property),
                              pawl_text_of(text.text));
     }
 }
@@ -171,36 +173,36 @@ static bool is_final(pawl_code code)
     return code != PAWL_OK && code != PAWL_ESCHEMA && code != PAWL_EPERSIST;
 }
 
-static pawl_code find_all(pawl__upgrade_look *look, pawl_store *store, const pawl__saga_model *saga,
-                          readable *page)
+static pawl_code find_all(pawl__upgrade_check *check, pawl_store *store,
+                          const pawl__saga_model *saga, readable *page)
 {
     pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = look_up(look, store, saga, PAWL_SAGA_BY_MAIN, page, &why);
+    pawl_code  code = look_up(check, store, saga, PAWL_SAGA_BY_MAIN, page, &why);
     if (page->count != 0 && saga->saga->transitional != NULL && !is_final(code))
-        code = look_up(look, store, saga, PAWL_SAGA_BY_TRANSITIONAL, page, &why);
+        code = look_up(check, store, saga, PAWL_SAGA_BY_TRANSITIONAL, page, &why);
     if (is_final(code))
-        return pawl_error_set(look->error, code, "%s", why.text);
-    report_unreachable(look, saga, page, &why);
+        return pawl_error_set(check->error, code, "%s", why.text);
+    report_unreachable(check, saga, page, &why);
     return PAWL_OK;
 }
 
-pawl_code pawl__upgrade_sagas(pawl__upgrade_look *look, pawl_store *store,
+pawl_code pawl__upgrade_sagas(pawl__upgrade_check *check, pawl_store *store,
                               const pawl_saga_table *table, const pawl_scan_rows *rows)
 {
-    const pawl__saga_model *saga  = model_of(look->upgrade, table);
+    const pawl__saga_model *saga  = model_of(check->upgrade, table);
     size_t                  count = rows->count + 1;
     if (saga == NULL)
-        return pawl_error_set(look->error, PAWL_EINVAL, "saga %.*s is none of the application",
+        return pawl_error_set(check->error, PAWL_EINVAL, "saga %.*s is none of the application",
                               PAWL_TEXT_ARGS(table->type));
-    readable page = {.values = pawl_arena_take(look->arena, count * sizeof *page.values),
-                     .states = pawl_arena_take(look->arena, count * sizeof *page.states),
-                     .ids    = pawl_arena_take(look->arena, count * sizeof *page.ids)};
+    readable page = {.values = pawl_arena_take(check->arena, count * sizeof *page.values),
+                     .states = pawl_arena_take(check->arena, count * sizeof *page.states),
+                     .ids    = pawl_arena_take(check->arena, count * sizeof *page.ids)};
     if (page.values == NULL || page.states == NULL || page.ids == NULL)
-        return pawl_error_set(look->error, PAWL_ENOMEM, "out of memory for a page of sagas");
-    look->at.kind  = "saga";
-    look->at.type  = table->type;
-    pawl_code code = read_states(look, saga, rows, &page);
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a page of sagas");
+    check->at.kind = "saga";
+    check->at.type = table->type;
+    pawl_code code = read_states(check, saga, rows, &page);
     return code == PAWL_OK && saga->saga->correlation != NULL && page.count != 0
-               ? find_all(look, store, saga, &page)
+               ? find_all(check, store, saga, &page)
                : code;
 }

@@ -25,7 +25,7 @@ struct pawl_upgrade {
 };
 
 /* A page that is looked at. */
-typedef struct pawl__upgrade_look {
+typedef struct pawl__upgrade_check {
     const pawl_upgrade *upgrade;
     pawl_arena         *arena;
     pawl_upgrade_fn    *found;
@@ -34,35 +34,35 @@ typedef struct pawl__upgrade_look {
     bool                is_lenient; /* no finding: the row is dead already, or is passed over */
     const pawl_state_format *was_format, *is_format; /* of the sagas that are compared, else NULL */
     pawl_error              *error;
-} pawl__upgrade_look;
+} pawl__upgrade_check;
 
 /* Reports one thing about the row under way. */
-void pawl__upgrade_report(const pawl__upgrade_look *look, pawl_upgrade_reason reason,
+void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
                           pawl_text member, pawl_text text);
 
 /* Reports a body that the record's decoder or upcaster refused; `text` says why. */
-void pawl__upgrade_refused(const pawl__upgrade_look *look, const pawl_record *record,
+void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,
                            pawl_code code, const char *text);
 /* Reads a body of that version; `*state` is NULL when it cannot be read, which was reported then.
  * PAWL_ENOMEM is the only failure. */
-pawl_code pawl__upgrade_body(pawl__upgrade_look *look, const pawl_record *record, int version,
+pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
 /* The value that a row without the member has, for people. */
 const char *pawl__upgrade_default(const pawl_field *field);
 /* Whether a row without the member has another value as the field `is` than it had as `was`. */
 bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is);
 /* Reports members that are not in the body and had another value in the program that wrote it. */
-void pawl__upgrade_misread(const pawl__upgrade_look *look, const pawl_record *record,
+void pawl__upgrade_misread(const pawl__upgrade_check *check, const pawl_record *record,
                            struct yyjson_val *root);
 /* The field with that name in JSON, or NULL. */
 const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name);
 /* Reports members of the body that the record does not have, and members that it would misread.
  * PAWL_ENOMEM is the only failure. */
-pawl_code pawl__upgrade_members(pawl__upgrade_look *look, const pawl_record *record,
+pawl_code pawl__upgrade_members(pawl__upgrade_check *check, const pawl_record *record,
                                 pawl_text body);
 
 /* A page of sagas. */
-pawl_code pawl__upgrade_sagas(pawl__upgrade_look *look, pawl_store *store,
+pawl_code pawl__upgrade_sagas(pawl__upgrade_check *check, pawl_store *store,
                               const pawl_saga_table *table, const pawl_scan_rows *rows);
 
 #endif

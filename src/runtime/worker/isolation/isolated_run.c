@@ -3,7 +3,7 @@
  *     claim one -> no stamp ------------------> stamp, claim it again -> run -> unstamp what stays
  *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after crashes_max
  *               -> of one that lives ---------> not counted -^
- *               -> of one that has it in hand -> given back
+ *               -> of one that has it in flight -> given back
  *
  * A step runs one message, and one timeout: the heads of both are what a dead process may have had in
  * hand, and neither waits for the other.
@@ -124,8 +124,8 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
     pawl_code          code = pawl__marker_take(worker, "message", row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE) {
-        *end = PAWL__ISOLATED_IN_HAND;
+    if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE) {
+        *end = PAWL__ISOLATED_IN_FLIGHT;
         return give_back(worker, row, error);
     }
     *end = PAWL__ISOLATED_RAN;

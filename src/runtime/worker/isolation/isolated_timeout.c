@@ -2,7 +2,7 @@
  *
  *     claim -> read -> no stamp ----------------> write the stamp -> run -> write "[]", or what was there
  *                   -> of a worker that died ------^           -> dead letter, or dead partition
- *                   -> of another worker that has it in hand, or may have died: let go
+ *                   -> of another worker that has it in flight, or may have died: let go
  *
  * Their rows have no room for a stamp: it is the body of the last event of a stream of its own, in
  * the form of a message's history. Deaths are as many as the list has entries, a stamp included: the
@@ -105,7 +105,7 @@ pawl_code pawl__isolated_read_timeout(pawl__worker *worker, const pawl_timeout_r
 }
 
 /* A process that dies now leaves the name of the timeout as its last line. */
-static void say_in_hand(const pawl__worker *worker, const pawl_timeout_row *row)
+static void say_in_flight(const pawl__worker *worker, const pawl_timeout_row *row)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1], saga[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(row->id.uuid, id);
@@ -139,7 +139,7 @@ static pawl_code run_stamped_timeout(pawl__worker *worker, const pawl_timeout_ro
     if (code == PAWL_ECONFLICT)
         return pawl__isolated_free_timeout(worker, timeout, error);
     *end = PAWL__ISOLATED_RAN;
-    say_in_hand(worker, timeout);
+    say_in_flight(worker, timeout);
     if (code == PAWL_OK)
         code = add_timeout(worker, timeout, it);
     if (code == PAWL_OK)
@@ -186,7 +186,7 @@ pawl_code pawl__isolated_run_timeout(pawl__worker *worker, pawl_time due_max,
         code = pawl__marker_take(worker, "timeout", &it.row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE)
+    if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE)
         return pawl__isolated_free_timeout(worker, &rows.items[0], error);
     if (!pawl__isolated_is_spent(worker, &it.row))
         return run_stamped_timeout(worker, &rows.items[0], &it, end, step, error);
@@ -211,7 +211,7 @@ static pawl_code run_stamped_flush(pawl__worker *worker, alone *it, pawl__isolat
     int64_t   before = step->handled + step->dead;
     pawl_code code   = write_stamp(worker, it, error);
     if (code == PAWL_ECONFLICT) { /* another worker runs a piece of the partition */
-        *end = PAWL__ISOLATED_IN_HAND;
+        *end = PAWL__ISOLATED_IN_FLIGHT;
         return PAWL_OK;
     }
     if (code == PAWL_OK)
@@ -232,8 +232,8 @@ pawl_code pawl__isolated_run_flush(pawl__worker *worker, pawl__isolated_end *end
         code = pawl__marker_take(worker, "flush", &it.row, &found, error);
     if (code != PAWL_OK)
         return code;
-    if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE) {
-        *end = found == PAWL__MARKER_UNSURE ? PAWL__ISOLATED_UNSURE : PAWL__ISOLATED_IN_HAND;
+    if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE) {
+        *end = found == PAWL__MARKER_UNSURE ? PAWL__ISOLATED_UNSURE : PAWL__ISOLATED_IN_FLIGHT;
         return PAWL_OK;
     }
     if (!pawl__isolated_is_spent(worker, &it.row)) {

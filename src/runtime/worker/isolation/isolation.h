@@ -133,7 +133,7 @@ int64_t pawl__isolation_rest_left(pawl_endpoint *endpoint);
 pawl_code pawl__isolation_run_one(struct pawl__worker *worker, pawl_time due_max, pawl_step *step,
                                   pawl_error *error);
 
-/* stamped_batch.c: judges the units that were claimed together. Those that another worker has in hand, or of which nobody knows yet
+/* stamped_batch.c: judges the units that were claimed together. Those that another worker has in flight, or of which nobody knows yet
  * whether its worker died, leave the batch; all do, given back, when one has to run alone. */
 pawl_code pawl__stamped_batch_judge(struct pawl__worker *worker, pawl_step *step,
                                     pawl_error *error);

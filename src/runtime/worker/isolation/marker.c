@@ -122,7 +122,7 @@ static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pa
         return judge_death(worker, stamp, since, how, found, error);
     code = find_living(worker, stamp, &alive, error);
     if (alive.is_there && !(is_message && is_left(worker, stamp)))
-        *found = PAWL__MARKER_IN_HAND;
+        *found = PAWL__MARKER_IN_FLIGHT;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;
     return judge_ended(worker, stamp, how, found, error);
@@ -168,7 +168,7 @@ pawl_code pawl__marker_judge(pawl__worker *worker, pawl_queue_row *row,
     if (stamp.among == 0) {
         if (row->crashes > 0)
             code = judge(worker, row, &stamp, &how, &found, error);
-        if (found == PAWL__MARKER_IN_HAND || found == PAWL__MARKER_UNSURE)
+        if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE)
             *verdict = PAWL__MARKER_LATER;
         return code;
     }
@@ -216,7 +216,7 @@ pawl_code pawl__marker_take(pawl__worker *worker, const char *noun, pawl_queue_r
     if (row->crashes == 0)
         return PAWL_OK;
     pawl_code code = judge(worker, row, &stamp, &how, found, error);
-    if (code != PAWL_OK || *found == PAWL__MARKER_IN_HAND || *found == PAWL__MARKER_UNSURE)
+    if (code != PAWL_OK || *found == PAWL__MARKER_IN_FLIGHT || *found == PAWL__MARKER_UNSURE)
         return code;
     if (*found == PAWL__MARKER_LIVES) {
         row->crashes--;

@@ -20,25 +20,25 @@
 /* Whose a stamp is. */
 typedef enum pawl__marker_owner {
     PAWL__MARKER_NONE,
-    PAWL__MARKER_DIED,    /* its worker died */
-    PAWL__MARKER_LIVES,   /* its worker goes on, or ended in order */
-    PAWL__MARKER_IN_HAND, /* its worker runs it */
+    PAWL__MARKER_DIED,      /* its worker died */
+    PAWL__MARKER_LIVES,     /* its worker goes on, or ended in order */
+    PAWL__MARKER_IN_FLIGHT, /* its worker runs it */
     PAWL__MARKER_UNSURE, /* its worker seems to be dead; its connection may come back, a note may come */
 } pawl__marker_owner;
 
 /* The end of something that was to run alone. */
 typedef enum pawl__isolated_end {
-    PAWL__ISOLATED_NONE,    /* there was nothing */
-    PAWL__ISOLATED_RAN,     /* or it was given up */
-    PAWL__ISOLATED_IN_HAND, /* another worker has it */
-    PAWL__ISOLATED_UNSURE,  /* its worker may have died of it: nobody knows yet */
+    PAWL__ISOLATED_NONE,      /* there was nothing */
+    PAWL__ISOLATED_RAN,       /* or it was given up */
+    PAWL__ISOLATED_IN_FLIGHT, /* another worker has it */
+    PAWL__ISOLATED_UNSURE,    /* its worker may have died of it: nobody knows yet */
 } pawl__isolated_end;
 
 /* The way to go on with something that was claimed among others. */
 typedef enum pawl__marker_verdict {
     PAWL__MARKER_AMONG, /* runs among them */
     PAWL__MARKER_ALONE, /* a suspect, or has deaths */
-    PAWL__MARKER_LATER, /* in hand, or nobody knows yet whether its worker died */
+    PAWL__MARKER_LATER, /* in flight, or nobody knows yet whether its worker died */
 } pawl__marker_verdict;
 
 /* Judges by the stamp and the deaths of the row in memory. A stamp among others whose worker lives is taken out of it: that worker

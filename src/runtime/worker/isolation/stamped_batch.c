@@ -1,10 +1,10 @@
 /* stamped_batch.c - batches of several after a death, each with stamps in its rows.
  *
  *     claim -> look -> a suspect, or deaths ----> all go back; the head runs alone (isolated_run.c)
- *                   -> in hand, or unsure ------> it leaves the batch
+ *                   -> in flight, or unsure ------> it leaves the batch
  *                   -> stamp in one commit -----> claim again by number -> run as a batch
  *
- * The commit of the stamps ends the claims that are locks. Another worker may have a message in hand before it is claimed again;
+ * The commit of the stamps ends the claims that are locks. Another worker may have a message in flight before it is claimed again;
  * its row has the stamp of a worker that lives, which says nothing about it. A stamp is taken out of a row in memory and
  * stays in the store until the row goes, or is written: a retry writes what was there before.
  *
