@@ -556,7 +556,7 @@ static void statements_of_mysql(void **state)
 static void statements_of_mariadb(void **state)
 {
     (void)state;
-    statements_of_dialect("pawl__mariadb_dialect", "mysql"); /* It has the same statements. */
+    statements_of_dialect("pawl__mariadb_dialect", "mysql"); /* MySQL's are the same. */
 }
 #endif
 
