@@ -50,6 +50,14 @@ struct pawl__verb {
     const pawl__report   *reports; /* NULL: none */
 };
 
+/* Reads the words behind the verb into its fields: pawl__options_parse. */
+static inline pawl_code pawl__verb_parse(const pawl__verb *verb, int count, char **words,
+                                         void *fields, pawl_error *error)
+{
+    return pawl__options_parse(verb->name, verb->arguments, verb->options, count, words, fields,
+                               error);
+}
+
 /* The table of main.c, sorted by name. */
 const pawl__verb *pawl__verbs(size_t *count);
 const pawl__verb *pawl__verb_find(const char *name);

@@ -453,8 +453,7 @@ int pawl__help_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.verb = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     help_page to = {.out = stdout, .is_man = fields.is_man};

@@ -11,7 +11,6 @@
 
 #include "base/calm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define EXIT_FINDINGS 1
@@ -66,8 +65,8 @@ static void add_difference(pawl_text line, void *context)
 {
     differences *all = context;
     if (all->code == PAWL_OK)
-        all->code = pawl__doctor_find(all->doctor, "schema", PAWL_FINDING_FAIL, "pawl schema apply",
-                                      "%.*s", PAWL_TEXT_ARGS(line));
+        all->code = pawl__doctor_find(all->doctor, PAWL_FINDING_FAIL, "pawl schema apply", "%.*s",
+                                      PAWL_TEXT_ARGS(line));
 }
 
 static pawl_code check_schema(pawl__doctor *doctor)
@@ -81,9 +80,9 @@ static pawl_code check_schema(pawl__doctor *doctor)
     if (all.code != PAWL_OK || (code == PAWL_ESCHEMA && doctor->found.count > count))
         return all.code;
     if (code == PAWL_OK)
-        return pawl__doctor_find(doctor, "schema", PAWL_FINDING_OK, "",
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
                                  "tables and indexes are those of this pawl");
-    return pawl__doctor_find(doctor, "schema",
+    return pawl__doctor_find(doctor,
                              code == PAWL_EUNSUPPORTED ? PAWL_FINDING_OK : PAWL_FINDING_FAIL, "",
                              "%s", why.text);
 }
@@ -98,9 +97,9 @@ static pawl_code check_driver(pawl__doctor *doctor, const verb_fields *fields)
                                .is_thorough     = fields->is_thorough};
     pawl_code         code = pawl_store_diagnose(doctor->store, &asked, doctor->arena, &rows, &why);
     if (code == PAWL_EUNSUPPORTED)
-        return pawl__doctor_find(doctor, "driver", PAWL_FINDING_OK, "", "%s", why.text);
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%s", why.text);
     if (code != PAWL_OK)
-        return pawl__doctor_find(doctor, "driver", PAWL_FINDING_FAIL, "", "%s", why.text);
+        return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "", "%s", why.text);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         rows.items[i].remedy = pawl__store_command(doctor->at, rows.items[i].remedy, doctor->arena);
         code                 = pawl__doctor_add(doctor, &rows.items[i]);
@@ -111,11 +110,11 @@ static pawl_code check_driver(pawl__doctor *doctor, const verb_fields *fields)
 /* A store that is there but has no tables, or other ones, was connected to. */
 static pawl_code say_closed(pawl__doctor *doctor, pawl_code code, const pawl_error *why)
 {
-    const char *name   = code == PAWL_ESCHEMA   ? "schema"
+    doctor->check      = code == PAWL_ESCHEMA   ? "schema"
                          : code == PAWL_EDENIED ? "rights"
                                                 : "connection";
     const char *remedy = code == PAWL_ESCHEMA ? "pawl schema apply" : "";
-    return pawl__doctor_find(doctor, name, PAWL_FINDING_FAIL, remedy, "%s",
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, remedy, "%s",
                              why->text[0] != '\0' ? why->text : pawl_code_text(code));
 }
 
@@ -127,10 +126,13 @@ static pawl_code look(pawl__doctor *doctor, const verb_fields *fields)
     pawl_code          opened  = pawl_store_open(doctor->at->store, &options, &doctor->store, &why);
     if (opened != PAWL_OK)
         return say_closed(doctor, opened, &why);
-    pawl_code code = pawl__doctor_find(doctor, "connection", PAWL_FINDING_OK, "", "connected to %s",
+    doctor->check  = "connection";
+    pawl_code code = pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "connected to %s",
                                        pawl__masked(doctor->at->store, url, sizeof url));
+    doctor->check  = "schema";
     if (code == PAWL_OK)
         code = check_schema(doctor);
+    doctor->check = "driver";
     if (code == PAWL_OK)
         code = check_driver(doctor, fields);
     return code == PAWL_OK ? pawl__doctor_checks(doctor) : code;
@@ -195,8 +197,7 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
     verb_fields  fields = {.is_json = false};
     pawl_error   error  = PAWL_ERROR_INIT;
     pawl__doctor doctor = {.at = &fields.at, .now = pawl_clock_now(NULL), .error = &error};
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl_code    code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);

@@ -1,6 +1,6 @@
 /* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
- * prints, doctor_checks.c looks at what is in it, doctor_stuck.c at what of it waits for something that
- * fails, doctor_sagas.c at sagas that nothing wakes, doctor_find.c keeps the list.
+ * prints, doctor_find.c keeps the list, doctor_checks.c has the table of situations and looks at what any store has, doctor_stuck.c at what waits for
+ * something that fails, doctor_sagas.c at sagas that nothing wakes.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_doctor.sh
@@ -22,6 +22,7 @@ typedef struct pawl__doctor_seen {
 
 typedef struct pawl__doctor {
     const pawl__store_fields *at;
+    const char               *check; /* name of the one under way */
     pawl_store               *store;
     pawl_arena               *arena;
     pawl_time                 now;
@@ -34,18 +35,20 @@ typedef struct pawl__doctor {
 
 /* Adds a finding that is made; PAWL_ENOMEM also when its text or its remedy has no data. */
 pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
-/* Makes one. `remedy`, a command of pawl without its store, gets the store's options; other
+/* Makes one of the check that is under way. `remedy`, a command of pawl without its store, gets the store's options; other
  * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
-pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
-                            const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
+pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, const char *remedy,
+                            const char *format, ...) PAWL_PRINTF(4, 5);
 /* All checks of what is in the tables. */
 pawl_code pawl__doctor_checks(pawl__doctor *doctor);
 
-/* doctor_stuck.c, doctor_sagas.c */
+/* doctor_stuck.c, doctor_sagas.c: findings alone; the table of doctor_checks.c says what holds where there are none. */
 typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
-pawl__doctor_check pawl__doctor_alarms, pawl__doctor_paused, pawl__doctor_retries,
-    pawl__doctor_sources, pawl__doctor_routes, pawl__doctor_versions;
-pawl__doctor_check pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention;
-pawl__doctor_check pawl__doctor_sagas;
+pawl__doctor_check pawl__doctor_alarms, pawl__doctor_sources, pawl__doctor_routes,
+    pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention, pawl__doctor_sagas;
+/* The same of one queue. */
+typedef pawl_code pawl__doctor_queue_check(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                                           const pawl_queue_stats *queue);
+pawl__doctor_queue_check pawl__doctor_retries, pawl__doctor_versions, pawl__doctor_paused;
 
 #endif

@@ -30,12 +30,10 @@ static pawl_code check_workers(pawl__doctor *doctor, const seen *all)
     for (size_t i = 0; i < all->stats.queue_count; i++)
         waiting += all->stats.queues[i].ready;
     if (all->worker_count > 0)
-        return pawl__doctor_find(doctor, "workers", PAWL_FINDING_OK, "", "%zu live",
-                                 all->worker_count);
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%zu live", all->worker_count);
     if (waiting == 0)
-        return pawl__doctor_find(doctor, "workers", PAWL_FINDING_OK, "",
-                                 "none lives, and nothing is due");
-    return pawl__doctor_find(doctor, "workers", PAWL_FINDING_FAIL, "pawl run APP.so",
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "none lives, and nothing is due");
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                              "none lives, and %s message%s, timeout%s or deliver%s due",
                              pawl__rows_text(waiting, count), plural(waiting), plural(waiting),
                              waiting == 1 ? "y is" : "ies are");
@@ -73,43 +71,25 @@ static bool is_known(const seen *all, pawl_text queue)
     return false;
 }
 
-static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_queue_stats *queue,
-                             bool *is_well)
+static pawl_code check_queue(pawl__doctor *doctor, const seen *all, const pawl_queue_stats *queue)
 {
     char    text[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
     int64_t count = queue->ready + queue->scheduled;
-    *is_well      = count == 0;
     if (count == 0)
         return PAWL_OK;
     if (!is_read(all, queue->queue))
         return pawl__doctor_find(
-            doctor, "queues", PAWL_FINDING_FAIL, "pawl run APP.so",
+            doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
             "queue %.*s has no consumer: %s message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),
             pawl__rows_text(count, rows), plural(count), count == 1 ? "s" : "",
             is_known(all, queue->queue) ? "" : ", and no endpoint of this store ever read it");
     if (queue->ready > 0 && queue->oldest < doctor->now - LATE)
-        return pawl__doctor_find(doctor, "queues", PAWL_FINDING_WARN, "pawl worker list",
+        return pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl worker list",
                                  "queue %.*s: the oldest of %s due message%s is due since %s",
                                  PAWL_TEXT_ARGS(queue->queue), pawl__rows_text(queue->ready, rows),
                                  plural(queue->ready),
                                  pawl__age_text(queue->oldest, doctor->now, text));
-    *is_well = true;
     return PAWL_OK;
-}
-
-static pawl_code check_queues(pawl__doctor *doctor, const seen *all)
-{
-    pawl_code code  = PAWL_OK;
-    bool      right = true;
-    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++) {
-        bool is_well = false;
-        code         = check_queue(doctor, all, &all->stats.queues[i], &is_well);
-        right &= is_well;
-    }
-    if (code == PAWL_OK && right)
-        code = pawl__doctor_find(doctor, "queues", PAWL_FINDING_OK, "",
-                                 "no queue with messages is without a consumer");
-    return code;
 }
 
 /* ---- Timeouts ----------------------------------------------------------- */
@@ -119,16 +99,11 @@ static pawl_code check_timeouts(pawl__doctor *doctor, const seen *all)
     pawl_foreign_rows rows;
     pawl_code         code = pawl_store_timeout_foreign(doctor->store, PAWL_TEXT(""), doctor->now,
                                                         doctor->arena, &rows, doctor->error);
-    if (code == PAWL_EUNSUPPORTED)
-        return PAWL_OK;
     (void)all;
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        code = pawl__doctor_find(doctor, "timeouts", PAWL_FINDING_FAIL, "pawl run APP.so",
+        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                                  "timeouts lead to %.*s, which no endpoint of this store handles",
                                  PAWL_TEXT_ARGS(rows.items[i].destination));
-    if (code == PAWL_OK && rows.count == 0)
-        code = pawl__doctor_find(doctor, "timeouts", PAWL_FINDING_OK, "",
-                                 "each leads to an endpoint of this store");
     return code;
 }
 
@@ -154,7 +129,7 @@ static pawl_code check_orphans(pawl__doctor *doctor, const seen *all)
         for (size_t j = 0; j < i; j++)
             is_first &= !pawl_text_equal(rows.items[j].endpoint, row->endpoint);
         if (is_first && !has_worker(all, row->endpoint))
-            code = pawl__doctor_find(doctor, "outbox", PAWL_FINDING_FAIL, "pawl run APP.so",
+            code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                                      "nobody delivers what endpoint %.*s produced, row %" PRId64
                                      " and others: no worker of it lives",
                                      PAWL_TEXT_ARGS(row->endpoint), row->id);
@@ -165,16 +140,11 @@ static pawl_code check_orphans(pawl__doctor *doctor, const seen *all)
 static pawl_code check_outbox(pawl__doctor *doctor, const seen *all)
 {
     const pawl_stats *stats = &all->stats;
-    size_t            count = doctor->found.count;
     pawl_code         code  = check_orphans(doctor, all);
     if (code == PAWL_OK && stats->outbox_dead > 0)
-        code =
-            pawl__doctor_find(doctor, "outbox", PAWL_FINDING_FAIL, "pawl outbox list --state dead",
-                              "%" PRId64 " row%s dead: not delivered, and not tried again",
-                              stats->outbox_dead, stats->outbox_dead == 1 ? " is" : "s are");
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "outbox", PAWL_FINDING_OK, "",
-                                 "no row is dead, and none is without a worker");
+        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl outbox list --state dead",
+                                 "%" PRId64 " row%s dead: not delivered, and not tried again",
+                                 stats->outbox_dead, stats->outbox_dead == 1 ? " is" : "s are");
     return code;
 }
 
@@ -185,31 +155,57 @@ static pawl_code check_dead(pawl__doctor *doctor, const seen *all)
     char    text[PAWL__SPAN_SIZE];
     int64_t count = all->stats.dead;
     if (count == 0)
-        return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_OK, "", "there is none");
-    return pawl__doctor_find(doctor, "dead_letters", PAWL_FINDING_FAIL, "pawl dead list",
+        return PAWL_OK;
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl dead list",
                              "%s message%s dead-lettered", pawl__rows_text(count, text),
                              count == 1 ? " is" : "s are");
 }
 
 /* ---- All of them -------------------------------------------------------- */
 
-static pawl__doctor_check *const checks[] = {
-    check_workers,
-    check_queues,
-    pawl__doctor_paused,
-    pawl__doctor_alarms,
-    pawl__doctor_retries,
-    pawl__doctor_versions,
-    check_timeouts,
-    check_outbox,
-    pawl__doctor_sources,
-    pawl__doctor_routes,
-    pawl__doctor_retention,
-    pawl__doctor_projections,
-    check_dead,
-    pawl__doctor_partitions,
-    pawl__doctor_sagas,
+/* A situation that somebody may have to deal with. */
+typedef struct situation {
+    const char               *name;
+    pawl__doctor_check       *check;
+    pawl__doctor_queue_check *of_queue; /* in place of `check`: of each queue */
+    const char *well; /* said where nothing is found; NULL: the check says so itself */
+} situation;
+
+static const situation situations[] = {
+    {"workers", check_workers, NULL, NULL},
+    {"queues", NULL, check_queue, "no queue with messages is without a consumer"},
+    {"paused", NULL, pawl__doctor_paused, "no queue that has messages is paused"},
+    {"alarms", pawl__doctor_alarms, NULL,
+     "no endpoint stands still by its breaker, cannot deliver, or cannot clean up"},
+    {"retries", NULL, pawl__doctor_retries, "no message waits to be tried again"},
+    {"versions", NULL, pawl__doctor_versions,
+     "no message waits for a program that reads its version"},
+    {"timeouts", check_timeouts, NULL, "each leads to an endpoint of this store"},
+    {"outbox", check_outbox, NULL, "no row is dead, and none is without a worker"},
+    {"sources", pawl__doctor_sources, NULL, "no row is blocked"},
+    {"routes", pawl__doctor_routes, NULL, "no row waits for a route that is missing"},
+    {"retention", pawl__doctor_retention, NULL,
+     "nothing waits for longer than deduplication records are kept by default"},
+    {"projections", pawl__doctor_projections, NULL, "none fails, and none is far behind"},
+    {"dead_letters", check_dead, NULL, "there is none"},
+    {"partitions", pawl__doctor_partitions, NULL, "no partition of an aggregator is dead"},
+    {"sagas", pawl__doctor_sagas, NULL, NULL},
 };
+
+/* A store that has no such list has no such situation. */
+static pawl_code run(pawl__doctor *doctor, const seen *all, const situation *row)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    doctor->check   = row->name;
+    if (row->check != NULL)
+        code = row->check(doctor, all);
+    for (size_t i = 0; row->of_queue != NULL && code == PAWL_OK && i < all->stats.queue_count; i++)
+        code = row->of_queue(doctor, all, &all->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count && row->well != NULL)
+        code = pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%s", row->well);
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
 
 static pawl_code read_all(pawl__doctor *doctor, seen *all)
 {
@@ -229,10 +225,11 @@ pawl_code pawl__doctor_checks(pawl__doctor *doctor)
 {
     seen      all  = {.workers = NULL};
     pawl_code code = read_all(doctor, &all);
-    for (size_t i = 0; code == PAWL_OK && i < sizeof checks / sizeof checks[0]; i++)
-        code = checks[i](doctor, &all);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof situations / sizeof situations[0]; i++)
+        code = run(doctor, &all, &situations[i]);
     if (code == PAWL_OK || code == PAWL_ENOMEM)
         return code;
-    return pawl__doctor_find(doctor, "store", PAWL_FINDING_FAIL, "", "cannot be read: %s",
+    doctor->check = "store";
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "", "cannot be read: %s",
                              doctor->error->text);
 }

@@ -18,8 +18,8 @@ pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
     return PAWL_OK;
 }
 
-pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding_level level,
-                            const char *remedy, const char *format, ...)
+pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, const char *remedy,
+                            const char *format, ...)
 {
     char    text[PAWL_ERROR_TEXT_SIZE_MAX];
     va_list list;
@@ -27,7 +27,7 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, const char *name, pawl_finding
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
     pawl_finding finding = {
-        .name   = pawl_text_of(name),
+        .name   = pawl_text_of(doctor->check),
         .level  = level,
         .text   = pawl_arena_text(doctor->arena, pawl_text_of(text)),
         .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};

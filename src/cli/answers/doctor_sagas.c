@@ -129,7 +129,7 @@ static pawl_code say_found(pawl__doctor *doctor, const look *it)
                                          PAWL_TEXT_ARGS(pawl__why_word(saga.name, arena)),
                                          PAWL_TEXT_ARGS(doctor->book_options));
     return pawl__doctor_find(
-        doctor, "sagas", PAWL_FINDING_WARN, remedy.data != NULL ? remedy.data : "",
+        doctor, PAWL_FINDING_WARN, remedy.data != NULL ? remedy.data : "",
         "nothing wakes %zu saga%s of %s%s: no timeout, and not saved for longer "
         "than %s (.idle_after); the oldest is %.*s, saved %s",
         it->found, it->found == 1 ? "" : "s", it->saga->saga->name, bound,
@@ -155,7 +155,7 @@ pawl_code pawl__doctor_sagas(pawl__doctor *doctor, const pawl__doctor_seen *all)
     pawl_code           code = PAWL_OK;
     (void)all;
     if (upgrade == NULL)
-        return pawl__doctor_find(doctor, "sagas", PAWL_FINDING_OK, "",
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
                                  "not checked: --app APP.so says how long a saga may be idle");
     for (size_t i = 0; i < upgrade->model_count; i++)
         for (size_t j = 0; code == PAWL_OK && j < upgrade->models[i]->saga_count; j++) {
@@ -167,7 +167,7 @@ pawl_code pawl__doctor_sagas(pawl__doctor *doctor, const pawl__doctor_seen *all)
         }
     if (code != PAWL_OK || doctor->found.count > count)
         return code;
-    return pawl__doctor_find(doctor, "sagas", PAWL_FINDING_OK, "",
+    return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
                              types == 0 ? "no saga of the program has .idle_after"
                                         : "each that was not saved for .idle_after has a timeout");
 }

@@ -47,39 +47,30 @@ static const pawl_queue_message *oldest_of(const pawl_queue_messages *found)
     return oldest;
 }
 
-static pawl_code find_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
+pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                               const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now + 1, .count_max = ROWS_MAX};
     pawl_queue_messages found = {.count = 0};
     char                since[PAWL__SPAN_SIZE], due[PAWL__SPAN_SIZE];
-    pawl_code           code =
+    (void)all;
+    if (queue->retried == 0)
+        return PAWL_OK;
+    pawl_code code =
         pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
     const pawl_queue_message *oldest = code == PAWL_OK ? oldest_of(&found) : NULL;
     if (code != PAWL_OK || oldest == NULL)
-        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+        return code;
     const pawl_message *message = &oldest->row.message;
     return pawl__doctor_find(
-        doctor, "retries", PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
+        doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
         "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, the oldest is %.*s "
         "(%.*s), due %s, tried again %s: %.*s",
         PAWL_TEXT_ARGS(queue->queue), queue->retried, plural(queue->retried),
         queue->retried == 1 ? "s" : "", PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
         pawl__age_text(oldest->row.placed, doctor->now, since),
         pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
-}
-
-pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *all)
-{
-    size_t    count = doctor->found.count;
-    pawl_code code  = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
-        if (all->stats.queues[i].retried > 0)
-            code = find_retries(doctor, &all->stats.queues[i]);
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "retries", PAWL_FINDING_OK, "",
-                                 "no message waits to be tried again");
-    return code;
 }
 
 /* ---- Versions ------------------------------------------------------------ */
@@ -118,8 +109,8 @@ static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen
 }
 
 /* Such messages are due again every few seconds: those that are looked at just now are found as well. */
-static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
-                             const pawl_queue_stats *queue)
+pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                                const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
@@ -127,7 +118,9 @@ static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
     const pawl_queue_message *oldest = NULL;
     size_t                    count  = 0;
     char                      since[PAWL__SPAN_SIZE];
-    pawl_code                 code =
+    if (queue->ready + queue->scheduled == 0)
+        return PAWL_OK;
+    pawl_code code =
         pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
         const pawl_queue_message *message = &found.items[i];
@@ -136,10 +129,10 @@ static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
             oldest = message;
     }
     if (code != PAWL_OK || oldest == NULL)
-        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+        return code;
     pawl_text programs = programs_of(doctor, all, queue->queue);
     return pawl__doctor_find(
-        doctor, "versions", PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
+        doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
         "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
         "does%.*s: the oldest is %.*s (%.*s), due %s: %.*s",
         PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
@@ -148,48 +141,25 @@ static pawl_code find_unread(pawl__doctor *doctor, const pawl__doctor_seen *all,
         pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
 }
 
-pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *all)
-{
-    size_t    count = doctor->found.count;
-    pawl_code code  = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
-        if (all->stats.queues[i].ready + all->stats.queues[i].scheduled > 0)
-            code = find_unread(doctor, all, &all->stats.queues[i]);
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "versions", PAWL_FINDING_OK, "",
-                                 "no message waits for a program that reads its version");
-    return code;
-}
-
 /* ---- Pauses ------------------------------------------------------------- */
 
-static pawl_code find_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)
+pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all,
+                              const pawl_queue_stats *queue)
 {
     char             since[PAWL__SPAN_SIZE];
     pawl_queue_pause pause = {.is_paused = false};
     int64_t          count = queue->ready + queue->scheduled;
+    (void)all;
     pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
                                                  doctor->error);
     if (code != PAWL_OK || !pause.is_paused)
-        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+        return code;
     return pawl__doctor_find(
-        doctor, "paused", PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
+        doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
         "queue %.*s has %" PRId64 " message%s and is paused, since %s, by %.*s%s%.*s",
         PAWL_TEXT_ARGS(queue->queue), count, plural(count),
         pawl__age_text(pause.since, doctor->now, since), PAWL_TEXT_ARGS(pause.by),
         pause.reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
-}
-
-pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all)
-{
-    size_t    count = doctor->found.count;
-    pawl_code code  = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++)
-        code = find_paused(doctor, &all->stats.queues[i]);
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "paused", PAWL_FINDING_OK, "",
-                                 "no queue that has messages is paused");
-    return code;
 }
 
 /* ---- Alarms -------------------------------------------------------------- */
@@ -224,7 +194,7 @@ static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
     pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
                                          PAWL_TEXT_ARGS(alarm->endpoint));
     return pawl__doctor_find(
-        doctor, "alarms", PAWL_FINDING_WARN,
+        doctor, PAWL_FINDING_WARN,
         stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
         "endpoint %.*s %s, since %s: %.*s; %s", PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
         PAWL_TEXT_ARGS(alarm->text), row->then);
@@ -237,11 +207,7 @@ pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all
     (void)all;
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         code = find_alarm(doctor, &rows.items[i]);
-    if (code == PAWL_OK && rows.count == 0)
-        code = pawl__doctor_find(
-            doctor, "alarms", PAWL_FINDING_OK, "",
-            "no endpoint stands still by its breaker, cannot deliver, or cannot clean up");
-    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    return code;
 }
 
 /* ---- Sources and routes ------------------------------------------------- */
@@ -269,7 +235,7 @@ static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows,
         return code;
     snprintf(remedy, sizeof remedy, "pawl why %" PRId64, blocker != 0 ? blocker : row->id);
     return pawl__doctor_find(
-        doctor, "sources", PAWL_FINDING_WARN, remedy,
+        doctor, PAWL_FINDING_WARN, remedy,
         "%" PRId64 " row%s behind an earlier one of the ordering key %.*s: %.*s", count,
         count == 1 ? " waits" : "s wait", PAWL_TEXT_ARGS(row->source), PAWL_TEXT_ARGS(next));
 }
@@ -280,7 +246,7 @@ pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *al
     size_t           named = 0;
     pawl_code        code  = PAWL_OK;
     if (all->stats.outbox_blocked == 0)
-        return pawl__doctor_find(doctor, "sources", PAWL_FINDING_OK, "", "no row is blocked");
+        return PAWL_OK;
     code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
                                   &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++)
@@ -318,7 +284,7 @@ static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
     pawl_text option =
         pawl_arena_printf(doctor->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
     return pawl__doctor_find(
-        doctor, "routes", PAWL_FINDING_FAIL, command(doctor, "pawl run APP.so --route", option),
+        doctor, PAWL_FINDING_FAIL, command(doctor, "pawl run APP.so --route", option),
         "endpoint %.*s has no route named %.*s: row %" PRId64
         " and others for it are not delivered",
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
@@ -328,9 +294,8 @@ pawl_code pawl__doctor_routes(pawl__doctor *doctor, const pawl__doctor_seen *all
 {
     const pawl_outbox_query tried = {
         .states = 1U << PAWL_OUTBOX_PENDING, .attempts_min = 1, .count_max = ROWS_MAX};
-    pawl_outbox_rows rows  = {.count = 0};
-    size_t           count = doctor->found.count;
-    pawl_code        code  = PAWL_OK;
+    pawl_outbox_rows rows = {.count = 0};
+    pawl_code        code = PAWL_OK;
     if (all->stats.outbox_pending > 0)
         code = pawl_store_outbox_find(doctor->store, &tried, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
@@ -340,11 +305,6 @@ pawl_code pawl__doctor_routes(pawl__doctor *doctor, const pawl__doctor_seen *all
         if (code == PAWL_OK && is_missing)
             code = find_route(doctor, &rows.items[i]);
     }
-    if (code == PAWL_EUNSUPPORTED)
-        return PAWL_OK;
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "routes", PAWL_FINDING_OK, "",
-                                 "no row waits for a route that is missing");
     return code;
 }
 
@@ -355,8 +315,7 @@ static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *r
     char                           since[PAWL__SPAN_SIZE];
     const pawl_projection_failure *failure = &row->failure;
     return pawl__doctor_find(
-        doctor, "projections", PAWL_FINDING_FAIL,
-        command(doctor, "pawl projection restart", row->name),
+        doctor, PAWL_FINDING_FAIL, command(doctor, "pawl projection restart", row->name),
         "projection %.*s fails at event %" PRId64 " (%.*s of stream %.*s), first %s: %.*s: %.*s",
         PAWL_TEXT_ARGS(row->name), failure->position, PAWL_TEXT_ARGS(failure->type),
         PAWL_TEXT_ARGS(failure->stream), pawl__age_text(failure->since, doctor->now, since),
@@ -365,26 +324,20 @@ static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *r
 
 pawl_code pawl__doctor_projections(pawl__doctor *doctor, const pawl__doctor_seen *all)
 {
-    pawl_projection_rows rows  = {.count = 0};
-    size_t               count = doctor->found.count;
+    pawl_projection_rows rows = {.count = 0};
     pawl_code            code =
         pawl_store_projection_list(doctor->store, doctor->now, doctor->arena, &rows, doctor->error);
     (void)all;
-    if (code == PAWL_EUNSUPPORTED)
-        return PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_projection_row *row = &rows.items[i];
         if (row->failure.position != 0)
             code = find_failing(doctor, row);
         else if (row->lag >= LAG_MAX)
-            code = pawl__doctor_find(doctor, "projections", PAWL_FINDING_WARN,
+            code = pawl__doctor_find(doctor, PAWL_FINDING_WARN,
                                      command(doctor, "pawl projection show", row->name),
                                      "projection %.*s is %" PRId64 " events behind",
                                      PAWL_TEXT_ARGS(row->name), row->lag);
     }
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(doctor, "projections", PAWL_FINDING_OK, "",
-                                 "none fails, and none is far behind");
     return code;
 }
 
@@ -395,23 +348,20 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
     int64_t                    count = all->stats.flushes_dead;
     pawl_code                  code  = PAWL_OK;
     if (count == 0)
-        return pawl__doctor_find(doctor, "partitions", PAWL_FINDING_OK, "",
-                                 "no partition of an aggregator is dead");
+        return PAWL_OK;
     code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_partition_row *row = &rows.items[i];
-        code                          = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
-                                                          command(doctor, "pawl aggregator run-now", row->partition),
-                                                          "partition %.*s is dead after %d flush%s: the %" PRId64
-                                                          " message%s that it collected stay%s: %.*s",
-                                                          PAWL_TEXT_ARGS(row->partition), (int)row->attempts,
-                                 row->attempts == 1 ? "" : "es", row->count, plural(row->count),
-                                 row->count == 1 ? "s" : "", PAWL_TEXT_ARGS(row->error));
+        code                          = pawl__doctor_find(
+                                     doctor, PAWL_FINDING_FAIL, command(doctor, "pawl aggregator run-now", row->partition),
+                                     "partition %.*s is dead after %d flush%s: the %" PRId64
+                                     " message%s that it collected stay%s: %.*s",
+                                     PAWL_TEXT_ARGS(row->partition), (int)row->attempts, row->attempts == 1 ? "" : "es",
+                                     row->count, plural(row->count), row->count == 1 ? "s" : "", PAWL_TEXT_ARGS(row->error));
     }
     if (code == PAWL_OK && count > (int64_t)rows.count)
-        code = pawl__doctor_find(doctor, "partitions", PAWL_FINDING_FAIL,
-                                 "pawl aggregator list --dead", "%" PRId64 " more are dead",
-                                 count - (int64_t)rows.count);
+        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl aggregator list --dead",
+                                 "%" PRId64 " more are dead", count - (int64_t)rows.count);
     return code;
 }
 
@@ -421,12 +371,11 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
 pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *all)
 {
     char      span[PAWL__SPAN_SIZE];
-    size_t    count = doctor->found.count;
     pawl_time limit = doctor->now - RETENTION;
     pawl_code code  = PAWL_OK;
     if (all->stats.outbox_oldest != 0 && all->stats.outbox_oldest < limit)
         code = pawl__doctor_find(
-            doctor, "retention", PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
+            doctor, PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
             "the oldest pending outbox row is from %s: a receiver whose deduplication records are swept after 7 d, "
             "the default of --inbox-retention, does not know a second copy of it",
             pawl__age_text(all->stats.outbox_oldest, doctor->now, span));
@@ -434,16 +383,11 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *
         const pawl_queue_stats *queue = &all->stats.queues[i];
         if (queue->retried > 0 && queue->retried_since < limit)
             code = pawl__doctor_find(
-                doctor, "retention", PAWL_FINDING_WARN,
-                command(doctor, "pawl queue peek", queue->queue),
+                doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue peek", queue->queue),
                 "queue %.*s: a message that is tried again was due %s, longer than deduplication "
                 "records are kept by default: --inbox-retention must be longer than all retries",
                 PAWL_TEXT_ARGS(queue->queue),
                 pawl__age_text(queue->retried_since, doctor->now, span));
     }
-    if (code == PAWL_OK && doctor->found.count == count)
-        code = pawl__doctor_find(
-            doctor, "retention", PAWL_FINDING_OK, "",
-            "nothing waits for longer than deduplication records are kept by default");
     return code;
 }

@@ -223,8 +223,7 @@ int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.is_json = false};
     pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = check(&fields, &error);
     if (code != PAWL_OK)

@@ -54,53 +54,17 @@ pawl_code pawl__actions_read(const pawl_event_rows *events, const char *prefix, 
     return PAWL_OK;
 }
 
-static pawl__view view_on(const pawl__view *view)
+pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions)
 {
-    pawl__view on = *view;
-    on.columns    = pawl__action_columns;
-    on.row_size   = sizeof(pawl__action_row);
-    return on;
-}
-
-pawl_code pawl__actions_print(const pawl__view *view, const pawl__action_rows *actions,
-                              pawl_error *error)
-{
-    pawl__view on = view_on(view);
-    if (actions->count == 0)
-        return PAWL_OK;
-    fputc('\n', view->out);
-    return pawl__rows_print(&on, actions->items, actions->count, error);
-}
-
-pawl_code pawl__actions_json(const pawl__view *view, yyjson_mut_doc *doc,
-                             const pawl__action_rows *actions, pawl_error *error)
-{
-    pawl__view on = view_on(view);
-    return pawl__rows_json(&on, doc, "actions", actions->items, actions->count, error);
-}
-
-static pawl_code show_json(const pawl__view *view, const void *row,
-                           const pawl__action_rows *actions, pawl_error *error)
-{
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL && row != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__actions_json(view, doc, actions, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
+    return (pawl__inner_rows){"actions", pawl__action_columns, sizeof *actions->items,
+                              actions->items, actions->count};
 }
 
 pawl_code pawl__actions_show(const pawl__view *view, const void *row,
                              const pawl__action_rows *actions, pawl_error *error)
 {
-    if (view->is_json)
-        return show_json(view, row, actions, error);
-    pawl_code code = row != NULL ? pawl__row_page(view, row, error) : PAWL_OK;
-    return code == PAWL_OK ? pawl__actions_print(view, actions, error) : code;
+    const pawl__inner_rows inner = pawl__actions_inner(actions);
+    return pawl__row_show(view, row, &inner, 1, error);
 }
 
 pawl_code pawl__reason_check(const char *reason, pawl_error *error)

@@ -25,15 +25,9 @@ extern const pawl__column pawl__action_columns[];
 /* Reads the actions out of their events, whose types begin with the prefix: "pawl.dead_". */
 pawl_code pawl__actions_read(const pawl_event_rows *events, const char *prefix, pawl_arena *arena,
                              pawl__action_rows *actions, pawl_error *error);
-/* Prints the actions of a shown thing in the manner of `view`: behind an empty line. */
-pawl_code pawl__actions_print(const pawl__view *view, const pawl__action_rows *actions,
-                              pawl_error *error);
-/* Adds them to the object as "actions". */
-pawl_code pawl__actions_json(const pawl__view *view, yyjson_mut_doc *doc,
-                             const pawl__action_rows *actions, pawl_error *error);
-
-/* Prints a thing with its actions, as an object or as a page. `row` NULL: it is gone, and only what was
- * done with it is told. */
+/* The actions as inner rows of the thing that is shown. */
+pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
+/* Prints a thing with its actions alone. `row` NULL: it is gone, and only what was done with it is told. */
 pawl_code pawl__actions_show(const pawl__view *view, const void *row,
                              const pawl__action_rows *actions, pawl_error *error);
 

@@ -98,6 +98,28 @@ typedef struct pawl__argument {
     bool                     is_list;
 } pawl__argument;
 
+/* The actions of a verb as one list, a row each: X(LIST, "list", words behind it, its help, its function). It becomes the
+ * numbers ACTION_LIST ..., the words and the help's rows, and in front of the verb's function the functions. */
+#define PAWL__ACTION_NUMBER(id, name, words, help, look) ACTION_##id,
+#define PAWL__ACTION_NAME(id, name, words, help, look) name,
+#define PAWL__ACTION_LINE(id, name, words, help, look) {words, help},
+#define PAWL__ACTION_LOOK(id, name, words, help, look) look,
+#define PAWL__ACTIONS(list)                                                         \
+    enum { list(PAWL__ACTION_NUMBER) };                                             \
+    static const char *const       action_names[] = {list(PAWL__ACTION_NAME) NULL}; \
+    static const pawl__choice_line action_lines[] = {list(PAWL__ACTION_LINE)};
+#define PAWL__ACTION_LOOKS(list)                                           \
+    static pawl__look_fn *look_of(const char *action)                      \
+    {                                                                      \
+        static pawl__look_fn *const looks[] = {list(PAWL__ACTION_LOOK)};   \
+        return looks[pawl__choice_of(action_names, pawl_text_of(action))]; \
+    }
+#define PAWL__ARGUMENT_ACTION(fields, member)                                          \
+    {                                                                                  \
+        .name = "ACTION", .offset = offsetof(fields, member), .choices = action_names, \
+        .lines = action_lines                                                          \
+    }
+
 /* Fills `fields`, with the defaults first. PAWL_EINVAL names the wrong word and the nearest valid ones. */
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,

@@ -464,15 +464,55 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
     return say_rest(view, is_default && count == wanted, page, context, error);
 }
 
-pawl_code pawl__rows_json(const pawl__view *view, yyjson_mut_doc *doc, const char *key,
-                          const void *rows, size_t count, pawl_error *error)
+/* ---- One row ----------------------------------------------------------------- */
+
+static pawl__view view_on(const pawl__view *view, const pawl__inner_rows *inner)
 {
-    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), key);
-    pawl_code       code = list != NULL
-                               ? PAWL_OK
-                               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the %s", key);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__row_json(view, doc, yyjson_mut_arr_add_obj(doc, list),
-                              (const char *)rows + i * view->row_size, error);
+    pawl__view on = *view;
+    on.columns    = inner->columns;
+    on.row_size   = inner->row_size;
+    return on;
+}
+
+static pawl_code add_inner(const pawl__view *view, yyjson_mut_doc *doc,
+                           const pawl__inner_rows *inner, pawl_error *error)
+{
+    pawl__view      on   = view_on(view, inner);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), inner->key);
+    pawl_code       code = list != NULL ? PAWL_OK : no_memory(error);
+    for (size_t i = 0; code == PAWL_OK && i < inner->count; i++)
+        code = pawl__row_json(&on, doc, yyjson_mut_arr_add_obj(doc, list),
+                              (const char *)inner->rows + i * inner->row_size, error);
+    return code;
+}
+
+static pawl_code show_object(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
+                             size_t inner_count, pawl_error *error)
+{
+    yyjson_mut_doc *doc  = pawl__json_create();
+    pawl_code       code = doc != NULL ? PAWL_OK : no_memory(error);
+    if (code == PAWL_OK && row != NULL)
+        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
+    for (size_t i = 0; code == PAWL_OK && i < inner_count; i++)
+        code = add_inner(view, doc, &inner[i], error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
+                         size_t inner_count, pawl_error *error)
+{
+    if (view->is_json)
+        return show_object(view, row, inner, inner_count, error);
+    pawl_code code = row != NULL ? pawl__row_page(view, row, error) : PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < inner_count; i++) {
+        pawl__view on = view_on(view, &inner[i]);
+        if (inner[i].count == 0)
+            continue;
+        fputc('\n', view->out);
+        code = pawl__rows_print(&on, inner[i].rows, inner[i].count, error);
+    }
     return code;
 }

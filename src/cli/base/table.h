@@ -96,9 +96,19 @@ pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *er
 /* Adds the keys of one row to a JSON object. PAWL_ENOMEM. */
 pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
                          const void *row, pawl_error *error);
-/* Adds rows to the document as the list `key`. PAWL_ENOMEM. */
-pawl_code pawl__rows_json(const pawl__view *view, yyjson_mut_doc *doc, const char *key,
-                          const void *rows, size_t count, pawl_error *error);
+/* Rows that belong to a shown one: "history", "actions". */
+typedef struct pawl__inner_rows {
+    const char         *key;
+    const pawl__column *columns;
+    size_t              row_size;
+    const void         *rows;
+    size_t              count;
+} pawl__inner_rows;
+
+/* Prints a row with its inner rows: as one object, or as a page with a table behind it for each that has some. `row` NULL: it
+ * is gone, and only the inner rows are left. PAWL_ENOMEM. */
+pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
+                         size_t inner_count, pawl_error *error);
 
 /* Gives the rows behind those that it gave before, at most count_max; fewer only at the end. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,

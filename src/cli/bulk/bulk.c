@@ -13,23 +13,18 @@
 
 /* ---- Words --------------------------------------------------------------------- */
 
-enum { ACTION_LIST, ACTION_RUN, ACTION_SHOW, ACTION_START, ACTION_STOP };
-static const char *const       action_names[] = {"list", "run", "show", "start", "stop", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "the actions, the newest first, and how far each is"},
-    {"ID", "work it off, from where it stands, until it is finished or stopped"},
-    {"ID", "one of them, and its course"},
-    {"-- VERB ACTION ...",
-     "freeze a selection: dead retry|discard or queue purge|move, with their options"},
-    {"ID", "do no more of it; what was done stays"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                             \
+    X(LIST, "list", "", "the actions, the newest first, and how far each is", list)            \
+    X(RUN, "run", "ID", "work it off, from where it stands, until it is finished or stopped",  \
+      pawl__bulk_run)                                                                          \
+    X(SHOW, "show", "ID", "one of them, and its course", show)                                 \
+    X(START, "start", "-- VERB ACTION ...",                                                    \
+      "freeze a selection: dead retry|discard or queue purge|move, with their options", start) \
+    X(STOP, "stop", "ID", "do no more of it; what was done stays", stop)
+PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__bulk_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(pawl__bulk_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(pawl__bulk_fields, action),
     {.name        = "WORD",
      .offset      = offsetof(pawl__bulk_fields, words),
      .is_optional = true,
@@ -294,30 +289,24 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
 {
-    static pawl__look_fn *const looks[] = {[ACTION_LIST]  = list,
-                                           [ACTION_RUN]   = pawl__bulk_run,
-                                           [ACTION_SHOW]  = show,
-                                           [ACTION_START] = start,
-                                           [ACTION_STOP]  = stop};
-    pawl__bulk_fields           fields  = {.action = NULL};
-    pawl_error                  error   = PAWL_ERROR_INIT;
-    size_t                      i       = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl__bulk_fields fields = {.action = NULL};
+    pawl_error        error  = PAWL_ERROR_INIT;
+    pawl_code         code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = pawl__reason_check(fields.reason, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.action) != 0)
-        i++;
-    size_t wanted = i == ACTION_LIST ? 0 : 1;
-    if (code == PAWL_OK && i != ACTION_START && fields.words.count != wanted)
+    pawl__look_fn *const look   = code == PAWL_OK ? look_of(fields.action) : NULL;
+    size_t               wanted = look == list ? 0 : 1;
+    if (code == PAWL_OK && look != start && fields.words.count != wanted)
         code = pawl_error_set(&error, PAWL_EINVAL, "pawl bulk %s needs %s", fields.action,
                               wanted == 0 ? "options, no words" : "one ID");
-    if (code == PAWL_OK && i == ACTION_START &&
+    if (code == PAWL_OK && look == start &&
         pawl__bulk_kind_find(fields.words.items, fields.words.count, &error) == NULL)
         code = error.code;
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, looks[i], &fields);
+    return pawl__store_look(&fields.at, look, &fields);
 }

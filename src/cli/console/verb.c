@@ -156,8 +156,7 @@ int pawl__console_verb(const pawl__verb *verb, int count, char **words)
                              .is_free = PTHREAD_COND_INITIALIZER,
                              .is_news = PTHREAD_COND_INITIALIZER,
                              .is_bulk = PTHREAD_COND_INITIALIZER};
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl_code     code    = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
     if (code != PAWL_OK)

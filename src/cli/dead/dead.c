@@ -12,16 +12,18 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_DISCARD, ACTION_EDIT, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
-static const char *const       action_names[] = {"discard", "edit", "list", "retry", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"ID ...", "discard dead letters for good; --all and the options of list: those that match"},
-    {"ID", "retry it with another body, that of --body-file"},
-    {"", "the dead letters, the oldest first, and the error of each"},
-    {"ID ...", "send them to their queues again; --all and the options of list: those that match"},
-    {"ID", "one dead letter, each run of its handler, and what operators did with it"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                            \
+    X(DISCARD, "discard", "ID ...",                                                           \
+      "discard dead letters for good; --all and the options of list: those that match",       \
+      pawl__dead_settle)                                                                      \
+    X(EDIT, "edit", "ID", "retry it with another body, that of --body-file", pawl__dead_edit) \
+    X(LIST, "list", "", "the dead letters, the oldest first, and the error of each", list)    \
+    X(RETRY, "retry", "ID ...",                                                               \
+      "send them to their queues again; --all and the options of list: those that match",     \
+      pawl__dead_settle)                                                                      \
+    X(SHOW, "show", "ID",                                                                     \
+      "one dead letter, each run of its handler, and what operators did with it", show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
@@ -30,10 +32,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__dead_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(pawl__dead_fields, words.action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(pawl__dead_fields, words.action),
     {.name        = "ID",
      .offset      = offsetof(pawl__dead_fields, words.ids),
      .is_optional = true,
@@ -350,15 +349,6 @@ typedef struct past {
     pawl__action_rows actions;
 } past;
 
-static pawl_text member_of(yyjson_val *object, const char *key, pawl_arena *arena)
-{
-    yyjson_val *value = yyjson_obj_get(object, key);
-    const char *text  = yyjson_get_str(value);
-    return text == NULL
-               ? (pawl_text){0}
-               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
-}
-
 /* A history that another program wrote, and that is no such array, is no runs. */
 static pawl_code read_runs(pawl_text history, pawl_arena *arena, past *found, pawl_error *error)
 {
@@ -371,9 +361,9 @@ static pawl_code read_runs(pawl_text history, pawl_arena *arena, past *found, pa
         {
             found->runs[found->run_count++] =
                 (run_row){.attempt = yyjson_get_sint(yyjson_obj_get(run, "attempt")),
-                          .at      = member_of(run, "at", arena),
-                          .code    = member_of(run, "code", arena),
-                          .error   = member_of(run, "error", arena)};
+                          .at      = pawl__json_text(run, "at", arena),
+                          .code    = pawl__json_text(run, "code", arena),
+                          .error   = pawl__json_text(run, "error", arena)};
         }
     yyjson_doc_free(doc);
     return found->runs != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
@@ -408,47 +398,14 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
     return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
-static pawl__view view_on(const pawl__view *view, const pawl__column *columns, size_t row_size)
-{
-    pawl__view on = *view;
-    on.columns    = columns;
-    on.row_size   = row_size;
-    return on;
-}
-
 /* `shown` NULL: the letter is gone. */
-static pawl_code print_object(const pawl__view *view, const shown_letter *shown, const past *of,
-                              pawl_error *error)
-{
-    pawl__view      runs = view_on(view, run_columns, sizeof *of->runs);
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL && shown != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__rows_json(&runs, doc, "history", of->runs, of->run_count, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__actions_json(view, doc, &of->actions, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
 static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, const past *of,
                              pawl_error *error)
 {
-    pawl__view runs = view_on(view, run_columns, sizeof *of->runs);
-    pawl_code  code = PAWL_OK;
-    if (view->is_json)
-        return print_object(view, shown, of, error);
-    if (shown != NULL)
-        code = pawl__row_page(view, shown, error);
-    if (code == PAWL_OK && of->run_count > 0) {
-        fputc('\n', view->out);
-        code = pawl__rows_print(&runs, of->runs, of->run_count, error);
-    }
-    return code == PAWL_OK ? pawl__actions_print(view, &of->actions, error) : code;
+    const pawl__inner_rows inner[] = {
+        {"history", run_columns, sizeof *of->runs, of->runs, of->run_count},
+        pawl__actions_inner(&of->actions)};
+    return pawl__row_show(view, shown, inner, 2, error);
 }
 
 /* A letter that is gone is still told of, when its endpoint is named: what was done with it. */
@@ -504,19 +461,14 @@ static pawl_code check_ids(const pawl__dead_fields *fields, pawl_error *error)
     return code != PAWL_OK || is_list || is_show ? code : pawl__dead_settle_check(fields, error);
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {[ACTION_DISCARD] = pawl__dead_settle,
-                                    [ACTION_EDIT]    = pawl__dead_edit,
-                                    [ACTION_LIST]    = list,
-                                    [ACTION_RETRY]   = pawl__dead_settle,
-                                    [ACTION_SHOW]    = show};
-    pawl__dead_fields    fields  = {.words.verb = "dead"};
-    pawl_dead_query      query;
-    pawl_error           error = PAWL_ERROR_INIT;
-    size_t               i     = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl__dead_fields fields = {.words.verb = "dead"};
+    pawl_dead_query   query;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_code         code  = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = check_ids(&fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
@@ -525,10 +477,9 @@ int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
         code = check_saga(&fields, &error);
     if (code == PAWL_OK && fields.saga != NULL)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
-        i++;
-    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
-                                    : pawl__fail(code, &error);
+    int exit_code = code == PAWL_OK
+                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
+                        : pawl__fail(code, &error);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

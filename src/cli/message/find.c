@@ -397,8 +397,7 @@ int pawl__find_verb(const pawl__verb *verb, int count, char **words)
     search      it     = {.fields = &fields, .cursor = {.now = pawl_clock_now(NULL)}};
     search     *found  = &it;
     pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = check_words(&it, &error);

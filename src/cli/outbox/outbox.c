@@ -12,15 +12,16 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum { ACTION_DISCARD, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
-static const char *const       action_names[] = {"discard", "list", "retry", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"ID ...", "give dead rows up; --all and the options of list: those that match"},
-    {"", "the rows by number: where each goes, in which state it is, how often it was tried"},
-    {"ID ...", "deliver dead rows again; --all and the options of list: those that match"},
-    {"ID", "one row, what happens next, and what each attempt came to"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                               \
+    X(DISCARD, "discard", "ID ...",                                                              \
+      "give dead rows up; --all and the options of list: those that match", pawl__outbox_reset)  \
+    X(LIST, "list", "",                                                                          \
+      "the rows by number: where each goes, in which state it is, how often it was tried", list) \
+    X(RETRY, "retry", "ID ...",                                                                  \
+      "deliver dead rows again; --all and the options of list: those that match",                \
+      pawl__outbox_reset)                                                                        \
+    X(SHOW, "show", "ID", "one row, what happens next, and what each attempt came to", show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
@@ -28,10 +29,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_MANY (FOR_LIST | FOR_RESET)
 
 const pawl__argument pawl__outbox_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(pawl__outbox_fields, words.action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(pawl__outbox_fields, words.action),
     {.name        = "ID|DISPATCH-ID",
      .offset      = offsetof(pawl__outbox_fields, words.ids),
      .is_optional = true,
@@ -425,37 +423,6 @@ pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code print_object(const pawl__view *view, const pawl__view *history,
-                              const shown_row *shown, const pawl_attempt_rows *attempts,
-                              pawl_error *error)
-{
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc == NULL)
-        return pawl__json_print(doc, view->out, error);
-    pawl_code code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), shown, error);
-    if (code == PAWL_OK)
-        code = pawl__rows_json(history, doc, "history", attempts->items, attempts->count, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
-static pawl_code print_shown(const pawl__view *view, const shown_row *shown,
-                             const pawl_attempt_rows *attempts, pawl_error *error)
-{
-    pawl__view history = *view;
-    history.columns    = attempt_columns;
-    history.row_size   = sizeof(pawl_attempt_row);
-    if (view->is_json)
-        return print_object(view, &history, shown, attempts, error);
-    pawl_code code = pawl__row_page(view, shown, error);
-    if (code != PAWL_OK || attempts->count == 0)
-        return code;
-    fputc('\n', view->out);
-    return pawl__rows_print(&history, attempts->items, attempts->count, error);
-}
-
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__outbox_fields *fields   = context;
@@ -472,7 +439,9 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = show_rows(fields, store, &row, 1, arena, &shown, error);
     if (code == PAWL_OK)
         code = pawl__outbox_next(store, &row, view.now, arena, &shown->next, &blocker, error);
-    return code == PAWL_OK ? print_shown(&view, shown, &attempts, error) : code;
+    const pawl__inner_rows history = {"history", attempt_columns, sizeof(pawl_attempt_row),
+                                      attempts.items, attempts.count};
+    return code == PAWL_OK ? pawl__row_show(&view, shown, &history, 1, error) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -492,28 +461,23 @@ static pawl_code check_ids(const pawl__outbox_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {[ACTION_DISCARD] = pawl__outbox_reset,
-                                    [ACTION_LIST]    = list,
-                                    [ACTION_RETRY]   = pawl__outbox_reset,
-                                    [ACTION_SHOW]    = show};
-    pawl__outbox_fields  fields  = {.words.verb = "outbox"};
-    pawl_outbox_query    query;
-    pawl_error           error = PAWL_ERROR_INIT;
-    size_t               i     = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl__outbox_fields fields = {.words.verb = "outbox"};
+    pawl_outbox_query   query;
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_code           code  = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = check_ids(&fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
         code = pawl__outbox_query(&fields, &query, &error);
     if (code == PAWL_OK)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
-        i++;
-    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
-                                    : pawl__fail(code, &error);
+    int exit_code = code == PAWL_OK
+                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
+                        : pawl__fail(code, &error);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -19,24 +19,21 @@ typedef struct verb_fields {
     bool               is_agreed, is_json, while_read;
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_REBUILD, ACTION_RESTART, ACTION_SHOW };
-static const char *const       action_names[] = {"list", "rebuild", "restart", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "how far each is, how much is behind it, and the error of one that fails"},
-    {"NAME", "read all events again, or those from --from on"},
-    {"NAME", "try the event that it fails at now, not at the end of its pause"},
-    {"NAME", "one projection, what happens next, and what operators did with it"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                                 \
+    X(LIST, "list", "", "how far each is, how much is behind it, and the error of one that fails", \
+      list)                                                                                        \
+    X(REBUILD, "rebuild", "NAME", "read all events again, or those from --from on", rebuild)       \
+    X(RESTART, "restart", "NAME",                                                                  \
+      "try the event that it fails at now, not at the end of its pause", restart)                  \
+    X(SHOW, "show", "NAME", "one projection, what happens next, and what operators did with it",   \
+      show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_REBUILD (1U << ACTION_REBUILD)
 #define FOR_ACTIONS (1U << ACTION_REBUILD | 1U << ACTION_RESTART)
 
 const pawl__argument pawl__projection_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "NAME",
      .offset      = offsetof(verb_fields, name),
      .is_optional = true,
@@ -325,27 +322,21 @@ static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error 
     return pawl__text_check("NAME", fields->name, error);
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
 {
-    static pawl__look_fn *const actions[] = {[ACTION_LIST]    = list,
-                                             [ACTION_REBUILD] = rebuild,
-                                             [ACTION_RESTART] = restart,
-                                             [ACTION_SHOW]    = show};
-    verb_fields                 fields    = {.action = NULL};
-    pawl_error                  error     = PAWL_ERROR_INIT;
-    size_t                      action    = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    verb_fields fields = {.action = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK) {
-        action = pawl__choice_of(action_names, pawl_text_of(fields.action));
-        code   = check_name(&fields, action == ACTION_LIST, &error);
-    }
+    if (code == PAWL_OK)
+        code = check_name(&fields, look_of(fields.action) == list, &error);
     if (code == PAWL_OK)
         code = pawl__reason_check(fields.reason, &error);
     if (code == PAWL_OK)
         code = check_from(fields.from, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, actions[action], &fields);
+    return pawl__store_look(&fields.at, look_of(fields.action), &fields);
 }

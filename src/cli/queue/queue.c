@@ -11,37 +11,27 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum {
-    ACTION_LIST,
-    ACTION_MOVE,
-    ACTION_PAUSE,
-    ACTION_PEEK,
-    ACTION_PURGE,
-    ACTION_RESUME,
-    ACTION_SHOW
-};
-static const char *const       action_names[] = {"list",  "move",   "pause", "peek",
-                                                 "purge", "resume", "show",  NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "all queues: how many messages, the oldest, who reads them, what is paused"},
-    {"QUEUE TO", "put its messages into another queue, with their ids, in their order"},
-    {"QUEUE", "stop the work on it, in all processes, until it is resumed"},
-    {"QUEUE", "its messages in the order in which they are handled, and what each waits for"},
-    {"QUEUE", "make dead letters of its messages; with --discard delete them"},
-    {"QUEUE", "go on with one that is paused"},
-    {"QUEUE", "one queue, what happens next, and what operators did with it"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                              \
+    X(LIST, "list", "",                                                                         \
+      "all queues: how many messages, the oldest, who reads them, what is paused", list)        \
+    X(MOVE, "move", "QUEUE TO",                                                                 \
+      "put its messages into another queue, with their ids, in their order", pawl__queue_take)  \
+    X(PAUSE, "pause", "QUEUE", "stop the work on it, in all processes, until it is resumed",    \
+      pawl__queue_settle)                                                                       \
+    X(PEEK, "peek", "QUEUE",                                                                    \
+      "its messages in the order in which they are handled, and what each waits for", peek)     \
+    X(PURGE, "purge", "QUEUE", "make dead letters of its messages; with --discard delete them", \
+      pawl__queue_take)                                                                         \
+    X(RESUME, "resume", "QUEUE", "go on with one that is paused", pawl__queue_settle)           \
+    X(SHOW, "show", "QUEUE", "one queue, what happens next, and what operators did with it", show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_PEEK (1U << ACTION_PEEK)
 #define FOR_TAKE (1U << ACTION_MOVE | 1U << ACTION_PURGE)
 #define FOR_CHANGE (1U << ACTION_PAUSE | 1U << ACTION_RESUME | FOR_TAKE)
 
 const pawl__argument pawl__queue_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(pawl__queue_fields, words.action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(pawl__queue_fields, words.action),
     {.name        = "QUEUE",
      .offset      = offsetof(pawl__queue_fields, queue),
      .is_optional = true,
@@ -402,25 +392,16 @@ static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error
     return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {[ACTION_LIST]   = list,
-                                    [ACTION_MOVE]   = pawl__queue_take,
-                                    [ACTION_PURGE]  = pawl__queue_take,
-                                    [ACTION_PAUSE]  = pawl__queue_settle,
-                                    [ACTION_PEEK]   = peek,
-                                    [ACTION_RESUME] = pawl__queue_settle,
-                                    [ACTION_SHOW]   = show};
-    pawl__queue_fields   fields  = {.words = {.verb = "queue", .is_all = true}};
-    pawl_error           error   = PAWL_ERROR_INIT;
-    size_t               i       = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl__queue_fields fields = {.words = {.verb = "queue", .is_all = true}};
+    pawl_error         error  = PAWL_ERROR_INIT;
+    pawl_code          code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = check_words(&fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    while (strcmp(action_names[i], fields.words.action) != 0)
-        i++;
-    return pawl__store_look(&fields.at, looks[i], &fields);
+    return pawl__store_look(&fields.at, look_of(fields.words.action), &fields);
 }

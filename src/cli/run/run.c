@@ -317,8 +317,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     pawl_error            error     = PAWL_ERROR_INIT;
     pawl_endpoint_options options   = PAWL_ENDPOINT_OPTIONS_INIT;
     int                   exit_code = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl_code             code      = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     pawl_arena *arena = pawl_arena_create(0);

@@ -217,32 +217,6 @@ static pawl_code find_stamped(pawl_store *store, pawl_uuid worker, pawl_time now
     return code;
 }
 
-static pawl_code print_shown(const pawl__view *view, const worker_row *row,
-                             const stamped_rows *stamped, pawl_error *error)
-{
-    pawl__view inner = *view;
-    inner.columns    = stamped_columns;
-    inner.row_size   = sizeof(stamped_row);
-    inner.level      = PAWL__LEVEL_LIST;
-    if (!view->is_json) {
-        pawl_code code = pawl__row_page(view, row, error);
-        if (code != PAWL_OK || stamped->count == 0)
-            return code;
-        fputc('\n', view->out);
-        return pawl__rows_print(&inner, stamped->items, stamped->count, error);
-    }
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = PAWL_OK;
-    if (doc != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
-    if (doc != NULL && code == PAWL_OK)
-        code = pawl__rows_json(&inner, doc, "isolated", stamped->items, stamped->count, error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
@@ -277,7 +251,9 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
                   PAWL_TEXT_ARGS(found->info.endpoint));
     if (found->next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the worker");
-    return print_shown(&view, found, &stamped, error);
+    const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(stamped_row),
+                                       stamped.items, stamped.count};
+    return pawl__row_show(&view, found, &isolated, 1, error);
 }
 
 static pawl_code check_id(const verb_fields *fields, bool is_list, pawl_error *error)
@@ -301,8 +277,7 @@ int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
     verb_fields fields  = {.action = NULL};
     pawl_error  error   = PAWL_ERROR_INIT;
     bool        is_list = false;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code    = pawl__verb_parse(verb, count, words, &fields, &error);
     /* An empty filter is refused: a sender's endpoint is empty. */
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)

@@ -281,45 +281,6 @@ static pawl_uuid before(pawl_uuid id)
     return id;
 }
 
-static pawl_code print_object(const pawl__view *view, const pawl__view *inner,
-                              const shown_saga *saga, const pawl_timeout_rows *timeouts,
-                              pawl_error *error)
-{
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc == NULL)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_val *root  = yyjson_mut_doc_get_root(doc);
-    pawl_code       code  = pawl__row_json(view, doc, root, saga, error);
-    yyjson_mut_val *array = yyjson_mut_obj_add_arr(doc, root, "timeouts");
-    if (code == PAWL_OK && array == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the timeouts");
-    for (size_t i = 0; code == PAWL_OK && i < timeouts->count; i++)
-        code = pawl__row_json(inner, doc, yyjson_mut_arr_add_obj(doc, array), &timeouts->items[i],
-                              error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
-static pawl_code print_shown(const look *it, const shown_saga *saga,
-                             const pawl_timeout_rows *timeouts, pawl_arena *arena,
-                             pawl_error *error)
-{
-    pawl__view view  = view_of(it->fields, arena);
-    pawl__view inner = view;
-    view.level       = PAWL__LEVEL_SHOW;
-    inner.columns    = timeout_columns;
-    inner.row_size   = sizeof(pawl_timeout_row);
-    if (view.is_json)
-        return print_object(&view, &inner, saga, timeouts, error);
-    pawl_code code = pawl__row_page(&view, saga, error);
-    if (code != PAWL_OK || timeouts->count == 0)
-        return code;
-    fputc('\n', view.out);
-    return pawl__rows_print(&inner, timeouts->items, timeouts->count, error);
-}
-
 static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
                           pawl_error *error)
 {
@@ -336,7 +297,11 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
     *is_there = count > 0;
     if (code == PAWL_OK && *is_there)
         code = pawl_store_timeout_list(it->store, row->id, TIMEOUTS_MAX, arena, &timeouts, error);
-    return code == PAWL_OK && *is_there ? print_shown(it, &saga, &timeouts, arena, error) : code;
+    const pawl__inner_rows inner = {"timeouts", timeout_columns, sizeof(pawl_timeout_row),
+                                    timeouts.items, timeouts.count};
+    pawl__view             view  = view_of(it->fields, arena);
+    view.level                   = PAWL__LEVEL_SHOW;
+    return code == PAWL_OK && *is_there ? pawl__row_show(&view, &saga, &inner, 1, error) : code;
 }
 
 /* A saga that was deleted is told of by its id. */
@@ -356,16 +321,9 @@ static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown);
     if (code != PAWL_OK)
         return code;
-    if (!view.is_json) {
+    if (!view.is_json)
         printf("saga %s is not there any more\n", it->fields->shown);
-        return pawl__actions_print(&view, &actions, error);
-    }
-    yyjson_mut_doc *doc = pawl__json_create();
-    code                = doc != NULL ? pawl__actions_json(&view, doc, &actions, error) : code;
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view.out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
+    return pawl__actions_show(&view, NULL, &actions, error);
 }
 
 static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)

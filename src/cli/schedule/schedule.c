@@ -10,27 +10,18 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum {
-    ACTION_ADD,
-    ACTION_LIST,
-    ACTION_PAUSE,
-    ACTION_REMOVE,
-    ACTION_RESUME,
-    ACTION_RUN,
-    ACTION_SHOW
-};
-static const char *const       action_names[] = {"add",    "list", "pause", "remove",
-                                                 "resume", "run",  "show",  NULL};
-static const pawl__choice_line action_lines[] = {
-    {"NAME", "one that stands in no program: --to, --type, --body, --cron or --every"},
-    {"", "what comes again, when it comes next, what is paused"},
-    {"NAME", "no time comes until it is resumed"},
-    {"NAME", "take away one that add made"},
-    {"NAME", "go on; times that passed in the pause are not made up for"},
-    {"NAME", "send it once more, now"},
-    {"NAME", "one of them, its next times, and who changed it last, when and why"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                                \
+    X(ADD, "add", "NAME",                                                                         \
+      "one that stands in no program: --to, --type, --body, --cron or --every", add)              \
+    X(LIST, "list", "", "what comes again, when it comes next, what is paused", list)             \
+    X(PAUSE, "pause", "NAME", "no time comes until it is resumed", settle)                        \
+    X(REMOVE, "remove", "NAME", "take away one that add made", settle)                            \
+    X(RESUME, "resume", "NAME", "go on; times that passed in the pause are not made up for",      \
+      settle)                                                                                     \
+    X(RUN, "run", "NAME", "send it once more, now", settle)                                       \
+    X(SHOW, "show", "NAME", "one of them, its next times, and who changed it last, when and why", \
+      show)
+PAWL__ACTIONS(ACTIONS)
 static const char *const missed_names[] = {
     [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip", NULL};
 
@@ -49,10 +40,7 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__schedule_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "NAME",
      .offset      = offsetof(verb_fields, name),
      .is_optional = true,
@@ -282,26 +270,24 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
                         pawl_error *error)
 {
     static const struct {
-        const char          *name, *done;
+        const char          *done;
         pawl_schedule_action action;
-    } actions[]               = {{"pause", "paused", PAWL_SCHEDULE_PAUSE},
-                                 {"remove", "removed", PAWL_SCHEDULE_REMOVE},
-                                 {"resume", "resumed", PAWL_SCHEDULE_RESUME},
-                                 {"run", "sent one message of", PAWL_SCHEDULE_RUN}};
+    } kinds[]                 = {[ACTION_PAUSE]  = {"paused", PAWL_SCHEDULE_PAUSE},
+                                 [ACTION_REMOVE] = {"removed", PAWL_SCHEDULE_REMOVE},
+                                 [ACTION_RESUME] = {"resumed", PAWL_SCHEDULE_RESUME},
+                                 [ACTION_RUN]    = {"sent one message of", PAWL_SCHEDULE_RUN}};
     const verb_fields *fields = context;
+    size_t             i      = pawl__choice_of(action_names, pawl_text_of(fields->action));
     char               user[PAWL__USER_SIZE];
     pawl_schedule_row  row;
-    size_t             i    = 0;
     pawl_code          code = find(store, fields->name, arena, &row, error);
-    while (strcmp(actions[i].name, fields->action) != 0)
-        i++;
     if (code == PAWL_OK)
-        code = pawl_store_schedule_settle(store, row.id, actions[i].action,
-                                          pawl_text_of(pawl__user(user)), text_of(fields->reason),
-                                          pawl_clock_now(NULL), error);
-    if (code == PAWL_OK && actions[i].action == PAWL_SCHEDULE_RUN)
+        code = pawl_store_schedule_settle(
+            store, row.id, kinds[i].action, pawl_text_of(pawl__user(user)),
+            pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
+    if (code == PAWL_OK && i == ACTION_RUN)
         code = pawl__reader_warn(store, row.queue, arena, error);
-    return code == PAWL_OK ? print_done(fields, actions[i].done, row.id, error) : code;
+    return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, error) : code;
 }
 
 /* Reads and checks the body before the store is asked for anything. */
@@ -385,18 +371,16 @@ static pawl_code read_body(verb_fields *fields, pawl__input *input, pawl_arena *
     return fields->body != NULL ? PAWL_OK : no_memory(error);
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 static int work(verb_fields *fields, pawl_arena *arena)
 {
-    pawl__look_fn *const looks[] = {
-        [ACTION_ADD] = add,       [ACTION_LIST] = list,     [ACTION_PAUSE] = settle,
-        [ACTION_REMOVE] = settle, [ACTION_RESUME] = settle, [ACTION_RUN] = settle,
-        [ACTION_SHOW] = show};
     pawl_error  error = PAWL_ERROR_INIT;
     pawl__input input = {.file = NULL};
-    size_t      i     = pawl__choice_of(action_names, pawl_text_of(fields->action));
-    pawl_code   code  = i == ACTION_ADD ? read_body(fields, &input, arena, &error) : PAWL_OK;
+    pawl_code   code =
+        look_of(fields->action) == add ? read_body(fields, &input, arena, &error) : PAWL_OK;
     pawl__input_close(&input);
-    return code == PAWL_OK ? pawl__store_look(&fields->at, looks[i], fields)
+    return code == PAWL_OK ? pawl__store_look(&fields->at, look_of(fields->action), fields)
                            : pawl__fail(code, &error);
 }
 
@@ -404,8 +388,7 @@ int pawl__schedule_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = check_fields(&fields, &error);
     if (code != PAWL_OK)

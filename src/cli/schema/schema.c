@@ -229,8 +229,7 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
     pawl__loaded loaded     = {NULL, NULL};
     pawl_error   error      = PAWL_ERROR_INIT;
     size_t       line_count = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl_code    code       = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     const schema_action *action = find_action(fields.action);

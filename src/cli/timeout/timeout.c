@@ -9,28 +9,19 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-enum {
-    ACTION_CANCEL,
-    ACTION_LIST,
-    ACTION_MOVE,
-    ACTION_REAP,
-    ACTION_RUN_NOW,
-    ACTION_SET,
-    ACTION_SHOW
-};
-static const char *const       action_names[] = {"cancel",  "list", "move", "reap",
-                                                 "run-now", "set",  "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"ID ...", "remove them: they never happen"},
-    {"", "what is to happen, by time"},
-    {"ID ...", "later, with --by; at another time, with --to"},
-    {"ID ...", "clear leases that ran out, of workers that crashed"},
-    {"ID ...", "make them due now"},
-    {"",
-     "one for the saga of --saga, with --name and --by or --to: it wakes one that nothing wakes"},
-    {"ID", "one of them, whose it is, and what happens next"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                                 \
+    X(CANCEL, "cancel", "ID ...", "remove them: they never happen", pawl__timeout_settle)          \
+    X(LIST, "list", "", "what is to happen, by time", list)                                        \
+    X(MOVE, "move", "ID ...", "later, with --by; at another time, with --to",                      \
+      pawl__timeout_settle)                                                                        \
+    X(REAP, "reap", "ID ...", "clear leases that ran out, of workers that crashed",                \
+      pawl__timeout_settle)                                                                        \
+    X(RUN_NOW, "run-now", "ID ...", "make them due now", pawl__timeout_settle)                     \
+    X(SET, "set", "",                                                                              \
+      "one for the saga of --saga, with --name and --by or --to: it wakes one that nothing wakes", \
+      pawl__timeout_set)                                                                           \
+    X(SHOW, "show", "ID", "one of them, whose it is, and what happens next", show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_MOVE (1U << ACTION_MOVE)
@@ -39,10 +30,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_MANY (FOR_LIST | FOR_BULK)
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(pawl__timeout_fields, words.action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(pawl__timeout_fields, words.action),
     {.name        = "ID",
      .offset      = offsetof(pawl__timeout_fields, words.ids),
      .is_optional = true,
@@ -190,28 +178,20 @@ static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *err
     return code == PAWL_OK ? pawl__timeout_query_read(fields, &query, error) : code;
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
 {
-    pawl__look_fn *const looks[] = {[ACTION_CANCEL]  = pawl__timeout_settle,
-                                    [ACTION_LIST]    = list,
-                                    [ACTION_MOVE]    = pawl__timeout_settle,
-                                    [ACTION_REAP]    = pawl__timeout_settle,
-                                    [ACTION_RUN_NOW] = pawl__timeout_settle,
-                                    [ACTION_SET]     = pawl__timeout_set,
-                                    [ACTION_SHOW]    = show};
-    pawl__timeout_fields fields  = {.words.verb = "timeout"};
-    pawl_error           error   = PAWL_ERROR_INIT;
-    size_t               i       = 0;
-    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                         &fields, &error);
+    pawl__timeout_fields fields = {.words.verb = "timeout"};
+    pawl_error           error  = PAWL_ERROR_INIT;
+    pawl_code            code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK) /* wrong words are refused before the store is opened */
         code = check_words(&fields, &error);
     if (code == PAWL_OK)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    while (code == PAWL_OK && strcmp(action_names[i], fields.words.action) != 0)
-        i++;
-    int exit_code = code == PAWL_OK ? pawl__store_look(&fields.at, looks[i], &fields)
-                                    : pawl__fail(code, &error);
+    int exit_code = code == PAWL_OK
+                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
+                        : pawl__fail(code, &error);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

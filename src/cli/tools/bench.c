@@ -118,8 +118,7 @@ int pawl__bench_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.bench = {.workload = NULL}};
     pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
-                                           &fields, &error);
+    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
     const pawl__bench_ops *bench = NULL;
