@@ -88,9 +88,17 @@ static int exit_of(int status)
  * way begins again. */
 pawl_code pawl__bench_peer_install(const pawl__bench_peer *p, pawl_error *error)
 {
-    char *arguments[] = {
-        "npm", "ci",         "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries",
-        "1",   "--loglevel", "error",      "--prefix",  (char *)p->folder,  NULL};
+    char *arguments[] = {"npm",
+                         "ci",
+                         "--no-audit",
+                         "--no-fund",
+                         "--ignore-scripts",
+                         "--fetch-retries=1",
+                         "--fetch-retry-mintimeout=1000",
+                         "--loglevel=error",
+                         "--prefix",
+                         (char *)p->folder,
+                         NULL};
     pid_t pid;
     int   status = 0;
     if (!has_file(p, "package.json") || has_file(p, "node_modules/.package-lock.json"))
