@@ -47,7 +47,8 @@ typedef struct pawl_step {
         .step_size = sizeof(pawl_step) \
     }
 
-/* `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin with PAWL_STEP_INIT. */
+/* Comes again at once after a step that was not idle: the store may hold the next messages for it, and only an
+ * idle step gives them back. `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin with PAWL_STEP_INIT. */
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
 /* Steps until idle; sums up. `sum` as `step`. */
 PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);

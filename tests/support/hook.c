@@ -14,6 +14,8 @@ static char                  inner_url[1100];
 static hook_fn              *hook_call;
 static void                 *hook_context;
 
+atomic_int hook_opened_ahead;
+
 static pawl_code run(hook_point point)
 {
     return hook_call != NULL ? hook_call(point, hook_context) : PAWL_OK;
@@ -28,6 +30,7 @@ static pawl_code hooked_open(pawl_store *store, const char *url, const pawl_stor
                              pawl_error *error)
 {
     (void)url;
+    atomic_fetch_add(&hook_opened_ahead, options->claims_ahead);
     return inner->open(store, inner_url, options, error);
 }
 

@@ -12,6 +12,8 @@
 
 #include "pawl/store_driver.h"
 
+#include <stdatomic.h>
+
 typedef enum hook_point {
     HOOK_BEFORE_COMMIT,
     HOOK_AFTER_COMMIT,
@@ -25,6 +27,9 @@ typedef enum hook_point {
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied
  * before a commit, and after one it is PAWL_ELOST, say, though it landed. */
 typedef pawl_code hook_fn(hook_point point, void *context);
+
+/* Handles that were opened to claim ahead (pawl_store_options). */
+extern atomic_int hook_opened_ahead;
 
 /* The hooked form of an existing store's URL; static text. NULL `call`: none. */
 const char *hook_url(const char *url);

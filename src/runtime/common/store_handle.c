@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/order.h"
 #include "runtime/runtime.h"
 
 #define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
@@ -78,6 +79,16 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     return code;
 }
 
+/* May a claim go with the commit before it? Not where the worker of an ordered queue, or messages straight
+ * from a broker, could come in between, nor by a clock of the program's, which may stand still. */
+static bool may_claim_ahead(const pawl_endpoint_options *settings)
+{
+    pawl__order_key key;
+    (void)pawl__order_read(settings->ordered, &key); /* checked before */
+    return settings->transport == NULL && settings->business == NULL && settings->machine == NULL &&
+           key.kind == PAWL__ORDER_NONE;
+}
+
 static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
                              pawl_error *error)
 {
@@ -90,6 +101,7 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pa
     options.tables                           = endpoint->model->tables;
     options.table_count                      = endpoint->model->table_count;
     options.handler_time_max                 = settings->handler_time_max;
+    options.claims_ahead                     = may_claim_ahead(settings);
     pawl_code code = pawl_store_open(settings->store, &options, store, error);
     if (code == PAWL_OK)
         pawl_store_program_set(*store, pawl_text_of(application->name),

@@ -157,7 +157,7 @@ static pawl_code outcome(committing *c, const pawl__pg_request *end, pawl_code a
         return pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
     if (end->result == NULL)
         return answered;
-    connection->in_transaction = false;
+    connection->in_transaction = PQtransactionStatus(connection->pg) == PQTRANS_INTRANS;
     if (strcmp(PQcmdStatus(end->result), "COMMIT") != 0)
         return pawl_error_set(c->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
     return PAWL_OK;
@@ -171,11 +171,17 @@ static void send_news(committing *c)
         pawl__pg_send_notify_events(c->store, connection, &c->notify_events, NULL);
 }
 
-/* Sends the kinds that cannot be refused, and COMMIT. */
+static bool may_go_ahead(const committing *c)
+{
+    return c->writer.connection == &c->store->main && c->writer.refused->count == 0 &&
+           c->writer.connection->failed == PAWL_OK;
+}
+
+/* Sends the kinds that cannot be refused, COMMIT, and the claim that follows. */
 static pawl_code finish(committing *c)
 {
     pawl__pg_connection *connection = c->writer.connection;
-    pawl__pg_request     end;
+    pawl__pg_request     end, peek;
     pawl_code            code = send_kinds(c, c->split, pawl_change_kind_count);
     pawl__pg_begin(&end, connection, PAWL__PG_TRANSACTION_COMMIT, c->error);
     bool is_tried = code == PAWL_OK;
@@ -183,8 +189,11 @@ static pawl_code finish(committing *c)
         pawl__pg_send(&end);
     if (is_tried && end.code == PAWL_OK)
         send_news(c);
+    bool is_ahead = is_tried && may_go_ahead(c) && pawl__pg_ahead_send(c->store, c->changes, &peek);
     pawl_code answered = pawl__pg_await(connection, c->error);
-    code               = is_tried ? outcome(c, &end, answered) : code;
+    if (is_ahead)
+        pawl__pg_ahead_end(c->store, &peek);
+    code = is_tried ? outcome(c, &end, answered) : code;
     pawl__pg_end(&c->notify);
     pawl__pg_end(&c->notify_events);
     pawl__pg_end(&end);

@@ -127,7 +127,8 @@ typedef struct pawl__pg_connection {
     bool               is_pipelined; /* false while a handler has the connection */
     bool               is_gathered;  /* pipelined bytes stay here until await */
     bool               in_transaction;
-    unsigned           generation; /* of the statements' names; see request.c */
+    uint64_t           transactions; /* begun so far */
+    unsigned           generation;   /* of the statements' names; see request.c */
     int64_t            deadline_ms;
     int                interrupt_fd; /* readable: end the request under way; -1: none */
     pawl__pg_statement statements[PAWL__PG_STATEMENT_COUNT];
@@ -194,6 +195,8 @@ void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fiel
 /* Sends the request behind those sent before; its answer is there after await, and until then the
  * request must stay where it is in memory. Without a pipeline it waits for the answer. */
 void pawl__pg_send(pawl__pg_request *request);
+/* Ends a part of the pipeline: when a request in it fails, the next part is run all the same. */
+void pawl__pg_part(pawl__pg_connection *connection);
 /* Waits for the answers to all requests that were sent. Returns the first failure, with its text;
  * each request's own code says whether it was answered. */
 pawl_code pawl__pg_await(pawl__pg_connection *connection, pawl_error *error);

@@ -34,6 +34,8 @@ pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
     front = &store->fronts[store->front_count++ % PAWL__PG_QUEUES_MAX];
     if (store->peek.front == front)
         store->peek.front = NULL;
+    if (store->ahead.front == front)
+        store->ahead.front = NULL;
     *front = (pawl__pg_front){.from        = PAWL_TIME_MIN,
                               .start       = PAWL_TIME_MIN,
                               .due_max     = PAWL_TIME_MIN,

@@ -99,6 +99,7 @@ static pawl_code take(taking *t, pawl_error *error)
     pawl__pg *store = t->store;
     pawl_code code  = PAWL_OK;
     t->connection   = &store->main;
+    pawl__pg_rollback_unclaimed(store);
     if (store->main.in_transaction && !store->in_hold)
         code = pawl__pg_side(store, &t->connection, error);
     if (code == PAWL_OK)

@@ -431,10 +431,11 @@ static pawl_code check_schema(pawl__pg *store, const pawl_store_options *options
 pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_options *options,
                         pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    store->sql.ops  = &pawl__pg_ops;
-    store->pid      = getpid();
-    store->last_now = PAWL_TIME_MIN;
+    pawl__pg *store        = pawl__pg_of(base);
+    store->sql.ops         = &pawl__pg_ops;
+    store->pid             = getpid();
+    store->last_now        = PAWL_TIME_MIN;
+    store->ahead.is_wanted = options->claims_ahead;
     store->idle_ms =
         options->handler_time_max != 0 ? (options->handler_time_max - 1) / 1000 + 1 : IDLE_MS;
     if (store->idle_ms > IDLE_MS_MAX)
@@ -474,6 +475,7 @@ void pawl__pg_close(pawl_store *base)
         pawl__pg_connection_clear(&store->main);
         pawl__pg_connection_clear(&store->side);
     }
+    pawl__pg_end(&store->ahead.request);
     int descriptor = atomic_exchange(&store->interrupt_fd, -1);
     if (store->pid != 0 && descriptor >= 0)
         close(descriptor);

@@ -96,6 +96,7 @@ pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *cou
     uint64_t             most       = count_max; /* a size_t of 32 bits is always below */
     scan                 l          = {.count_max = most < INT64_MAX ? (int64_t)most : INT64_MAX};
     pawl_code            code       = PAWL_OK;
+    pawl__pg_rollback_unclaimed(store);
     if (store->main.in_transaction)
         code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)

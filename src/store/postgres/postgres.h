@@ -72,6 +72,18 @@ typedef struct pawl__pg_peek {
     pawl_time             due;          /* of the first; PAWL_TIME_MAX: there is none */
 } pawl__pg_peek;
 
+/* The next claim of a queue, sent with the commit of the last one. Its rows are locked in the transaction that it
+ * opened, and are claimed when queue_claim returns them: what ends the transaction before gives them back. */
+typedef struct pawl__pg_ahead {
+    bool is_wanted; /* pawl_store_options.claims_ahead */
+    const pawl__pg_front
+                    *front; /* of the queue, while its last claim was full; NULL: nothing is sent */
+    pawl_queue_claim claim; /* the last one; then the one that was sent. Without `queue` */
+    unsigned         count;
+    uint64_t         transaction; /* which has its rows; 0: none */
+    pawl__pg_request request;
+} pawl__pg_ahead;
+
 /* The horizon of the events without a position, on the main connection's server; see position.c. */
 typedef struct pawl__pg_numbering {
     pawl__pg_horizon horizon;
@@ -118,6 +130,7 @@ typedef struct pawl__pg {
     pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
     size_t              front_count;
     pawl__pg_peek       peek;
+    pawl__pg_ahead      ahead;
     atomic_int          interrupt_fd;
 
     pawl__pg_outbox_front outbox;
@@ -183,6 +196,8 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error);
 pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error);
 /* Sends ROLLBACK when a transaction is open. */
 void pawl__pg_rollback_transaction(pawl__pg_connection *connection);
+/* The same for a transaction without claims: one that was left by a claim that found nothing, or was made ahead. */
+void pawl__pg_rollback_unclaimed(pawl__pg *store);
 /* Begins a transaction for stamps, which need not survive a power cut. It goes over the second
  * connection while there are claims. */
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection,
@@ -262,6 +277,12 @@ pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error);
+
+/* queue.c */
+/* Behind COMMIT and its NOTIFY: sends the claim that follows, in a transaction of its own; false: there is none.
+ * `peek` is the check for timeouts that goes with it. Once all is answered, ahead_end keeps what was claimed. */
+bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_request *peek);
+void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek);
 
 /* lease.c */
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,

@@ -15,15 +15,15 @@
 
 /* ---- Claiming ----------------------------------------------------------- */
 
-/* SKIP LOCKED does not skip rows that this very transaction has locked: those are left out by their
- * numbers. */
+/* SKIP LOCKED does not skip rows that this very transaction has locked: those, the first `locked` of the
+ * handle's claims, are left out by their numbers. */
 static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl_queue_claim *claim,
-                    pawl_time from)
+                    pawl_time from, size_t locked)
 {
     pawl__pg_put_text(request, claim->queue);
     pawl__pg_put_time(request, claim->due_max);
     pawl__pg_put_time(request, from);
-    pawl__pg_put_ints(request, store->claimed, store->claim_count);
+    pawl__pg_put_ints(request, store->claimed, locked);
     pawl__pg_put_int(request, (int64_t)claim->count_max);
     pawl__pg_put_text(request, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
     pawl__pg_put_share(request, claim->size_max, claim->count_max);
@@ -77,7 +77,7 @@ static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (is_again)
         put_again(&request, claim);
     else
-        put_due(&request, store, claim, from);
+        put_due(&request, store, claim, from, store->claim_count);
     store->main.is_gathered = true;
     pawl__pg_send(&request);
     bool peeks     = !is_again && !store->in_hold && pawl__pg_peek_send(store, claim, &peek, error);
@@ -136,25 +136,136 @@ static pawl_code check_and_claim(pawl__pg *store, const pawl_queue_claim *claim,
     return code == PAWL_OK && is_there ? claim_rows(store, claim, from, arena, rows, error) : code;
 }
 
-static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
-                           pawl_queue_rows *rows, pawl_error *error)
+static pawl_code claim_at_front(pawl__pg *store, pawl__pg_front *front,
+                                const pawl_queue_claim *claim, pawl_arena *arena,
+                                pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__pg_front *front    = pawl__pg_front_of(store, claim->queue);
-    pawl_time       from     = pawl__pg_front_begin(front, claim->due_max);
-    bool            is_quiet = front->is_quiet && !store->is_woken;
-    pawl_code       code     = check_and_claim(store, claim, is_quiet, from, arena, rows, error);
-    store->is_woken          = false;
+    pawl_time from     = pawl__pg_front_begin(front, claim->due_max);
+    bool      is_quiet = front->is_quiet && !store->is_woken;
+    pawl_code code     = check_and_claim(store, claim, is_quiet, from, arena, rows, error);
+    store->is_woken    = false;
     if (code == PAWL_OK && pawl__pg_front_is_too_far(front, from, rows)) {
         from = PAWL_TIME_MIN;
         code = check_and_claim(store, claim, true, from, arena, rows, error);
+    }
+    if (code == PAWL_OK)
+        pawl__pg_front_end(front, from, claim->due_max, rows);
+    return code;
+}
+
+/* ---- Ahead --------------------------------------------------------------- */
+
+/* One claim in 16 goes alone, which shows how long it takes (front.h). */
+#define ALONE 16
+
+/* The last claim was full, and this commit settles all that is claimed. */
+static bool goes_ahead(pawl__pg *store, const pawl_changes *changes)
+{
+    size_t settled = changes->queue_settle.count;
+    return store->ahead.front != NULL && store->main.is_pipelined && settled > 0 &&
+           settled == store->claim_count && store->ahead.count++ % ALONE != 0;
+}
+
+/* The last claim, made again now. The clock of milliseconds may be one too far, and the claim that follows
+ * must not ask for less. */
+static void move_on(pawl__pg *store)
+{
+    pawl__pg_ahead *ahead  = &store->ahead;
+    int64_t         passed = pawl__pg_now(store) - ahead->claim.now - PAWL_MILLISECONDS(1);
+    passed                 = passed > 0 ? passed : 0;
+    ahead->claim.queue = (pawl_text){.data = ahead->front->queue, .size = ahead->front->queue_size};
+    ahead->claim.due_max = pawl_time_add(ahead->claim.due_max, passed);
+    ahead->claim.now     = pawl_time_add(ahead->claim.now, passed);
+}
+
+bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_request *peek)
+{
+    pawl__pg_ahead   *ahead = &store->ahead;
+    pawl_queue_claim *claim = &ahead->claim;
+    if (!goes_ahead(store, changes))
+        return false;
+    move_on(store);
+    pawl__pg_part(&store->main);
+    store->main.in_transaction = false; /* by the COMMIT before it */
+    pawl__pg_begin_on(&store->main, NULL);
+    pawl__pg_begin(&ahead->request, &store->main, PAWL__PG_QUEUE_CLAIM, NULL);
+    put_due(&ahead->request, store, claim, PAWL_TIME_MIN, 0);
+    pawl__pg_send(&ahead->request);
+    if (!pawl__pg_peek_send(store, claim, peek, NULL))
+        *peek = (pawl__pg_request){.result = NULL};
+    ahead->transaction = store->main.transactions;
+    return true;
+}
+
+void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek)
+{
+    pawl__pg_ahead *ahead = &store->ahead;
+    if (ahead->request.result == NULL || PQntuples(ahead->request.result) == 0)
+        ahead->transaction = 0;
+    pawl__pg_peek_end(store, peek, ahead->request.code);
+}
+
+/* Rows that are locked, but not asked for any more, are claimed again like others in this transaction. */
+static bool has_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim)
+{
+    pawl__pg_ahead *ahead = &store->ahead;
+    bool is_now = store->main.in_transaction && ahead->transaction == store->main.transactions;
+    ahead->transaction = 0;
+    if (is_now && ahead->front == front && claim->count_max >= ahead->claim.count_max &&
+        claim->due_max >= ahead->claim.due_max)
+        return true;
+    pawl__pg_end(&ahead->request);
+    return false;
+}
+
+static pawl_code take_ahead(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__pg_ahead *ahead = &store->ahead;
+    ahead->request.arena  = arena;
+    ahead->request.error  = error;
+    store->is_woken       = false;
+    store->peek.due_max   = claim->due_max;
+    store->peek.now       = claim->now;
+    pawl_code code       = read_claimed(store, &ahead->request, true, claim->size_max, rows, error);
+    ahead->request.error = NULL;
+    if (code == PAWL_OK)
+        return PAWL_OK;
+    rows->count = 0;
+    pawl__pg_rollback_unclaimed(store);
+    return code;
+}
+
+/* A claim that was given all that it asked for, and was quick, is followed by one ahead. */
+static void note_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim,
+                       const pawl_queue_rows *rows)
+{
+    pawl__pg_ahead *ahead   = &store->ahead;
+    bool            is_full = rows->count == claim->count_max && front->pause_ms == 0;
+    ahead->front =
+        ahead->is_wanted && !store->is_pooled && !store->in_hold && is_full ? front : NULL;
+    ahead->claim = *claim;
+}
+
+static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                           pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__pg_front *front   = pawl__pg_front_of(store, claim->queue);
+    pawl_code       code    = PAWL_OK;
+    pawl_time       due_max = claim->due_max;
+    if (has_ahead(store, front, claim)) {
+        due_max = store->ahead.claim.due_max;
+        code    = take_ahead(store, claim, arena, rows, error);
+    } else {
+        code = claim_at_front(store, front, claim, arena, rows, error);
     }
     if (code != PAWL_OK)
         return code;
     front->is_queue  = true;
     front->is_quiet  = rows->count == 0;
-    front->due_max   = claim->due_max;
-    front->queue_due = front->timeout_due = pawl_time_add(claim->due_max, 1);
-    pawl__pg_front_end(front, from, claim->due_max, rows);
+    front->due_max   = due_max;
+    front->queue_due = front->timeout_due = pawl_time_add(due_max, 1);
+    note_ahead(store, front, claim, rows);
     return PAWL_OK;
 }
 

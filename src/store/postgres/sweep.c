@@ -121,6 +121,7 @@ pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *
     pawl__pg            *store      = pawl__pg_of(base);
     pawl__pg_connection *connection = &store->main;
     pawl_code            code       = PAWL_OK;
+    pawl__pg_rollback_unclaimed(store);
     if (store->main.in_transaction)
         code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)

@@ -60,6 +60,7 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
     if (!connection->is_named)
         send_plans(connection, PAWL__PG_POOLED_PLANS, connection->idle_ms, error);
     connection->in_transaction = true;
+    connection->transactions++;
 }
 
 pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error)
@@ -85,6 +86,12 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
         connection->is_lost = true;
 }
 
+void pawl__pg_rollback_unclaimed(pawl__pg *store)
+{
+    if (store->claim_count == 0 && !store->in_hold)
+        pawl__pg_rollback_transaction(&store->main);
+}
+
 /* ---- Stamps ------------------------------------------------------------- */
 
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
@@ -93,6 +100,7 @@ pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection
     *connection    = &store->main;
     if (store->in_hold) /* the stamps are part of the hold's transaction */
         return PAWL_OK;
+    pawl__pg_rollback_unclaimed(store);
     if (store->main.in_transaction)
         code = pawl__pg_side(store, connection, error);
     if (code != PAWL_OK)

@@ -463,8 +463,7 @@ static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
     if (store->in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: cannot wait while a handler transaction is open");
-    if (store->main.in_transaction && store->claim_count == 0)
-        pawl__pg_rollback_transaction(&store->main);
+    pawl__pg_rollback_unclaimed(store);
     return beat(store, error);
 }
 

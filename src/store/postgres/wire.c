@@ -28,7 +28,8 @@
 
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection)
 {
-    if (connection->sent_count + 2 > connection->sent_capacity) {
+    /* Room for two syncs behind it, which need no memory then. */
+    if (connection->sent_count + 3 > connection->sent_capacity) {
         size_t         capacity = connection->sent_capacity * 2 + 32;
         pawl__pg_sent *grown = pawl_resize(connection->sent, capacity * sizeof *connection->sent);
         if (grown == NULL)
@@ -253,13 +254,27 @@ static pump make_pump(pawl__pg_connection *connection)
     return made;
 }
 
+static bool send_sync(pawl__pg_connection *connection)
+{
+    if (PQpipelineSync(connection->pg) == 0)
+        return false;
+    pawl__pg_push(connection)->kind = PAWL__PG_SENT_SYNC;
+    return true;
+}
+
+void pawl__pg_part(pawl__pg_connection *connection)
+{
+    if (send_sync(connection))
+        return;
+    fail_with(connection, PAWL_ELOST, PQerrorMessage(connection->pg));
+    connection->is_lost = true;
+}
+
 static void sync_and_pump(pawl__pg_connection *connection)
 {
     pump p = make_pump(connection);
-    if (PQpipelineSync(connection->pg) == 0)
+    if (!send_sync(connection))
         give_up(&p, NULL); /* without its sync the pipeline never ends */
-    else
-        pawl__pg_push(connection)->kind = PAWL__PG_SENT_SYNC;
     pump_and_end(&p);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "test_direct_sample.h"
 
+#include "support/hook.h"
 #include "support/thread.h"
 
 /* Copies among them; three workers and the thread that reads at once. */
@@ -82,7 +83,7 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     world_ok(pawl_inbound_register(&list, &error), &error);
     put_note(1);
     runner_open(
-        &it, &direct_application, "reader", url,
+        &it, &direct_application, "reader", hook_url(url),
         (pawl_endpoint_options){.transport = "list://here/", .workers = 3, .no_service = true});
     wait_for_count(&gone, 1);
     /* A worker that has not begun yet is missing at the end. */
@@ -91,6 +92,8 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     runner_close(&it);
     assert_int_equal(broker.finishes, 1);
     assert_int_equal(atomic_load(&workers_at_finish), 3);
+    assert_int_equal(atomic_load(&hook_opened_ahead),
+                     0); /* messages straight from the broker come in between */
     pawl_store_close(held);
 }
 

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/thread.h"
 
 #include "runtime/runtime.h"
@@ -240,13 +241,13 @@ static void send_from_threads(const char *url, const char *queue, bool is_part)
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static void all_messages_are_handled_once(const char *url)
+static void handle_all(const char *url, int batch)
 {
     runner     it;
     looker     look;
     pawl_error error = PAWL_ERROR_INIT;
     open_looker(&look, url);
-    start(&it, url, "counting", (pawl_endpoint_options){.workers = 4, .batch_messages = 16});
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 4, .batch_messages = batch});
     send_from_threads(url, "counting", false);
     look.wanted = SENDERS * MESSAGES;
     wait_for(has_counted, &look, "messages handled");
@@ -265,6 +266,39 @@ static void all_messages_are_handled_once(const char *url)
     assert_int_equal(sum, SENDERS * MESSAGES);
     runner_destroy(&it);
     close_looker(&look);
+}
+
+static void all_messages_are_handled_once(const char *url)
+{
+    handle_all(url, 16);
+}
+
+/* Each claim is full: where a store can, the next one goes with the commit. */
+static void e5_all_messages_are_handled_once_in_batches_of_one(const char *url)
+{
+    handle_all(url, 1);
+}
+
+static bool claims_ahead(const char *url, pawl_endpoint_options options)
+{
+    runner it;
+    atomic_store(&hook_opened_ahead, 0);
+    runner_create(&it, &application, "second", hook_url(url), options);
+    runner_destroy(&it);
+    return atomic_load(&hook_opened_ahead) > 0;
+}
+
+/* A clock of the program's may stand still; an ordered queue is led by lease. */
+static void e5_claims_go_ahead_of_the_machines_clock_alone(const char *url)
+{
+    pawl_store *held  = world_hold(url);
+    pawl_clock *clock = pawl_clock_create(WORLD_START);
+    assert_true(claims_ahead(url, (pawl_endpoint_options){0}));
+    assert_false(claims_ahead(url, (pawl_endpoint_options){.business = clock}));
+    assert_false(claims_ahead(url, (pawl_endpoint_options){.machine = clock}));
+    assert_false(claims_ahead(url, (pawl_endpoint_options){.ordered = "header:key"}));
+    pawl_clock_destroy(clock);
+    pawl_store_close(held);
 }
 
 /* The machine clock stands still: nobody looks at the partitions again after ten
@@ -459,6 +493,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(all_messages_are_handled_once),
+        ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one),
+        ON_STORE(e5_claims_go_ahead_of_the_machines_clock_alone, "memory"),
         ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds),
         ON_ALL_STORES(a_message_wakes_a_sleeping_worker),
         ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker),

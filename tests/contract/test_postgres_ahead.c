@@ -1,0 +1,397 @@
+/* test_postgres_ahead.c - the claim that PostgreSQL makes in the trip of a commit (pawl_store_options.claims_ahead):
+ * who gets its rows, and what gives them back. E5, E15.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#define ALONE 16 /* one claim in so many goes alone */
+
+static pawl_store *open_as(ground *p, bool claims_ahead)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.tables             = order_tables;
+    options.table_count        = 1;
+    options.claims_ahead       = claims_ahead;
+    apply_schema(p, p->url, order_tables, 1);
+    expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    store->is_attached              = true;
+    pawl__pg_of(store)->ahead.count = 1; /* the first one does not go alone */
+    return store;
+}
+
+/* The clock of the worker's claims goes on. */
+static pawl_time later(void)
+{
+    static int64_t seconds = 60;
+    return NOW + PAWL_SECONDS(++seconds);
+}
+
+/* A claim on a busy machine takes as long as one over many dead rows (front.h): this one was quick. */
+static pawl_queue_rows claim_due(ground *p, pawl_store *store, pawl_time due_max, size_t count)
+{
+    pawl__pg       *driver     = pawl__pg_of(store);
+    pawl_queue_rows rows       = claim_some(p, store, "orders", due_max, count);
+    driver->fronts[0].pause_ms = 0;
+    if (driver->ahead.is_wanted && rows.count == count)
+        driver->ahead.front = &driver->fronts[0];
+    return rows;
+}
+
+static pawl_queue_rows claim_next(ground *p, pawl_store *store, size_t count)
+{
+    return claim_due(p, store, later(), count);
+}
+
+typedef struct two {
+    pawl_store *worker; /* claims ahead */
+    pawl_store *other;
+} two;
+
+/* A queue of five messages, of which the worker has handled the first. */
+static two open_two(ground *p, bool claims_ahead)
+{
+    two t = {open_as(p, claims_ahead), open_as(p, false)};
+    for (int i = 1; i <= 5; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "m-%d", i);
+        expect_code(p, send_one(p, t.other, "orders", id), PAWL_OK);
+    }
+    pawl_queue_rows rows = claim_due(p, t.worker, NOW, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    return t;
+}
+
+static void close_two(two t)
+{
+    pawl_store_close(t.worker);
+    pawl_store_close(t.other);
+}
+
+/* Claims one message and handles it. */
+static void expect_next(ground *p, pawl_store *store, const char *id)
+{
+    pawl_queue_rows rows = claim_next(p, store, 1);
+    assert_int_equal(rows.count, 1);
+    assert_memory_equal(rows.items[0].message.id.data, id, strlen(id));
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+}
+
+static bool has_rows(const pawl_store *store)
+{
+    const pawl__pg *driver = pawl__pg_of((pawl_store *)(uintptr_t)store);
+    return driver->ahead.transaction != 0 && driver->ahead.transaction == driver->main.transactions;
+}
+
+static void e5_the_next_message_is_the_workers_once_its_commit_returned(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    assert_true(has_rows(t.worker));
+    expect_next(p, t.other, "m-3");
+    expect_next(p, t.worker, "m-2");
+    expect_next(p, t.worker, "m-4");
+    expect_next(p, t.worker, "m-5");
+    assert_int_equal(queue_count(p), 0);
+    close_two(t);
+}
+
+static void e5_a_handle_that_did_not_ask_claims_nothing_ahead(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, false);
+    assert_false(has_rows(t.worker));
+    expect_next(p, t.other, "m-2");
+    close_two(t);
+}
+
+static void give_back_by_wait(ground *p, two *t)
+{
+    expect_code(p, pawl_store_wait(t->worker, 0, -1, &p->error), PAWL_OK);
+}
+
+static void give_back_by_a_send(ground *p, two *t)
+{
+    expect_code(p, send_one(p, t->worker, "others", "o-1"), PAWL_OK);
+}
+
+static void give_back_by_close(ground *p, two *t)
+{
+    (void)p;
+    pawl_store_close(t->worker);
+    t->worker = NULL;
+}
+
+static void give_back_by_a_lease(ground *p, two *t)
+{
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW + PAWL_MINUTES(60),
+                                .count_max   = 1,
+                                .owner       = {uuid_of(1)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    pawl_timeout_set   set   = {
+            .id = {uuid_of(2)}, .destination = TEXT("orders"), .name = TEXT("patience"), .due = NOW};
+    pawl_changes one      = {.now = NOW, .group_count = 1, .unit_count = 1};
+    one.timeout_set.items = &set;
+    one.timeout_set.count = 1;
+    expect_code(p, pawl_store_commit(t->other, &one, NULL, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_timeout_claim(t->worker, &claim, p->arena, &rows, &p->error),
+                PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_null(pawl__pg_of(t->worker)->side.pg); /* one connection is enough */
+}
+
+static void give_back_by_a_lead(ground *p, two *t)
+{
+    bool is_ours = false;
+    expect_code(p,
+                pawl_store_lead(t->worker, TEXT("lead"), NOW, PAWL_MINUTES(1), &is_ours, &p->error),
+                PAWL_OK);
+    assert_true(is_ours);
+    assert_null(pawl__pg_of(t->worker)->side.pg);
+}
+
+static void give_back_by_numbers(ground *p, two *t)
+{
+    int64_t count = 0;
+    expect_code(p, pawl_store_event_number(t->worker, 10, &count, &p->error), PAWL_OK);
+    assert_null(pawl__pg_of(t->worker)->side.pg);
+}
+
+static void give_back_by_a_search(ground *p, two *t)
+{
+    pawl_next_due next;
+    expect_code(p, pawl_store_next_due(t->worker, TEXT("orders"), NULL, 0, &next, &p->error),
+                PAWL_OK);
+    assert_null(pawl__pg_of(t->worker)->side.pg);
+}
+
+/* Whatever comes instead of the claim, another worker gets the rows, and each message is handled once. */
+static void e5_rows_that_are_not_asked_for_go_back(void **state)
+{
+    static void (*const ways[])(ground *, two *) = {
+        give_back_by_wait,     give_back_by_a_send, give_back_by_close,  give_back_by_a_lease,
+        give_back_by_a_search, give_back_by_a_lead, give_back_by_numbers};
+    ground *p = *state;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        raw_run(p->pg, "drop table if exists pawl_queue, pawl_inbox, pawl_timeouts cascade");
+        two t = open_two(p, true);
+        assert_true(has_rows(t.worker));
+        ways[i](p, &t);
+        expect_next(p, t.other, "m-2");
+        if (t.worker != NULL)
+            expect_next(p, t.worker, "m-3");
+        close_two(t);
+    }
+}
+
+/* The worker learns of it at its commit, as of any connection that is lost while handlers run. */
+static void e5_rows_of_a_lost_connection_are_handled_once(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    kill_pid(p, pid_of(t.worker));
+    expect_next(p, t.other, "m-2");
+    pawl_queue_rows rows = claim_next(p, t.worker, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_ELOST);
+    expect_next(p, t.worker, "m-3");
+    close_two(t);
+}
+
+static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    expect_next(p, t.worker, "m-2");
+    pawl_queue_rows rows = claim_next(p, t.worker, 2);
+    assert_int_equal(rows.count, 1); /* as many as the claim before it */
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    rows = claim_next(p, t.worker, 1);
+    assert_int_equal(rows.count, 1);
+    close_two(t);
+
+    raw_run(p->pg, "drop table if exists pawl_queue, pawl_inbox cascade");
+    t    = open_two(p, true);
+    rows = claim_due(p, t.other, NOW, 2);
+    assert_int_equal(rows.count, 2);
+    expect_next(p, t.worker, "m-2");
+    close_two(t);
+}
+
+/* Two of the three that are claimed are settled: those in hand stay claimed, and nothing goes ahead. */
+static void e5_claims_in_hand_stay_where_a_commit_settles_some(void **state)
+{
+    ground         *p    = *state;
+    two             t    = open_two(p, true);
+    pawl_queue_rows rows = claim_next(p, t.worker, 1);
+    pawl_queue_rows more = claim_next(p, t.worker, 1);
+    assert_int_equal(rows.count + more.count, 2);
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_false(has_rows(t.worker));
+    expect_next(p, t.other, "m-4");
+    expect_code(p, settle_one(p, t.worker, "orders", more.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    close_two(t);
+}
+
+/* The guarded commit fails as its message is known: nothing goes ahead of the claim that stays. */
+static void e5_a_refused_commit_claims_nothing_ahead(void **state)
+{
+    ground           *p      = *state;
+    two               t      = open_two(p, true);
+    pawl_queue_rows   rows   = claim_next(p, t.worker, 1);
+    pawl_queue_settle settle = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    pawl_inbox_entry  entry  = {.endpoint = TEXT("orders"), .message_id = TEXT("m-2"), .at = NOW};
+    pawl_changes      marks  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    marks.inbox_entry.items  = &entry;
+    marks.inbox_entry.count  = 1;
+    expect_code(p, pawl_store_commit(t.other, &marks, NULL, &p->error), PAWL_OK);
+    pawl_refusals refused    = {.arena = p->arena};
+    marks.queue_settle.items = &settle;
+    marks.queue_settle.count = 1;
+    expect_code(p, pawl_store_commit(t.worker, &marks, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 1);
+    assert_false(has_rows(t.worker));
+    expect_next(p, t.other, "m-3");
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 2);
+    close_two(t);
+}
+
+static void e15_what_is_sent_after_an_empty_look_ahead_is_found(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    for (int i = 2; i <= 5; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "m-%d", i);
+        expect_next(p, t.worker, id);
+    }
+    assert_false(has_rows(t.worker));
+    expect_code(p, send_one(p, t.other, "orders", "m-6"), PAWL_OK);
+    expect_next(p, t.worker, "m-6");
+    assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
+    close_two(t);
+}
+
+/* The due time moves with the machine's clock: a row that is due in a minute is not taken. */
+static void e15_rows_that_are_not_due_yet_are_left(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    raw_run(p->pg, "update pawl_queue set \"Due\" = \"Due\" + interval '1 minute' "
+                   "where \"MessageId\" <> 'm-2'");
+    pawl_queue_rows rows = claim_due(p, t.worker, NOW, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_false(has_rows(t.worker));
+    assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
+    close_two(t);
+}
+
+/* One in 16 goes alone, so that its time is known; so does each behind one that took long (front.h). */
+static void e15_the_due_time_moves_with_the_machines_clock(void **state)
+{
+    ground         *p      = *state;
+    two             t      = open_two(p, true);
+    pawl__pg       *driver = pawl__pg_of(t.worker);
+    pawl_queue_rows rows   = claim_due(p, t.worker, NOW, 1);
+    raw_run(p->pg, "update pawl_queue set \"Due\" = \"Due\" + interval '3 seconds' "
+                   "where \"MessageId\" <> 'm-2'");
+    driver->last_now_ms -= 5000;
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_true(has_rows(t.worker));
+    assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
+    close_two(t);
+}
+
+static void e5_rows_are_of_the_queue_that_is_asked_for(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    expect_code(p, send_one(p, t.other, "others", "o-1"), PAWL_OK);
+    assert_true(has_rows(t.worker));
+    pawl_queue_rows rows = claim_some(p, t.worker, "others", later(), 1);
+    assert_int_equal(rows.count, 1);
+    assert_memory_equal(rows.items[0].message.id.data, "o-1", 3);
+    close_two(t);
+}
+
+/* The next transaction of the session may be another worker's there. */
+static void e5_behind_a_pooler_nothing_goes_ahead(void **state)
+{
+    ground *p                              = *state;
+    two     t                              = open_two(p, false);
+    pawl__pg_of(t.worker)->ahead.is_wanted = true;
+    pawl__pg_of(t.worker)->is_pooled       = true;
+    pawl_queue_rows rows                   = claim_some(p, t.worker, "orders", later(), 1);
+    assert_int_equal(rows.count, 1);
+    assert_null(pawl__pg_of(t.worker)->ahead.front);
+    close_two(t);
+}
+
+static void e15_some_claims_go_alone(void **state)
+{
+    ground *p     = *state;
+    two     t     = open_two(p, true);
+    int     alone = 0;
+    for (int i = 0; i < 2 * ALONE; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "more-%d", i);
+        expect_code(p, send_one(p, t.other, "orders", id), PAWL_OK);
+    }
+    for (int i = 0; i < 2 * ALONE; i++) {
+        pawl_queue_rows rows = claim_next(p, t.worker, 1);
+        expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+        alone += !has_rows(t.worker);
+    }
+    assert_int_equal(alone, 2);
+    pawl__pg_of(t.worker)->fronts[0].pause_ms = 60000;
+    pawl_queue_rows rows                      = claim_some(p, t.worker, "orders", later(), 1);
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_false(has_rows(t.worker));
+    close_two(t);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(e5_the_next_message_is_the_workers_once_its_commit_returned),
+        TEST(e5_a_handle_that_did_not_ask_claims_nothing_ahead),
+        TEST(e5_rows_that_are_not_asked_for_go_back),
+        TEST(e5_rows_of_a_lost_connection_are_handled_once),
+        TEST(e5_a_smaller_claim_takes_no_more_than_it_asks_for),
+        TEST(e5_claims_in_hand_stay_where_a_commit_settles_some),
+        TEST(e5_a_refused_commit_claims_nothing_ahead),
+        TEST(e15_what_is_sent_after_an_empty_look_ahead_is_found),
+        TEST(e15_rows_that_are_not_due_yet_are_left),
+        TEST(e15_the_due_time_moves_with_the_machines_clock),
+        TEST(e5_rows_are_of_the_queue_that_is_asked_for),
+        TEST(e5_behind_a_pooler_nothing_goes_ahead),
+        TEST(e15_some_claims_go_alone),
+    };
+    if (ground_server() == NULL)
+        return ground_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
