@@ -127,7 +127,7 @@ class Body:
     def statements(self):
         """Those that are one expression."""
         for at in self.at(";"):
-            first = at
+            first = self.partners.get(at - 1, at)  # x = (t){...};
             while self.names[first - 1] not in (";", "{", "}", "else", ":") and not self.is_head(first - 1):
                 first = self.partners.get(first - 1, first - 1)
             is_declaration = re.match(r"(const )?\w+ (\* )*\w", " ".join(self.names[first:at]))
