@@ -1,8 +1,8 @@
-/* notify.c - see notify.h.
+/* notify.c - see run.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/run/notify.h"
+#include "cli/run/run.h"
 
 #include "pawl/base.h"
 

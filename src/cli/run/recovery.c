@@ -1,8 +1,8 @@
-/* recovery.c - see recovery.h.
+/* recovery.c - see run.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/run/recovery.h"
+#include "cli/run/run.h"
 
 #include "cli/base/options.h"
 #include "runtime/endpoint/recovery.h"

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/run/route.h"
+#include "cli/run/run.h"
 
 #include "cli/cli.h"
 

@@ -10,11 +10,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/run/run.h"
 #include "cli/cli.h"
 #include "cli/run/limits.h"
-#include "cli/run/notify.h"
 #include "cli/run/settings.h"
-#include "cli/run/supervise.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -5,9 +5,7 @@
 #include "cli/run/settings.h"
 
 #include "cli/cli.h"
-#include "cli/run/number.h"
-#include "cli/run/recovery.h"
-#include "cli/run/route.h"
+#include "cli/run/run.h"
 #include "runtime/endpoint/recovery.h"
 
 #include <stdlib.h>

@@ -1,8 +1,12 @@
-/* settings_list.c - the list that `pawl run --show-options` prints: its lines, and the limits of health.
+/* settings_list.c - the list that `pawl run --show-options` prints: its lines, and the limits of health; numbers
+ * among the options of an endpoint.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/run/run.h"
 #include "cli/run/settings.h"
+
+#include <string.h>
 
 pawl_code pawl__setting_add(pawl__setting_list *list, pawl__setting made, const char *value,
                             size_t line, const char *from, pawl_error *error)
@@ -32,4 +36,31 @@ pawl_code pawl__limits_list(const pawl__limits *limits, pawl__setting_list *list
         code = pawl__setting_add(list, made, text, limits->is_given[i] ? 0 : limits->lines[i],
                                  limits->is_given[i] ? "command line" : "built in", error);
     return code;
+}
+
+/* ---- Numbers --------------------------------------------------------------- */
+
+void pawl__number_put(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
+{
+    char *field = (char *)options + row->offset;
+    if (value == 0)
+        value = -1;
+    int32_t narrow = (int32_t)value;
+    if (row->size == sizeof value)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &narrow, sizeof narrow);
+}
+
+int64_t pawl__number_get(const pawl_endpoint_options *options, const pawl__number_row *row)
+{
+    const char *field = (const char *)options + row->offset;
+    int64_t     value;
+    int32_t     narrow;
+    memcpy(&narrow, field, sizeof narrow);
+    if (row->size == sizeof value)
+        memcpy(&value, field, sizeof value);
+    else
+        value = narrow;
+    return value;
 }

@@ -1,4 +1,4 @@
-/* supervise.c - see supervise.h.
+/* supervise.c - see run.h.
  *
  *     start -> wait -> exit code of the command ------------------------> end
  *       ^        |---> a signal was passed on --------> note a death ---> end
@@ -13,9 +13,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/run/supervise.h"
+#include "cli/run/run.h"
 
-#include "cli/run/notify.h"
 #include "pawl/operations.h"
 #include "pawl/store_calls.h"
 

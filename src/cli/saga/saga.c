@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/saga/saga.h"
 #include "cli/base/actions.h"
-#include "cli/saga/saga_history.h"
 #include "cli/saga/verify_upgrade.h"
 
 #include <string.h>

@@ -47,4 +47,12 @@ pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *
 /* Returns the exit code. */
 int pawl__saga_history(pawl__saga_fields *fields);
 
+/* ---- The lines of a saga, and how they are drawn ---- */
+
+extern const pawl__column pawl__history_columns[];
+
+/* Prints the lines as "text", "mermaid", "dot" or "xes". */
+pawl_code pawl__history_print(const char *format, pawl_text name, const pawl_history_row *lines,
+                              size_t count, FILE *out, pawl_error *error);
+
 #endif

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/saga/saga_history.h"
+#include "cli/saga/saga.h"
 
 #include "pawl/upgrade.h"
 

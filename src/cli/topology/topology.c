@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/topology/topology.h"
-#include "cli/run/route.h"
+#include "cli/run/run.h"
 
 #include <string.h>
 
