@@ -8,6 +8,7 @@
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/pawl.h"
+#include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/recovery.h"
 #include "runtime/inbound/intake.h"
@@ -412,10 +413,8 @@ int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
 
 void pawl_endpoint_stop(pawl_endpoint *endpoint)
 {
-    static const uint64_t one = 1;
     atomic_store(&endpoint->is_stopping, true);
-    ssize_t ignored = write(endpoint->stop_fd, &one, sizeof one);
-    (void)ignored; /* a full counter is readable already */
+    pawl__fd_signal(endpoint->stop_fd);
 }
 
 pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
@@ -441,9 +440,7 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
         memcpy(request->partition, partition != NULL ? partition : "", size);
         request->partition[size] = '\0';
     }
-    static const uint64_t one     = 1;
-    ssize_t               ignored = write(endpoint->worker->wake_fd, &one, sizeof one);
-    (void)ignored;
+    pawl__fd_signal(endpoint->worker->wake_fd);
     pthread_mutex_unlock(&endpoint->mutex);
     return code;
 }

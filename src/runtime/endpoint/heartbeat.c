@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/endpoint/heartbeat.h"
+#include "runtime/common/wake_fd.h"
 
 #include <poll.h>
 #include <string.h>
@@ -99,11 +100,9 @@ void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
 
 void pawl__heartbeat_stop(pawl__heartbeat *heartbeat)
 {
-    static const uint64_t one = 1;
     if (!heartbeat->is_started)
         return;
-    ssize_t ignored = write(heartbeat->stop_fd, &one, sizeof one);
-    (void)ignored;
+    pawl__fd_signal(heartbeat->stop_fd);
     pthread_mutex_lock(&heartbeat->mutex);
     if (heartbeat->store != NULL)
         pawl_store_interrupt(heartbeat->store);

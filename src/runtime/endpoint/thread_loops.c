@@ -12,10 +12,10 @@
 #include "runtime/projection/projection.h"
 #include "runtime/worker/hot_sagas.h"
 
+#include "runtime/common/wake_fd.h"
 #include "runtime/worker/foreign_timeouts.h"
 #include "store/core/wake.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -56,13 +56,6 @@ static bool is_passing(pawl_code code)
 static bool is_away(pawl_code code)
 {
     return code == PAWL_EUNREACHABLE || code == PAWL_ELOST || code == PAWL_EUNKNOWN;
-}
-
-static void rest(pawl_endpoint *endpoint, int64_t microseconds)
-{
-    struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
-    if (microseconds > 0) /* a negative time would wait for ever */
-        poll(&fd, 1, (int)(microseconds / 1000) + 1);
 }
 
 bool pawl__thread_goes_on(pawl_code code, bool has_worked, int retries)
@@ -167,7 +160,7 @@ static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
         self->retries, self->worker != NULL ? &self->worker->random : &self->service->random);
     say_trouble(self, code, error);
     self->retries += self->retries < RETRIES_MAX;
-    rest(self->endpoint, pause);
+    pawl__fd_wait(self->endpoint->stop_fd, pause);
     return true;
 }
 
@@ -179,7 +172,7 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
     if (microseconds <= 0)
         return;
     if (store == NULL) {
-        rest(self->endpoint, microseconds);
+        pawl__fd_wait(self->endpoint->stop_fd, microseconds);
         return;
     }
     int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
@@ -189,7 +182,8 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
         return;
     pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
     /* The step that follows may ask the store for nothing, and would find no failure to rest for. */
-    rest(self->endpoint, microseconds < FAILED_SLEEP ? microseconds : FAILED_SLEEP);
+    pawl__fd_wait(self->endpoint->stop_fd,
+                  microseconds < FAILED_SLEEP ? microseconds : FAILED_SLEEP);
 }
 
 static int64_t time_to(pawl_time due, pawl_time now)
@@ -238,7 +232,7 @@ static void sleep_paused(pawl__thread *self)
     pawl_error error = PAWL_ERROR_INIT;
     if (pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
-    rest(self->endpoint, PAWL__QUEUE_PAUSE_PERIOD);
+    pawl__fd_wait(self->endpoint->stop_fd, PAWL__QUEUE_PAUSE_PERIOD);
 }
 
 static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
@@ -280,7 +274,7 @@ static void sleep_stopped(pawl__thread *self)
     pawl_error     error    = PAWL_ERROR_INIT;
     int64_t        sleep    = pawl__breaker_wait(endpoint);
     int64_t        most     = endpoint->settings.machine != NULL ? VIRTUAL_SLEEP : STOPPED_SLEEP;
-    rest(endpoint, sleep < most ? sleep : most);
+    pawl__fd_wait(endpoint->stop_fd, sleep < most ? sleep : most);
     if (self->worker->store != NULL &&
         pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
@@ -305,21 +299,11 @@ void pawl__thread_work(pawl__thread *self)
         if (self->worker->breaker.permit == PAWL__PERMIT_NOTHING)
             sleep_stopped(self);
         else if (pawl__worker_is_pausing(self->worker))
-            rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
+            pawl__fd_wait(self->endpoint->stop_fd, self->worker->pause_end - pawl__monotonic_now());
         else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);
     }
     (void)leave_trouble(self, &(int64_t){0});
-}
-
-/* Empties an eventfd. True when it was set. */
-static bool clear(int fd)
-{
-    uint64_t count;
-    bool     was_set = false;
-    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count)
-        was_set = true;
-    return was_set;
 }
 
 /* Sleeps until the service is due. The leader's wait ends when the outbox has new rows; a server
@@ -367,7 +351,7 @@ void pawl__thread_serve(pawl__thread *self)
         pawl_step  step     = {.next_due = PAWL_TIME_MAX};
         pawl_error error    = PAWL_ERROR_INIT;
         bool       was_open = service->store != NULL;
-        if (clear(self->wake_fd))
+        if (pawl__fd_clear(self->wake_fd))
             pawl__projections_wake(service->projections);
         pawl_code code = pawl__service_step(service, &step, &error);
         if (code != PAWL_OK) {
@@ -438,7 +422,7 @@ void pawl__thread_receive(pawl__thread *self)
             continue;
         }
         say_inbound_failed(self, &at, code, &error);
-        rest(self->endpoint, pawl__intake_pause(self->inbound, at.retries));
+        pawl__fd_wait(self->endpoint->stop_fd, pawl__intake_pause(self->inbound, at.retries));
         at.retries += at.retries < INBOUND_RETRIES_MAX;
     }
     pawl__intake_end_offers(self->inbound);

@@ -11,12 +11,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/heartbeat.h"
 
 #include "store/core/wake.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -35,12 +35,6 @@ typedef struct running {
     pawl__worker   *spare; /* of the endpoint when the first worker is given up */
     pawl__heartbeat heartbeat;
 } running;
-
-static void wait_for(int fd, int64_t microseconds)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
-}
 
 /* ---- Threads --------------------------------------------------------------------- */
 
@@ -76,11 +70,9 @@ static void wait_for_reader(const pawl__thread *self)
     pawl__offers *offers = &self->endpoint->offers;
     int64_t       end    = pawl__monotonic_now() + READER_END;
     int64_t       rest   = READER_END;
-    uint64_t      count;
     while (rest > 0 && pawl__offers_is_on(offers)) {
-        wait_for(self->wake_fd, rest);
-        ssize_t ignored = read(self->wake_fd, &count, sizeof count);
-        (void)ignored;
+        pawl__fd_wait(self->wake_fd, rest);
+        (void)pawl__fd_clear(self->wake_fd);
         rest = end - pawl__monotonic_now();
     }
 }
@@ -89,9 +81,8 @@ static void wait_for_reader(const pawl__thread *self)
  * give up all of this. */
 static void *run_thread(void *argument)
 {
-    static const uint64_t one  = 1;
-    pawl__thread         *self = argument;
-    int                   done = self->done_fd;
+    pawl__thread *self = argument;
+    int           done = self->done_fd;
     if (self->worker != NULL) {
         pawl__thread_work(self);
         wait_for_reader(self);
@@ -107,8 +98,7 @@ static void *run_thread(void *argument)
         end_alone(self);
         return NULL;
     }
-    ssize_t ignored = write(done, &one, sizeof one); /* open until this thread is joined */
-    (void)ignored;
+    pawl__fd_signal(done); /* open until this thread is joined */
     return NULL;
 }
 
@@ -220,27 +210,22 @@ static bool has_running(const running *it)
 
 static void wake_all(const running *it)
 {
-    static const uint64_t one = 1;
-    for (int i = 0; i < it->count; i++) {
-        ssize_t ignored = write(it->threads[i]->wake_fd, &one, sizeof one);
-        (void)ignored;
-    }
+    for (int i = 0; i < it->count; i++)
+        pawl__fd_signal(it->threads[i]->wake_fd);
 }
 
 /* Until stop, then until all threads have finished, or stop_wait is over. */
 static void watch(running *it)
 {
     pawl_endpoint *endpoint = it->endpoint;
-    uint64_t       count;
     while (!atomic_load(&endpoint->is_stopping))
-        wait_for(endpoint->stop_fd, watch_calls(it, WATCH_MAX));
+        pawl__fd_wait(endpoint->stop_fd, watch_calls(it, WATCH_MAX));
     wake_all(it);
     int64_t end  = pawl_time_add(pawl__watch_now(endpoint), endpoint->settings.stop_wait);
     int64_t rest = endpoint->settings.stop_wait;
     while (has_running(it) && rest > 0) {
-        wait_for(it->done_fd, watch_calls(it, rest < WATCH_MAX ? rest : WATCH_MAX));
-        ssize_t ignored = read(it->done_fd, &count, sizeof count);
-        (void)ignored;
+        pawl__fd_wait(it->done_fd, watch_calls(it, rest < WATCH_MAX ? rest : WATCH_MAX));
+        (void)pawl__fd_clear(it->done_fd);
         rest = end - pawl__watch_now(endpoint);
     }
 }

@@ -2,28 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/common/wake_fd.h"
 #include "runtime/inbound/intake.h"
-
-#include <poll.h>
-#include <unistd.h>
 
 /* Behind it a message that no worker has taken becomes a row, which other processes see. */
 #define OFFER_TIME PAWL_MILLISECONDS(250)
 #define END_TIME PAWL_SECONDS(2) /* stopping waits so long for what workers have in flight */
 #define AHEAD_MAX PAWL_MILLISECONDS(1)
-
-static void clear(int fd)
-{
-    uint64_t count;
-    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count)
-        continue;
-}
-
-static void wait_for(int fd, int64_t microseconds)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    (void)poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
-}
 
 /* ---- What workers gave back ------------------------------------------------------------------ */
 
@@ -72,7 +57,7 @@ static bool is_standing(const pawl__intake *it)
 
 /* May a worker handle the message before it is a row? One that was handed out before may have killed its process: the
  * deaths of a row are counted. */
-static bool may_be_direct(const pawl__intake *it, const pawl_taken *taken, bool is_timed)
+static bool may_be_offered(const pawl__intake *it, const pawl_taken *taken, bool is_timed)
 {
     return taken->refusal.size == 0 && taken->message.id.size > 0 && !taken->is_redelivered &&
            !is_timed && pawl__intake_is_fit(it, taken);
@@ -90,7 +75,7 @@ static void choose(pawl__intake *it, pawl__inbound_batch *batch)
             taken->due = due + (pawl_time)i;
         if (taken->message.correlation_id.size == 0)
             taken->message.correlation_id = taken->message.id;
-        if (all_rows || !may_be_direct(it, taken, is_timed))
+        if (all_rows || !may_be_offered(it, taken, is_timed))
             batch->states[i] = PAWL__DELIVERY_BACK;
     }
 }
@@ -124,12 +109,13 @@ static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *c
     return code;
 }
 
-static pawl_code hand_over(pawl__intake *it, const pawl_take *by, size_t *count, pawl_error *error)
+static pawl_code settle_and_offer(pawl__intake *it, const pawl_take *by, size_t *count,
+                                  pawl_error *error)
 {
     pawl__offers *offers = &it->endpoint->offers;
     pawl_take     within = *by;
     /* Cleared first: what is given back from here on wakes the wait, and so does stopping, which is looked at later. */
-    clear(it->wake_fd);
+    (void)pawl__fd_clear(it->wake_fd);
     int64_t now = pawl__monotonic_now();
     pawl__offers_withdraw(offers, is_standing(it) ? INT64_MAX : now - OFFER_TIME);
     pawl_code code = settle_given(it, error);
@@ -140,7 +126,7 @@ static pawl_code hand_over(pawl__intake *it, const pawl_take *by, size_t *count,
         within.wait = since + OFFER_TIME - now;
     if (!pawl__offers_is_full(offers, by->count_max))
         return take_and_offer(it, &within, count, error);
-    wait_for(it->wake_fd, within.wait);
+    pawl__fd_wait(it->wake_fd, within.wait);
     return PAWL_OK;
 }
 
@@ -162,21 +148,21 @@ static pawl_code take_and_store(pawl__intake *it, const pawl_take *by, size_t *c
 pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t *count,
                             pawl_error *error)
 {
-    bool      is_direct = pawl__offers_is_on(&it->endpoint->offers);
-    pawl_take by        = {.count_max = (size_t)it->endpoint->settings.batch_messages,
-                           .size_max  = PAWL_CLAIM_SIZE_MAX,
-                           .wait      = wait,
-                           .wake_fd   = wake_fd};
-    pawl_code code      = PAWL_OK;
-    size_t    taken     = 0;
-    *count              = 0;
+    bool      is_offering = pawl__offers_is_on(&it->endpoint->offers);
+    pawl_take by          = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+                             .size_max  = PAWL_CLAIM_SIZE_MAX,
+                             .wait      = wait,
+                             .wake_fd   = wake_fd};
+    pawl_code code        = PAWL_OK;
+    size_t    taken       = 0;
+    *count                = 0;
     pawl_arena_reset(it->arena);
     /* The store comes first: while it is away no message is taken, only to be given back. */
     if (it->store == NULL)
         code = pawl__endpoint_store_open_aside(it->endpoint, INT64_MAX, &it->store, error);
     if (code == PAWL_OK)
-        code =
-            is_direct ? hand_over(it, &by, &taken, error) : take_and_store(it, &by, &taken, error);
+        code = is_offering ? settle_and_offer(it, &by, &taken, error)
+                           : take_and_store(it, &by, &taken, error);
     pawl__inbound_state_note(it->endpoint, code, error);
     if (code != PAWL_OK) {
         pawl__intake_lose(it);
@@ -220,10 +206,10 @@ static void wait_for_workers(pawl__intake *it)
     int64_t end = pawl__monotonic_now() + END_TIME;
     for (;;) {
         int64_t rest = end - pawl__monotonic_now();
-        clear(it->wake_fd);
+        (void)pawl__fd_clear(it->wake_fd);
         if (pawl__offers_in_flight(&it->endpoint->offers) == 0 || rest <= 0)
             break;
-        wait_for(it->wake_fd, rest);
+        pawl__fd_wait(it->wake_fd, rest);
     }
 }
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/inbound/offers.h"
+#include "runtime/common/wake_fd.h"
 
 #include <string.h>
-#include <unistd.h>
 
 void pawl__offers_init(pawl__offers *offers)
 {
@@ -28,13 +28,6 @@ void pawl__offers_destroy(pawl__offers *offers)
     destroy_all(offers->batches);
     destroy_all(offers->spare);
     pthread_mutex_destroy(&offers->mutex);
-}
-
-static void wake(int fd)
-{
-    static const uint64_t one     = 1;
-    ssize_t               ignored = fd >= 0 ? write(fd, &one, sizeof one) : 0;
-    (void)ignored;
 }
 
 /* ---- Under the mutex -------------------------------------------------------------------- */
@@ -102,7 +95,7 @@ void pawl__offers_end(pawl__offers *offers)
     pthread_mutex_lock(&offers->mutex);
     offers->reader_fd = -1;
     for (size_t i = 0; i < offers->worker_count; i++)
-        wake(offers->worker_fds[i]);
+        pawl__fd_signal(offers->worker_fds[i]);
     pthread_mutex_unlock(&offers->mutex);
 }
 
@@ -176,7 +169,7 @@ void pawl__offers_offer(pawl__offers *offers, pawl__inbound_batch *batch, int64_
     /* Workers that were woken before look until nothing is left. */
     bool is_first = atomic_fetch_add(&offers->open, count) == 0 && count > 0;
     for (size_t i = 0; i < offers->worker_count && is_first; i++)
-        wake(offers->worker_fds[i]);
+        pawl__fd_signal(offers->worker_fds[i]);
     pthread_mutex_unlock(&offers->mutex);
 }
 
@@ -331,7 +324,8 @@ void pawl__offers_give(pawl__offers *offers, pawl__deliveries *deliveries)
     offers->in_flight -= deliveries->count;
     deliveries->part_count = deliveries->count = 0;
     retire(offers);
-    wake(offers->reader_fd);
+    if (offers->reader_fd >= 0)
+        pawl__fd_signal(offers->reader_fd);
     pthread_mutex_unlock(&offers->mutex);
 }
 

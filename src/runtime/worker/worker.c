@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
+#include "runtime/common/wake_fd.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/claim.h"
 #include "runtime/worker/commit.h"
@@ -259,18 +260,18 @@ static int64_t count_passing(const pawl__worker *worker)
 static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                            pawl_error *error)
 {
-    bool      was_paused = is_paused(worker);
-    bool      did_direct = false;
-    pawl_code code       = PAWL_OK;
+    bool      was_paused  = is_paused(worker);
+    bool      did_rowless = false;
+    pawl_code code        = PAWL_OK;
     if (pawl__rowless_is_first(worker))
-        code = pawl__rowless_run(worker, &did_direct, step, error);
-    if (code != PAWL_OK || did_direct)
+        code = pawl__rowless_run(worker, &did_rowless, step, error);
+    if (code != PAWL_OK || did_rowless)
         return code;
     code = fill_batch(worker, due_max, step, error);
     pawl__rowless_note_queue(worker);
     if (code == PAWL_OK && worker->batch->unit_count == 0)
-        code = pawl__rowless_run(worker, &did_direct, step, error);
-    if (code != PAWL_OK || did_direct)
+        code = pawl__rowless_run(worker, &did_rowless, step, error);
+    if (code != PAWL_OK || did_rowless)
         return code;
     if (worker->batch->unit_count == 0)
         return end_empty(worker, was_paused, step, error);
@@ -383,8 +384,7 @@ static pawl_code step_timed(pawl__worker *worker, pawl_step *step, pawl_error *e
 
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    uint64_t count;
-    while (read(worker->wake_fd, &count, sizeof count) == (ssize_t)sizeof count)
+    if (pawl__fd_clear(worker->wake_fd))
         worker->is_checking = false;
     pawl_error inner    = PAWL_ERROR_INIT;
     bool       is_short = false;
