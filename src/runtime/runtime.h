@@ -91,7 +91,7 @@ struct pawl_endpoint {
     pawl__breaker         breaker;
     pawl__queue_pause     pause;
     pawl__metrics         metrics;
-    /* By pawl__lease_clock, or 0: end of its runner's lease, and of its worker's that leads a queue. */
+    /* By pawl__lease_clock, or 0: end of its dispatcher's lease, and of its worker's that leads a queue. */
     _Atomic int64_t lead_end, ordered_end;
     pawl__stopped_time
         stopped_time; /* beats in the thread that watches run(); none under virtual clocks */

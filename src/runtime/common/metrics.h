@@ -5,7 +5,7 @@
  * for the sum. Everything that shows metrics walks the table, so a new metric is a
  * new row and the line of code that counts.
  *
- * A count belongs to an endpoint, to the runner that delivers for one, to a queue or to the store
+ * A count belongs to an endpoint, to the dispatcher that delivers for one, to a queue or to the store
  * (they come from pawl_health_figures), or to the observer that shows them.
  *
  * Threads: any; a count is an atomic, readers take what they find.

@@ -1,4 +1,4 @@
-/* dispatch.c - the runner: delivers outbox rows to the sinks of their routes.
+/* dispatch.c - the dispatcher: delivers outbox rows to the sinks of their routes.
  *
  *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
  *

@@ -68,7 +68,7 @@ void      pawl__leader_delivery_end(pawl__service *service, pawl_time begin);
 /* Business time that a message without a delay arrives at when it is delivered now: never before
  * that of an earlier delivery, by whichever leader. */
 pawl_time pawl__leader_arrival(pawl__service *service);
-/* Commits changes that only the leader may make, all of them in group 0. When another runner has
+/* Commits changes that only the leader may make, all of them in group 0. When another dispatcher has
  * led since, nothing is applied and is_leader becomes false; else `refused` is as after
  * pawl_store_commit. */
 pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
@@ -126,7 +126,7 @@ bool pawl__sink_keeps_order(const pawl__sink *outbound);
 pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound);
 
 /* Settles the chosen rows and holds the rows that were met. Rows become SETTLED or LEFT; nothing is
- * written when another runner leads. */
+ * written when another dispatcher leads. */
 pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_step *step,
                              pawl_error *error);
 

@@ -1,8 +1,8 @@
-/* leader.c - one runner at a time delivers the outbox rows of an endpoint.
+/* leader.c - one dispatcher at a time delivers the outbox rows of an endpoint.
  *
  * The leader has a lease in the store: free at once when the holder's connection or
  * process is gone, as the database's own locks tell, and otherwise when its time is
- * over. Three guards keep a runner that was stopped for a while, or cut off, from
+ * over. Three guards keep a dispatcher that was stopped for a while, or cut off, from
  * disturbing the one that leads now:
  *
  *     before it sends    a clock that passes while it is stopped says whether the
@@ -13,8 +13,8 @@
  *                        leader and every take-over raise: with an old one nothing
  *                        is applied
  *
- *     runner A    claim  send ......... stopped ......... settle: refused
- *     runner B                    take over (7 -> 8)   send  settle (8 -> 9)
+ *     dispatcher A    claim  send ......... stopped ......... settle: refused
+ *     dispatcher B                    take over (7 -> 8)   send  settle (8 -> 9)
  *
  * The number is also the time of the last delivery, in microseconds: see pawl__leader_arrival.
  *
@@ -22,11 +22,11 @@
  */
 #include "runtime/outbox/dispatcher.h"
 
-/* A stopped runner is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
+/* A stopped dispatcher is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
  * slowest of its sinks of late. */
 #define LEASE PAWL_SECONDS(11)
 #define RENEWAL PAWL_SECONDS(7)
-#define TRIAL PAWL_SECONDS(3)         /* between tries of a runner that does not lead */
+#define TRIAL PAWL_SECONDS(3)         /* between tries of a dispatcher that does not lead */
 #define LEFT_MIN PAWL_SECONDS(5)      /* of the lease, kept during long work */
 #define MARGIN PAWL_SECONDS(1)        /* of the lease, in which nothing is sent any more */
 #define DELIVERY_MAX PAWL_MINUTES(10) /* the lease is not made longer for a slower sink */
@@ -69,7 +69,7 @@ static void forget_waiting(pawl__service *service)
 static void set_leader(pawl__service *service, bool is_leader)
 {
     service->is_leader = is_leader;
-    if (!is_leader) { /* another runner tries the rows again, and says what it meets */
+    if (!is_leader) { /* another dispatcher tries the rows again, and says what it meets */
         service->outbox_retry = PAWL_TIME_MAX;
         pawl__alarm_unwant(&service->route_alarm);
     }
@@ -175,7 +175,7 @@ static pawl_code name_lease(pawl__service *service, pawl_error *error)
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a lease");
 }
 
-/* Time added to the lease for calls of sinks, during which it is not renewed: a runner that waits
+/* Time added to the lease for calls of sinks, during which it is not renewed: a dispatcher that waits
  * for an answer longer than its lease lasts would never settle a row. */
 static int64_t time_of_delivery(const pawl__service *service)
 {
@@ -186,7 +186,7 @@ static int64_t time_of_delivery(const pawl__service *service)
 
 /* The time that passes for this process: without that in which it was stopped. A stop in a
  * sink is not the sink's time; the lease would last longer by twice the stop, and the next
- * stop of this runner would keep the others away for as long. */
+ * stop of this dispatcher would keep the others away for as long. */
 static pawl_time time_awake(const pawl__service *service)
 {
     pawl_time now = lease_now(service);
@@ -221,7 +221,7 @@ static pawl_code ask_lease(pawl__service *service, pawl_error *error)
     return code;
 }
 
-/* Keeps the lease between the parts of long work. After a lease that ended, another runner may have
+/* Keeps the lease between the parts of long work. After a lease that ended, another dispatcher may have
  * led: the rows read under it do not count, and the next run asks anew. */
 static pawl_code keep_lease(pawl__service *service, pawl_error *error)
 {
@@ -324,7 +324,7 @@ static pawl_code take_over(pawl__service *service, pawl_error *error)
 
 /* ---- Leading -------------------------------------------------------------------------- */
 
-/* Asks for the lease; a runner that has it anew takes over, and releases rows held without a row
+/* Asks for the lease; a dispatcher that has it anew takes over, and releases rows held without a row
  * before them. */
 static pawl_code ask(pawl__service *service, pawl_error *error)
 {

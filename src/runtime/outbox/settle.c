@@ -161,7 +161,7 @@ static pawl_code leave_refused(pawl__service *service, pawl__round *round,
 }
 
 /* Commits. On OK the rows still chosen are settled in the store, and is_leader says whether this
- * runner had the right to. */
+ * dispatcher had the right to. */
 static pawl_code commit(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_changes changes;
@@ -188,7 +188,7 @@ static void say_dead(const pawl__round_row *row)
              attempts == 1 ? "" : "s", PAWL_TEXT_ARGS(row->delivery.error));
 }
 
-/* Enters a committed row in the runner's own books. */
+/* Enters a committed row in the dispatcher's own books. */
 static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *step)
 {
     bool waits = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;

@@ -5,7 +5,7 @@
  *       +---------------any other answer, or no row for it----------+
  *
  * Nothing of that is written, but an alarm for others to see (common/alarm.h): an outage of a day costs no more than one of a minute, and
- * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the runner keeps
+ * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the dispatcher keeps
  * the number of the last row that it passed, and reads behind it; and the sources of the rows that it left, whose later
  * rows are left, too. Rows that were tried before, which may stand anywhere, are read apart.
  *
@@ -14,7 +14,7 @@
  *     source   x     y     z       v     x     w
  *              left  sent  waits   left  left  sent     passed: 6; sources that were left: x, v
  *
- * Rows become visible in another order than that of their numbers, so the runner goes back over those of the last
+ * Rows become visible in another order than that of their numbers, so the dispatcher goes back over those of the last
  * half minute now and then. A row that is released from behind another one is read again, too.
  *
  * SPDX-License-Identifier: Apache-2.0

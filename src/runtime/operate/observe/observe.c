@@ -1,4 +1,4 @@
-/* observe.c - endpoints join their observer and leave it; attempts of the runner are counted and
+/* observe.c - endpoints join their observer and leave it; attempts of the dispatcher are counted and
  * traced.
  *
  * SPDX-License-Identifier: Apache-2.0
