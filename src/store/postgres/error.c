@@ -1,66 +1,29 @@
 /* error.c - failures of the server and of libpq as codes of pawl.
  *
- * SQLSTATE decides, never the text (D37): texts are translated.
+ * SQLSTATE decides, never the text (D37): texts are translated. store/sql/dialects/postgres_error.c has the codes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/connection.h"
+#include "store/sql/dialects/postgres_family.h"
 
 #include <string.h>
 
-typedef struct state_row {
-    const char *state; /* five characters, or the two of a class */
-    pawl_code   code;
-} state_row;
-
-#define READ_ONLY "25006"
-
-/* SQLSTATEs in the order in which they are compared: the first row that fits. */
-static const state_row states[] = {
-    {"23505", PAWL_EDUPLICATE},   /* unique violation */
-    {"40001", PAWL_EBUSY},        /* serialisation failure */
-    {"40P01", PAWL_EBUSY},        /* deadlock */
-    {"55P03", PAWL_EBUSY},        /* lock timeout */
-    {"55006", PAWL_EBUSY},        /* object in use */
-    {"57014", PAWL_ETIMEOUT},     /* cancelled: by a statement timeout, or by wire.c */
-    {"57P01", PAWL_ELOST},        /* the back end was ended */
-    {"57P02", PAWL_ELOST},        /* crash of the server */
-    {"57P03", PAWL_EUNREACHABLE}, /* starting up */
-    {"57P04", PAWL_ELOST},
-    {"57P05", PAWL_ELOST}, /* idle session timeout */
-    {"25P03", PAWL_ELOST}, /* idle in transaction timeout */
-    {READ_ONLY,
-     PAWL_EUNREACHABLE}, /* like a server that is away: after a fail-over another server can be written to */
-    {"08", PAWL_ELOST},
-    {"28", PAWL_EDENIED},
-    {"42501", PAWL_EDENIED},
-    {"3D000", PAWL_ENOTSTORE}, /* no such database */
-    {"3F000", PAWL_ESCHEMA},   /* no such schema */
-    {"42P01", PAWL_ESCHEMA},   /* no such table */
-    {"42703", PAWL_ESCHEMA},   /* no such column */
-    {"42883", PAWL_ESCHEMA},   /* no such function */
-    {"42804", PAWL_ESCHEMA},   /* a column of another type */
-    {"42P10", PAWL_ESCHEMA},   /* no unique index for "on conflict" */
-    {"53100", PAWL_EFULL},     /* disk full */
-    {"53200", PAWL_ENOMEM},
-    {"53300", PAWL_EUNREACHABLE}, /* too many connections */
-    {"53", PAWL_EBUSY},
-    {"54", PAWL_ELIMIT},
-    {"22012", PAWL_EFENCED}, /* division by zero: a guard of commit.c */
-    {"22021", PAWL_EINVAL},  /* bytes that are no text */
-    {"22P05", PAWL_EINVAL},  /* a character that cannot be stored: \u0000 in JSON */
-    {"22", PAWL_EINVAL},
-    {"0A000", PAWL_EUNSUPPORTED},
-};
+#define READ_ONLY "25006" /* after a fail-over another server can be written to */
 
 pawl_code pawl__pg_code_of(const char *state)
 {
+    const pawl__sql_failures *all = &pawl__pg_failures;
     if (state == NULL)
         return PAWL_EPERSIST;
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        if (strncmp(state, states[i].state, strlen(states[i].state)) == 0)
-            return states[i].code;
-    return PAWL_EPERSIST;
+    if (strcmp(state, "22012") == 0) /* division by zero: a guard of commit.c */
+        return PAWL_EFENCED;
+    if (strcmp(state, "23502") == 0) /* no statement of this driver asks by a null */
+        return PAWL_EPERSIST;
+    if (strncmp(state, "08", 2) == 0)
+        return PAWL_ELOST;
+    const pawl__sql_state *found = pawl__sql_find_state(all->states, all->state_count, state);
+    return found != NULL ? found->code : PAWL_EPERSIST;
 }
 
 /* libpq's texts may have several lines, and end with a newline. */
