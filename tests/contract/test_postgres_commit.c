@@ -284,6 +284,27 @@ static void marks_say_how_it_ended(void **state)
     pawl_store_close(store);
 }
 
+/* Of what is inserted only the row that is there is refused, beside others of its kind. */
+static void of_a_set_what_is_there_is_refused(void **state)
+{
+    ground             *p       = *state;
+    pawl_store         *store   = open_store(p, p->url);
+    pawl_refusals       refused = {.arena = p->arena};
+    pawl_checkpoint_set sets[]  = {{.name = TEXT("a"), .to = 7, .at = NOW, .group = 0},
+                                   {.name = TEXT("b"), .to = 7, .at = NOW, .group = 1},
+                                   {.name = TEXT("c"), .to = 7, .at = NOW, .group = 2}};
+    pawl_changes        changes = {.group_count    = 3,
+                                   .unit_count     = 3,
+                                   .now            = NOW,
+                                   .checkpoint_set = {.items = sets, .count = 3}};
+    raw_run(p->pg, "insert into pawl_checkpoints values ('b', 3, now())");
+    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 1);
+    assert_int_equal(refused.items[0].group, 1);
+    assert_int_equal(raw_number(p->pg, "select sum(\"Position\") from pawl_checkpoints"), 17);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
@@ -298,6 +319,7 @@ int main(void)
         CASE(a_row_that_another_took_is_claimed_anew),
         CASE(a_wait_ends_a_transaction_without_claims),
         CASE(marks_say_how_it_ended),
+        CASE(of_a_set_what_is_there_is_refused),
     };
     if (ground_server() == NULL)
         return ground_skip();

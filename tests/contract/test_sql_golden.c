@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "contract/golden.h"
 #include "pawl/pawl.h"
 #include "store/sql/commit.h"
 #include "store/sql/family.h"
@@ -25,13 +26,6 @@
 #include "store/postgres/saga.h"
 #endif
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dlfcn.h>
 
 #define WIDTH 100
@@ -146,44 +140,6 @@ static void put_templates(page *p, const statement_row *rows, int count, int sha
 
 /* ---- Comparing ---------------------------------------------------------- */
 
-static void golden_path(char *path, size_t size, const char *driver)
-{
-    const char *root = getenv("PAWL_SOURCE_DIR");
-    snprintf(path, size, "%s/tests/golden/sql/%s.sql", root != NULL ? root : ".", driver);
-}
-
-static char *read_file(const char *path)
-{
-    FILE *from = fopen(path, "rb");
-    char *text = NULL;
-    long  size = 0;
-    if (from == NULL)
-        fail_msg("%s is missing", path);
-    assert_int_equal(fseek(from, 0, SEEK_END), 0);
-    size = ftell(from);
-    rewind(from);
-    text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, from), (size_t)size);
-    text[size] = '\0';
-    fclose(from);
-    return text;
-}
-
-static void compare_lines(const char *path, const char *is, const char *was)
-{
-    for (int line = 1; *is != '\0' || *was != '\0'; line++) {
-        size_t is_size = strcspn(is, "\n"), was_size = strcspn(was, "\n");
-        if (is_size != was_size || memcmp(is, was, is_size) != 0)
-            fail_msg("%s:%d:\nit was: %.*s\nit is:  %.*s\n"
-                     "when that is meant: PAWL_TEST_WRITE_GOLDEN=1 test_sql_golden, and look at "
-                     "the difference",
-                     path, line, (int)was_size, was, (int)is_size, is);
-        is += is_size + (is[is_size] != '\0');
-        was += was_size + (was[was_size] != '\0');
-    }
-}
-
 static void end_page(page *p, const char *driver, char *text)
 {
     char path[1000];
@@ -251,6 +207,27 @@ static void statements_of_sqlite(void **state)
 #endif
 
 #ifdef PAWL_HAVE_POSTGRES
+/* Statements over arrays, made of those of one row. */
+static void put_sets(page *p)
+{
+    static const char *const names[] = {
+#define NAME_OF(name) #name,
+        PAWL__PG_SETS(NAME_OF)
+#undef NAME_OF
+    };
+    const char *(*row_of)(int);
+    void (*make)(pawl__sql_text *, const char *);
+    *(void **)&row_of = find(p, "pawl__pg_set_row");
+    *(void **)&make   = find(p, "pawl__pg_set_template");
+    for (int i = 0; i < (int)COUNT(names); i++) {
+        pawl__sql_text made = {0};
+        make(&made, row_of(PAWL__PG_SET_FIRST + i));
+        assert_false(made.is_failed);
+        put_template(p, names[i], made.data);
+        pawl_free(made.data);
+    }
+}
+
 static bool has_main(int which)
 {
     return which < PAWL__PG_SAGA_INSERT && which % 3 != 0;
@@ -267,6 +244,7 @@ static void statements_of_postgres(void **state)
     put_head(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
                   find(&p, "pawl__pg_overrides"));
+    put_sets(&p);
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *, int);
     *(void **)&saga_text = find(&p, "pawl__pg_saga_text");
     for (int i = 0; i < 2 * pawl__pg_saga_statement_count; i++) {

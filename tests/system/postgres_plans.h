@@ -53,8 +53,6 @@ typedef struct plan_row {
     "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list ")), " list
 #define QUEUE_CTIDS CTIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
 
-#define OLDEST_TYPES "text[], text[], bigint[]"
-#define OLDEST_VALUES "names('p', 1, 3), same('c1'::text), same(0::bigint)"
 #define DEAD_TYPES \
     "text, text, text, text, text, timestamptz, timestamptz, timestamptz, text, text, bigint"
 #define PEEK_TYPES "text, text, text, timestamptz, timestamptz, bigint, timestamptz, bigint, bigint"
@@ -63,15 +61,15 @@ typedef struct plan_row {
     "text[], text[]"
 #define FOUND_TYPES "text, text, bigint, bigint"
 #define LEAP "its first step, to the first destination"
-#define SAME_VALUES "keys(1000, 3900), same(1::bigint)"
+#define LEASED_VALUES "keys(1, 2), same(key(7)), same(0::bigint)"
 #define LEASE_TYPES                                                                                \
     "text, timestamptz, timestamptz, timestamptz, bigint, bigint, uuid, timestamptz, uuid, text, " \
     "bigint"
 #define LEASE_VALUES \
     "at(0), at(-9999999), at(0), 257, 256, key(9), at(30), key(1), 'timeouts:000000000001:', 1"
-#define ARM_TYPES "uuid[], bigint[], uuid[], text[], text[], text[], timestamptz[], text[], text[]"
-#define ARM_VALUES(ids, sagas, name)                                                  \
-    ids ", same(1::bigint), " sagas ", same('Order'::text), same('" name "'::text), " \
+#define ARM_TYPES "uuid[], uuid[], text[], text[], text[], timestamptz[], text[], text[]"
+#define ARM_VALUES(ids, sagas, name)                                 \
+    ids ", " sagas ", same('Order'::text), same('" name "'::text), " \
         "same('orders'::text), same(at(60)), same(''::text), same(''::text)"
 
 /* By the statement's number. Shared ones that the driver never names have no row. */
@@ -147,9 +145,6 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_QUEUE_SEND] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
-    [PAWL__PG_QUEUE_SEND_NEW] =
-        HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
-            "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
     [PAWL__PG_QUEUE_OLDEST] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(0), numbers(1, 1)"),
     [PAWL__PG_QUEUE_FIRST] =
@@ -220,28 +215,16 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_TIMEOUT_FREE_WORKER] = HOT(2600, "uuid", "key(1)"),
     [PAWL__PG_TIMEOUT_FREE_DEAD]   = HOT(18000, "timestamptz, bool", "at(100), true"),
     [PAWL__PG_TIMEOUT_LIST_SAGA]   = HOT(20, "uuid, bigint", "key(500), 100"),
-    [PAWL__PG_TIMEOUT_DELETE] =
-        HOT(2600, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
-    [PAWL__PG_TIMEOUT_RELEASE] =
-        HOT(7000, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
-    [PAWL__PG_TIMEOUT_RETRY] =
-        HOT(7000, "uuid[], timestamptz[], bigint[], bigint[], uuid[]",
-            "keys(1, 2), same(at(60)), same(1::bigint), same(0::bigint), same(key(7))"),
-    [PAWL__PG_TIMEOUT_DELETE_SAME]  = HOT(2600, "uuid[], bigint[]", SAME_VALUES),
-    [PAWL__PG_TIMEOUT_RELEASE_SAME] = HOT(7000, "uuid[], bigint[]", SAME_VALUES),
-    [PAWL__PG_TIMEOUT_RETRY_SAME] =
-        HOT(7200, "uuid[], timestamptz[], bigint[], bigint[]",
-            "keys(1000, 3900), same(at(60)), same(1::bigint), same(1::bigint)"),
+    [PAWL__PG_TIMEOUT_DELETE]      = HOT(2600, "uuid[], uuid[], bigint[]", LEASED_VALUES),
+    [PAWL__PG_TIMEOUT_RELEASE]     = HOT(7000, "uuid[], uuid[], bigint[]", LEASED_VALUES),
+    [PAWL__PG_TIMEOUT_RETRY]       = HOT(7000, "uuid[], uuid[], bigint[], timestamptz[], bigint[]",
+                                         LEASED_VALUES ", same(at(60)), same(1::bigint)"),
     [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_DELETE_ANY]  = HOT(2600, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_RELEASE_ANY] = HOT(2600, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_RETRY_ANY]   = HOT(7200, "uuid[], timestamptz[], bigint[]",
-                                         "keys(1000, 3900), same(at(60)), same(1::bigint)"),
-    [PAWL__PG_TIMEOUT_LOCK]   = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 3900)"),
     [PAWL__PG_TIMEOUT_CANCEL] = HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [PAWL__PG_TIMEOUT_LOCK_NAMED]   = HOT(1800, "uuid[]", "keys(1000, 3900)"),
     [PAWL__PG_TIMEOUT_CANCEL_NAMED] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_LOCK_OWN]     = HOT(1900, "uuid[]", "keys(1001, 3900)"),
     [PAWL__PG_TIMEOUT_CANCEL_OWN]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
     [PAWL__PG_TIMEOUT_REARM_SAGA] =
         HOT(7900, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(1000, 3900)", "pay")),
@@ -277,18 +260,21 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
                                          "same(null::uuid)"),
     [PAWL__PG_AGGREGATOR_RELEASE] =
         HOT(630, "text[], uuid[]", "'{p000000000,p000000500}', array[key(8), key(8)]"),
-    [PAWL__PG_AGGREGATOR_DELETE_ALL]    = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
-    [PAWL__PG_AGGREGATOR_LOCK_OLDEST]   = HOT(2000, OLDEST_TYPES, OLDEST_VALUES),
-    [PAWL__PG_AGGREGATOR_DELETE_OLDEST] = HOT(2700, OLDEST_TYPES, OLDEST_VALUES),
+    [PAWL__PG_AGGREGATOR_DELETE_ALL] = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
+    [PAWL__PG_AGGREGATOR_LOCK_OLDEST] =
+        HOT(2000, "text[], text[]", "names('p', 1, 3), same('c1'::text)"),
+    [PAWL__PG_AGGREGATOR_DELETE_OLDEST] =
+        HOT(2700, "text[], text[]", "names('p', 1, 3), same('c1'::text)"),
 
     /* Flush rows: one for each partition. */
     [PAWL__SQL_FLUSH_LIST] = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
     [PAWL__PG_FLUSH_ADD]   = HOT(3200, "text[], text[], timestamptz[]",
                                  "names('p', 999000, 7), same('daily'::text), same(at(60))"),
     [PAWL__PG_FLUSH_LOCK]  = HOT(2200, "text[]", "names('p', 1, 3900)"),
-    [PAWL__PG_FLUSH_SET]   = HOT(3300, "text[], timestamptz[], bigint[], bool[], bool[], text[]",
-                                 "names('p', 1, 3900), same(at(60)), same(1::bigint), "
-                                   "same(false), same(true), same(''::text)"),
+    [PAWL__PG_FLUSH_DONE]  = HOT(3300, "text[]", "names('p', 1, 3900)"),
+    [PAWL__PG_FLUSH_SET]   = HOT(4200, "timestamptz[], bigint[], bigint[], text[], text[]",
+                                 "same(at(60)), same(1::bigint), same(0::bigint), same(''::text), "
+                                   "names('p', 1, 3900)"),
 };
 
 #endif

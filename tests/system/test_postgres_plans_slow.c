@@ -65,6 +65,9 @@ static const char *const names[] = {
 #define NAME_OF(name, text) #name,
     PAWL__SQL_STATEMENTS(NAME_OF) PAWL__PG_STATEMENTS(NAME_OF)
 #undef NAME_OF
+#define NAME_OF(name) #name,
+        PAWL__PG_SETS(NAME_OF)
+#undef NAME_OF
 };
 
 /* Internal functions, which a test's build exports. */

@@ -72,6 +72,11 @@ typedef struct pawl__field_list {
     {                               \
         0, NULL, PAWL__WIRE_##as, 0 \
     }
+/* Null; the type is that of the values which others have in its place. */
+#define PAWL__AS_NULL(as)                         \
+    {                                             \
+        0, NULL, PAWL__WIRE_NULL, PAWL__WIRE_##as \
+    }
 #define PAWL__AS_MESSAGE(of)                                                                  \
     PAWL__AS(of, message.id, TEXT), PAWL__AS(of, message.type, TEXT),                         \
         PAWL__AS(of, message.correlation_id, TEXT), PAWL__AS(of, message.causation_id, TEXT), \

@@ -18,20 +18,28 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/writer.h"
+#include "store/postgres/set.h"
 
 #include <string.h>
 
 #define CAREFUL_COMMITS 16
 
-/* The kinds in the order in which they are applied. */
-static pawl__pg_send_fn *const send_fns[] = {
-#define SEND_FN(name, is_refusable) pawl__pg_send_##name,
-    PAWL_CHANGE_KINDS(SEND_FN)
-#undef SEND_FN
+/* Kinds whose statements are PostgreSQL's own; the others are written as the generic store says (set.h). */
+static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
+#define OWN(name) [pawl_change_##name] = pawl__pg_send_##name
+    OWN(queue_settle),        /* rows by their ctids, which the claim has read */
+    OWN(inbox_entry),         /* an insert that says which marks were there */
+    OWN(saga_delete),         /* a set for each saga's table */
+    OWN(saga_insert),         /* the same */
+    OWN(saga_update),         /* by the ctids that the load has read */
+    OWN(event_append),        /* fails by itself for a version that is missing */
+    OWN(outbox_settle),       /* equal values go over the wire once */
+    OWN(outbox_reset),        /* a line of history only for a row that was dead */
+    OWN(leased_batch_remove), /* one change is many rows */
+    OWN(outbox_add),          /* numbered behind the transactions that are open */
+    OWN(outbox_block),        /* one walk over the pending rows */
+#undef OWN
 };
-_Static_assert(sizeof send_fns / sizeof send_fns[0] == pawl_change_kind_count,
-               "one function for each kind");
 
 typedef struct committing {
     pawl__pg_writer     writer;
@@ -61,7 +69,8 @@ static pawl_code send_kinds(committing *c, int from, int to)
     pawl_code code = PAWL_OK;
     for (int kind = from; code == PAWL_OK && kind < to; kind++)
         if (pawl__change_count(c->changes, (pawl_change_kind)kind) != 0)
-            code = send_fns[kind](&c->writer);
+            code = send_fns[kind] != NULL ? send_fns[kind](&c->writer)
+                                          : pawl__pg_send_sets(&c->writer, (pawl_change_kind)kind);
     return code;
 }
 

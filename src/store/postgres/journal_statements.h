@@ -1,5 +1,4 @@
-/* journal_statements.h - the statements on events, stored folds and checkpoints
- * that only PostgreSQL understands. Part of statements.h.
+/* journal_statements.h - the statements on events and streams that only PostgreSQL understands. Part of statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,19 +74,6 @@
     X(EVENTS_THERE, "select exists (select 1 from {events} where [Position] > ?1) "              \
                     "or exists (select 1 from {events} where [Position] is null)")               \
     X(EVENT_TURN, "select pg_advisory_xact_lock(?1)")                                            \
-    X(EVENT_NUMBER, PAWL__PG_EVENT_NUMBER_TEXT)                                                  \
-    X(FOLD_SET,                                                                                  \
-      "insert into {folds} as f ([Stream], [Version], [TypeVersion], [At], [State], "            \
-      "[Dispatches]) select * from unnest(?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) "       \
-      "do update set [Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "   \
-      "[At] = excluded.[At], [State] = excluded.[State], "                                       \
-      "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")             \
-    X(CHECKPOINT_ADD, "insert into {checkpoints} ([Name], [Position], [At]) "                    \
-                      "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")       \
-    X(CHECKPOINT_MOVE,                                                                           \
-      "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                       \
-      "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "         \
-      "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "           \
-      "returning k.n")
+    X(EVENT_NUMBER, PAWL__PG_EVENT_NUMBER_TEXT)
 
 #endif

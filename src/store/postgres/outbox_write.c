@@ -186,15 +186,17 @@ static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t 
     return pawl__pg_write_send(write);
 }
 
-static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
+static pawl_code send_settles(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+                              size_t count)
 {
+    (void)kind;
     return writer->is_guarded && are_alike(items, count) ? send_alike(writer, items, count)
                                                          : send_any_settles(writer, items, count);
 }
 
 pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
 {
-    return pawl__pg_send_waves(writer, pawl_change_outbox_settle, by_row, NULL, send_settles);
+    return pawl__pg_send_waves(writer, pawl_change_outbox_settle, by_row, send_settles);
 }
 
 /* ---- Resetting ---------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* queue.c - claiming, settling and sending queue rows.
+/* queue.c - claiming and settling queue rows.
  *
  * A row lock is the claim: the transaction that queue_claim opens stays open until the commit,
  * and rows that other transactions have locked are skipped. A release writes nothing.
@@ -394,54 +394,5 @@ pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
     if (code == PAWL_OK)
         code = send_settles(writer, PAWL__PG_QUEUE_RETRY, is_retry, retry_fields,
                             sizeof retry_fields / sizeof retry_fields[0]);
-    return code;
-}
-
-/* ---- Sending ------------------------------------------------------------ */
-
-static const pawl__field send_fields[] = {
-    PAWL__AS(queue_send, queue, TEXT),
-    PAWL__AS(queue_send, due, TIME),
-    PAWL__AS(queue_send, attempts, INT32),
-    PAWL__AS_MESSAGE(queue_send),
-};
-
-static pawl_code check_new(pawl__pg_writer *writer, pawl__pg_write *write)
-{
-    return pawl__pg_check_keys(writer, write, offsetof(pawl_queue_send, queue),
-                               offsetof(pawl_queue_send, message.id), pawl__why_queued);
-}
-
-static bool is_new(const void *item)
-{
-    return ((const pawl_queue_send *)item)->is_new;
-}
-
-static pawl_code send_run(pawl__pg_writer *writer, const void **items, size_t count)
-{
-    bool            is_checked = is_new(items[0]);
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, is_checked ? PAWL__PG_QUEUE_SEND_NEW : PAWL__PG_QUEUE_SEND,
-                           pawl_change_queue_send, items, count, is_checked ? check_new : NULL);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, send_fields, sizeof send_fields / sizeof send_fields[0]);
-    return pawl__pg_write_send(write);
-}
-
-/* Seq follows the order of the change set, so that messages of one commit keep their places: sends
- * that follow one another are one statement, unless only one of them must be new. */
-pawl_code pawl__pg_send_queue_send(pawl__pg_writer *writer)
-{
-    size_t       count = 0;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__pg_select(writer, pawl_change_queue_send, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    for (size_t at = 0, end; code == PAWL_OK && at < count; at = end) {
-        for (end = at + 1; end < count && is_new(items[end]) == is_new(items[at]);)
-            end++;
-        code = send_run(writer, items + at, end - at);
-    }
     return code;
 }

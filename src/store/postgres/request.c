@@ -10,6 +10,7 @@
  */
 #include "store/postgres/connection.h"
 
+#include "store/postgres/set.h"
 #include "store/postgres/wire.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static const char *const templates[] = {
     PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__PG_STATEMENTS(TEXT_OF)
 #undef TEXT_OF
 };
-_Static_assert(sizeof templates / sizeof templates[0] == PAWL__PG_STATEMENT_COUNT,
+_Static_assert(sizeof templates / sizeof templates[0] == PAWL__PG_SET_FIRST,
                "one template for each statement");
 
 /* ---- Statements --------------------------------------------------------- */
@@ -77,8 +78,14 @@ void pawl__pg_forget_names(pawl__pg_connection *connection)
 static pawl_code make_text(pawl__pg_connection *connection, pawl__pg_statement *statement,
                            int which, pawl_error *error)
 {
-    pawl__sql_text text = {0};
-    pawl__sql_expand(&text, &connection->dialect, connection->prefix, templates[which]);
+    pawl__sql_text text = {0}, set = {0};
+    if (which >= PAWL__PG_SET_FIRST)
+        pawl__pg_set_template(&set, pawl__pg_set_row(which));
+    if (!set.is_failed)
+        pawl__sql_expand(&text, &connection->dialect, connection->prefix,
+                         set.data != NULL ? set.data : templates[which]);
+    text.is_failed |= set.is_failed;
+    pawl__sql_text_free(&set);
     if (text.is_failed) {
         pawl__sql_text_free(&text);
         return pawl__pg_no_memory(error);

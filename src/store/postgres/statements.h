@@ -17,12 +17,11 @@
 #include "store/postgres/page_statements.h"
 #include "store/postgres/sweep_statements.h"
 #include "store/postgres/timeout_statements.h"
-#include "store/sql/statements.h"
+#include "store/sql/row_statements.h"
 
 /* Columns of a message and the items of their arrays. */
 #define PAWL__PG_MESSAGE_ITEMS \
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
-#define PAWL__PG_MESSAGE_NAMES "message_id, type, correlation_id, causation_id, headers, body"
 
 /* Whether a row `w` of the workers lives at the time `now` (a parameter): its session advisory lock
  * is taken, or, without one (behind a pooler), it was seen lately. */
@@ -69,15 +68,6 @@
                             "true)), ",                                                     \
                             " from waits")                                                  \
     ", set_config('synchronous_commit', 'off', true)"
-
-/* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */
-#define PAWL__PG_QUEUE_SEND_TEXT                                                             \
-    "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "  \
-    "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', " \
-    "'', " PAWL__PG_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "   \
-    "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                 \
-    "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "      \
-    "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}"
 
 /* Plan settings of one transaction, and how many ms it may stand idle (?1). */
 #define PAWL__PG_PLANS(ways, cache)                                          \
@@ -192,37 +182,12 @@
     PAWL__PG_OUTBOX_STATEMENTS(X)                                                                              \
     PAWL__PG_AGGREGATOR_STATEMENTS(X)                                                                          \
     PAWL__PG_JOURNAL_STATEMENTS(X)                                                                             \
-    /* Dead letters and subscriptions. */                                                                      \
-    X(DEAD_ADD,                                                                                                \
-      "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "                       \
-      "[History], [At], " PAWL__SQL_MESSAGE ") select k.endpoint, k.queue, k.code, k.error, "                  \
-      "k.attempts, k.deaths, k.history, k.at, " PAWL__PG_MESSAGE_ITEMS " from "                                \
-      "unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) as k (endpoint, "                   \
-      "queue, code, error, attempts, deaths, history, at, " PAWL__PG_MESSAGE_NAMES ") "                        \
-      "{ignore:[Endpoint], [MessageId]}")                                                                      \
+    /* Dead letters. */                                                                                        \
     /* By the index of times up to the limit, and what has the time of the last one; only these are sorted. */ \
     X(DEAD_FIND,                                                                                               \
       "select * from (" PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_FILTERS                                     \
       "and [At] >= ?6 and [At] <= ?7 order by [At] fetch first (?11) rows with ties) as found "                \
       "order by [At], [Endpoint], [MessageId] limit ?11")                                                      \
-    X(DEAD_DELETE,                                                                                             \
-      "delete from {dead} as t using unnest(?1, ?2) with ordinality as k (endpoint, id, n) "                   \
-      "cross join lateral (select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "             \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid returning k.n")                            \
-    X(HISTORY_ADD,                                                                                             \
-      "insert into {history} (" PAWL__SQL_HISTORY ") select "                                                  \
-      "unnest(?1), unnest(?2), unnest(?3), unnest(?4), unnest(?5), unnest(?6), unnest(?7), "                   \
-      "unnest(?8), unnest(?9), unnest(?10), unnest(?11), unnest(?12)")                                         \
-    X(INBOX_DELETE,                                                                                            \
-      "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "                  \
-      "(select o.ctid as tid from {inbox} as o where o.[Endpoint] = k.endpoint "                               \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                          \
-    X(SUBSCRIPTION_ADD, "insert into {subscriptions} ([Type], [Queue]) "                                       \
-                        "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                               \
-    X(SUBSCRIPTION_DELETE,                                                                                     \
-      "delete from {subscriptions} as t using unnest(?1, ?2) as k (type, queue) cross join lateral "           \
-      "(select o.ctid as tid from {subscriptions} as o where o.[Type] = k.type "                               \
-      "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.tid")                                           \
     /* The queue. */                                                                                           \
     X(QUEUE_CLAIM,                                                                                             \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                                         \
@@ -254,8 +219,6 @@
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                                       \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                            \
       "returning k.n")                                                                                         \
-    X(QUEUE_SEND, PAWL__PG_QUEUE_SEND_TEXT)                                                                    \
-    X(QUEUE_SEND_NEW, PAWL__PG_QUEUE_SEND_TEXT " returning [Queue], [MessageId]")                              \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                  \
                     "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "                   \
                     "order by [Due], [Seq] limit 1")                                                           \
@@ -270,11 +233,33 @@
                   "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "                     \
                   "returning [Endpoint], [MessageId]")
 
+/* Statements on one row (store/sql/row_statements.h) that are made over arrays here: see set.h. */
+#define PAWL__PG_SETS(X)     \
+    X(CHECKPOINT_ADD)        \
+    X(CHECKPOINT_MOVE)       \
+    X(QUEUE_SEND)            \
+    X(FOLD_SET)              \
+    X(AGGREGATOR_ADD)        \
+    X(AGGREGATOR_DELETE_ALL) \
+    X(AGGREGATOR_RELEASE)    \
+    X(FLUSH_DONE)            \
+    X(FLUSH_SET)             \
+    X(DEAD_ADD)              \
+    X(DEAD_DELETE)           \
+    X(INBOX_DELETE)          \
+    X(SUBSCRIPTION_ADD)      \
+    X(SUBSCRIPTION_DELETE)   \
+    X(HISTORY_ADD)
 enum {
     PAWL__PG_BEFORE_FIRST = PAWL__SQL_STATEMENT_COUNT - 1,
 #define PAWL__PG_NAME_OF(name, text) PAWL__PG_##name,
     PAWL__PG_STATEMENTS(PAWL__PG_NAME_OF)
 #undef PAWL__PG_NAME_OF
+        PAWL__PG_SET_FIRST,
+    PAWL__PG_BEFORE_SETS = PAWL__PG_SET_FIRST - 1,
+#define PAWL__PG_SET_NAME_OF(name) PAWL__PG_##name,
+    PAWL__PG_SETS(PAWL__PG_SET_NAME_OF)
+#undef PAWL__PG_SET_NAME_OF
         PAWL__PG_STATEMENT_COUNT
 };
 

@@ -1,4 +1,4 @@
-/* timeout.c - claiming and listing timeouts, ending their leases, cancelling.
+/* timeout.c - claiming timeouts, ending their leases.
  *
  * A stamp on the row is the lease. Claims skip the rows that others have locked, so they never
  * wait for each other or for a commit. Leased rows are found by the ranges of
@@ -8,7 +8,6 @@
  */
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
-#include "store/postgres/writer.h"
 #include "store/sql/rows.h"
 
 #include <stdio.h>
@@ -291,153 +290,5 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     code = pawl__pg_stamp_end(connection, code, error);
     if (code == PAWL_OK)
         *count = changed;
-    return code;
-}
-
-/* ---- Settling ----------------------------------------------------------- */
-
-static int compare_settles(const void *left, const void *right)
-{
-    const pawl_timeout_settle *a = left, *b = right;
-    return pawl_uuid_compare(a->id.uuid, b->id.uuid);
-}
-
-static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_write *write)
-{
-    return pawl__pg_check_numbers(writer, write, pawl__why_not_leased);
-}
-
-static const pawl__field id_field = PAWL__AS(timeout_settle, id, UUID);
-
-/* Row locks first: without an owner the rows may be locked by a claim at this moment, and have
- * another ctid after it. */
-static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t count)
-{
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_TIMEOUT_LOCK_ID,
-                                               pawl_change_timeout_settle, items, count, NULL);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, &id_field, 1);
-    return pawl__pg_write_send(write);
-}
-
-/* Owner and generation: a settle asks the row for both, for the generation, or for nothing. Only then
- * a missing row is no refusal. */
-enum { MUST_NOTHING, MUST_GENERATION, MUST_BOTH, MUSTS };
-
-static int must_of(const pawl_timeout_settle *settle)
-{
-    return settle->has_owner ? MUST_BOTH : settle->generation != 0 ? MUST_GENERATION : MUST_NOTHING;
-}
-
-/* Sends settles of one action, whose rows must all have the same things. */
-static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
-{
-    const pawl_timeout_settle *of                  = items[0];
-    int                        must                = must_of(of);
-    static const int           statements[][MUSTS] = {
-                  [PAWL_TIMEOUT_REMOVE] = {PAWL__PG_TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE_SAME,
-                                           PAWL__PG_TIMEOUT_DELETE},
-                  [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE_SAME,
-                                            PAWL__PG_TIMEOUT_RELEASE},
-                  [PAWL_TIMEOUT_RETRY] = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY_SAME,
-                                          PAWL__PG_TIMEOUT_RETRY},
-    };
-    static const pawl__field retry[] = {
-        PAWL__AS(timeout_settle, due, TIME),
-        PAWL__AS(timeout_settle, attempts, INT32),
-    };
-    static const pawl__field both[] = {
-        PAWL__AS(timeout_settle, generation, INT),
-        PAWL__AS(timeout_settle, owner, UUID),
-    };
-    pawl_code code = must == MUST_BOTH ? PAWL_OK : lock_rows(writer, items, count);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, statements[of->action][must], pawl_change_timeout_settle, items,
-                           count, must != MUST_NOTHING ? check_settle : NULL);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, &id_field, 1);
-    if (of->action == PAWL_TIMEOUT_RETRY)
-        pawl__pg_write_fields(write, retry, 2);
-    pawl__pg_write_fields(write, both, (size_t)must); /* the generation, or both */
-    return pawl__pg_write_send(write);
-}
-
-static int by_way(const void *left, const void *right)
-{
-    const pawl_timeout_settle *l = left, *r = right;
-    if (l->action != r->action)
-        return (l->action > r->action) - (l->action < r->action);
-    return must_of(r) - must_of(l);
-}
-
-pawl_code pawl__pg_send_timeout_settle(pawl__pg_writer *writer)
-{
-    return pawl__pg_send_waves(writer, pawl_change_timeout_settle, compare_settles, by_way,
-                               send_settles);
-}
-
-/* ---- Cancelling --------------------------------------------------------- */
-
-static bool has_name(const void *change, const void *context)
-{
-    const pawl_timeout_cancel *cancel = change;
-    (void)context;
-    return cancel->name.size != 0;
-}
-
-static bool has_no_name(const void *change, const void *context)
-{
-    return !has_name(change, context);
-}
-
-static int compare_cancels(const void *left, const void *right)
-{
-    const pawl_timeout_cancel *a = left, *b = right;
-    int                        order = pawl_uuid_compare(a->saga_id.uuid, b->saga_id.uuid);
-    return order != 0 ? order : pawl_text_compare(a->name, b->name);
-}
-
-/* Row locks first, then the rows are deleted where they stand then: a claim may stamp them at this
- * moment. */
-static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const int statements[2],
-                        size_t field_count)
-{
-    static const pawl__field fields[] = {
-        PAWL__AS(timeout_cancel, saga_id, UUID),
-        PAWL__AS(timeout_cancel, name, TEXT),
-    };
-    size_t       count;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__pg_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__sort_changes(items, count, compare_cancels);
-    for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
-        pawl__pg_write *write = pawl__pg_write_add(writer, statements[i],
-                                                   pawl_change_timeout_cancel, items, count, NULL);
-        if (write == NULL)
-            return PAWL_ENOMEM;
-        pawl__pg_write_fields(write, fields, field_count);
-        code = pawl__pg_write_send(write);
-    }
-    return code;
-}
-
-/* Two partial indexes have the timeouts of a saga, one those with a name and one those without:
- * each has its own statements. */
-pawl_code pawl__pg_send_timeout_cancel(pawl__pg_writer *writer)
-{
-    static const int one[]   = {PAWL__PG_TIMEOUT_LOCK, PAWL__PG_TIMEOUT_CANCEL};
-    static const int named[] = {PAWL__PG_TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_CANCEL_NAMED};
-    static const int own[]   = {PAWL__PG_TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_CANCEL_OWN};
-    pawl_code        code    = cancel(writer, has_name, one, 2);
-    if (code == PAWL_OK)
-        code = cancel(writer, has_no_name, named, 1);
-    if (code == PAWL_OK)
-        code = cancel(writer, has_no_name, own, 1);
     return code;
 }

@@ -100,27 +100,12 @@
 #define PAWL__PG_TIMEOUT_OF_ID \
     "from {timeouts} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
 
-/* Settles with an owner: the row must have it, and the generation. */
-#define PAWL__PG_TIMEOUT_OWNED(names)                                               \
-    " with ordinality as k (id" names ", generation, owner, n) cross join lateral " \
-    "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                       \
-    "where t.ctid = f.tid and t.[Owner] = k.owner "                                 \
+/* Settles: the row must have the owner, unless that is null, and the generation, unless it is 0. */
+#define PAWL__PG_TIMEOUT_SETTLED(names)                                             \
+    " with ordinality as k (id, owner, generation" names ", n) cross join lateral " \
+    "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f where t.ctid = f.tid "  \
+    "and (k.owner is null or t.[Owner] = k.owner) "                                 \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
-/* Settles with a generation alone: the row must have it. TIMEOUT_LOCK_ID has locked the row. */
-#define PAWL__PG_TIMEOUT_SAME(names)                                         \
-    " with ordinality as k (id" names ", generation, n) cross join lateral " \
-    "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                \
-    "where t.ctid = f.tid and t.[Generation] = k.generation returning k.n"
-/* Settles of whatever the row has: TIMEOUT_LOCK_ID has locked the row, so its ctid stays. */
-#define PAWL__PG_TIMEOUT_ANYHOW(names)                                                     \
-    " as k (id" names ") cross join lateral (select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID \
-    ") as f where t.ctid = f.tid"
-
-#define PAWL__PG_TIMEOUT_DELETE_TEXT "delete from {timeouts} as t using "
-#define PAWL__PG_TIMEOUT_RELEASE_TEXT "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
-#define PAWL__PG_TIMEOUT_RETRY_TEXT                       \
-    "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", " \
-    "[Due] = k.due, [Attempts] = k.attempts from "
 
 /* Cancels: rows of a saga, locked, and then deleted by the ctids that they have then. */
 #define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
@@ -137,11 +122,11 @@
 #define PAWL__PG_TIMEOUT_INSERT_TEXT                                                  \
     "insert into {timeouts} as t ([Id], [Generation], [SagaId], [SagaType], [Name], " \
     "[Destination], [Due], [Attempts], [CorrelationId], [Headers]) "                  \
-    "select k.id, k.times, k.saga_id, k.saga_type, k.name, k.destination, k.due, 0, " \
-    "k.correlation_id, k.headers from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "    \
-    "as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) "
+    "select k.id, 1, k.saga_id, k.saga_type, k.name, k.destination, k.due, 0, "       \
+    "k.correlation_id, k.headers from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "        \
+    "as k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) "
 #define PAWL__PG_TIMEOUT_ANEW                                                    \
-    "do update set [Generation] = t.[Generation] + excluded.[Generation], "      \
+    "do update set [Generation] = t.[Generation] + 1, "                          \
     "[SagaType] = excluded.[SagaType], [Destination] = excluded.[Destination], " \
     "[Due] = excluded.[Due], [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "           \
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
@@ -195,25 +180,17 @@
                                                "union all " PAWL__SQL_TIMEOUT_ROW                         \
                                                "where [SagaId] = ?1 and [Name] = '' "                     \
                                                "order by [Due], [Id] limit ?2")                           \
-    X(TIMEOUT_DELETE,                                                                                     \
-      PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                       \
-    X(TIMEOUT_RELEASE,                                                                                    \
-      PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                      \
-    X(TIMEOUT_RETRY, PAWL__PG_TIMEOUT_RETRY_TEXT                                                          \
-      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__PG_TIMEOUT_OWNED(", due, attempts"))                             \
-    X(TIMEOUT_DELETE_SAME,                                                                                \
-      PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1, ?2)" PAWL__PG_TIMEOUT_SAME(""))                            \
-    X(TIMEOUT_RELEASE_SAME,                                                                               \
-      PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2)" PAWL__PG_TIMEOUT_SAME(""))                           \
-    X(TIMEOUT_RETRY_SAME, PAWL__PG_TIMEOUT_RETRY_TEXT                                                     \
-      "unnest(?1, ?2, ?3, ?4)" PAWL__PG_TIMEOUT_SAME(", due, attempts"))                                  \
     X(TIMEOUT_LOCK_ID,                                                                                    \
       "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__PG_TIMEOUT_OF_ID \
       " for update) as f")                                                                                \
-    X(TIMEOUT_DELETE_ANY, PAWL__PG_TIMEOUT_DELETE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))          \
-    X(TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))        \
-    X(TIMEOUT_RETRY_ANY,                                                                                  \
-      PAWL__PG_TIMEOUT_RETRY_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_ANYHOW(", due, attempts"))        \
+    X(TIMEOUT_DELETE,                                                                                     \
+      "delete from {timeouts} as t using unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_SETTLED(""))                \
+    X(TIMEOUT_RELEASE, "update {timeouts} as t set " PAWL__SQL_NO_OWNER                                   \
+                       " from unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_SETTLED(""))                           \
+    X(TIMEOUT_RETRY,                                                                                      \
+      "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", [Due] = k.due, "                                \
+      "[Attempts] = k.attempts from unnest(?1, ?2, ?3, ?4, ?5)" PAWL__PG_TIMEOUT_SETTLED(                 \
+          ", due, attempts"))                                                                             \
     X(TIMEOUT_LOCK,                                                                                       \
       PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                    \
     X(TIMEOUT_CANCEL,                                                                                     \

@@ -72,8 +72,10 @@ pawl__pg_write *pawl__pg_write_add_with(pawl__pg_writer *writer, pawl__pg_statem
 void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
-        const pawl__field *field = &fields[f];
-        pawl__pg_array_begin(&write->request, field->wire, PAWL_VALUE_NONE, write->count);
+        const pawl__field *field   = &fields[f];
+        bool               is_null = field->wire == PAWL__WIRE_NULL;
+        pawl__pg_array_begin(&write->request, is_null ? field->form : field->wire, PAWL_VALUE_NONE,
+                             write->count);
         for (size_t i = 0; i < write->count; i++)
             pawl__pg_array_put(&write->request, field->wire,
                                (const char *)write->items[i] + field->offset);
@@ -117,9 +119,9 @@ static pawl_code make_guarded(const pawl__pg_write *write, pawl__pg_statement *s
 }
 
 /* WITH cannot stand inside the WITH of the guarded form. */
-static bool can_guard(const pawl__pg_statement *statement)
+static bool can_guard(const pawl__pg_write *write)
 {
-    return strncmp(statement->text, "with ", 5) != 0;
+    return !write->is_unguarded && strncmp(write->request.statement->text, "with ", 5) != 0;
 }
 
 pawl_code pawl__pg_write_send(pawl__pg_write *write)
@@ -127,7 +129,7 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write)
     pawl__pg_statement *statement = write->request.statement;
     bool                is_wanted = write->writer->is_guarded && write->check != NULL;
     pawl_code           code      = PAWL_OK;
-    if (write->request.code == PAWL_OK && is_wanted && can_guard(statement)) {
+    if (write->request.code == PAWL_OK && is_wanted && can_guard(write)) {
         if (statement->guarded == NULL)
             code = make_guarded(write, statement);
         if (code != PAWL_OK)
@@ -162,24 +164,8 @@ pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change
 
 /* ---- Waves -------------------------------------------------------------- */
 
-static pawl_code send_ways(pawl__pg_writer *writer, const void **items, size_t count,
-                           pawl__compare_fn *by_way, pawl__pg_send_items_fn *send)
-{
-    pawl_code code = PAWL_OK;
-    while (code == PAWL_OK && count != 0) {
-        const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
-        if (alike == NULL)
-            return pawl__pg_no_memory(writer->error);
-        size_t left = pawl__take_alike(items, count, alike, by_way);
-        code        = send(writer, alike, count - left);
-        count       = left;
-    }
-    return code;
-}
-
 pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
-                              pawl__compare_fn *by_key, pawl__compare_fn *by_way,
-                              pawl__pg_send_items_fn *send)
+                              pawl__compare_fn *by_key, pawl__pg_send_items_fn *send)
 {
     size_t       count;
     pawl_code    code  = PAWL_OK;
@@ -192,8 +178,7 @@ pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
         if (wave == NULL)
             return pawl__pg_no_memory(writer->error);
         size_t left = pawl__take_firsts(items, count, wave, by_key);
-        code        = by_way != NULL ? send_ways(writer, wave, count - left, by_way, send)
-                                     : send(writer, wave, count - left);
+        code        = send(writer, kind, wave, count - left);
         count       = left;
     }
     return code;

@@ -46,7 +46,9 @@ typedef struct pawl__pg_write {
     pawl_change_kind       kind;
     const void           **items; /* the changes that it carries, in the order of its arrays */
     size_t                 count;
-    pawl__pg_check_fn     *check; /* NULL: the answer needs no check */
+    pawl__pg_check_fn     *check;        /* NULL: the answer needs no check */
+    pawl__why_fn          *why;          /* of a set: the refusal of an item that was not applied */
+    bool                   is_unguarded; /* one item may be many rows */
 } pawl__pg_write;
 
 /* ---- Sending ------------------------------------------------------------ */
@@ -79,12 +81,11 @@ pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change
                              size_t field_count, pawl__pg_check_fn *check);
 
 /* Sends some items of a kind, at least one; they stay in memory until the round is over. */
-typedef pawl_code pawl__pg_send_items_fn(pawl__pg_writer *writer, const void **items, size_t count);
-/* Sends all items of a kind, in waves that have a key once (kinds.h); `by_way` tells the items of a
- * wave apart that need statements of their own, NULL: they do not. */
+typedef pawl_code pawl__pg_send_items_fn(pawl__pg_writer *writer, pawl_change_kind kind,
+                                         const void **items, size_t count);
+/* Sends all items of a kind, in waves that have a key once (kinds.h). */
 pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
-                              pawl__compare_fn *by_key, pawl__compare_fn *by_way,
-                              pawl__pg_send_items_fn *send);
+                              pawl__compare_fn *by_key, pawl__pg_send_items_fn *send);
 
 /* ---- Checking ----------------------------------------------------------- */
 
@@ -104,6 +105,7 @@ pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, co
 
 /* ---- The kinds ---------------------------------------------------------- */
 
+/* Of those that have a function of their own: see commit.c. */
 #define PAWL__PG_SENDER(name, is_refusable) pawl__pg_send_fn pawl__pg_send_##name;
 PAWL_CHANGE_KINDS(PAWL__PG_SENDER)
 #undef PAWL__PG_SENDER

@@ -13,7 +13,7 @@
         .count = sizeof((const pawl__field[]){__VA_ARGS__}) / sizeof(pawl__field) \
     }
 #define ZERO PAWL__AS_ONE(ZERO)
-#define NONE PAWL__AS_ONE(NULL)
+#define NONE(as) PAWL__AS_NULL(as)
 
 /* Changes of no row, or a unique key in the way, refuse the group. */
 #define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__why_##refusal}
@@ -226,9 +226,9 @@ static const pawl__sql_write *choose_checkpoint(const void *change)
 #define SETTLE(name, ...)                                                      \
     {                                                                          \
         {.statement  = PAWL__SQL_TIMEOUT_##name,                               \
-         .parameters = FIELDS(OF(id, UUID), NONE, __VA_ARGS__)},               \
+         .parameters = FIELDS(OF(id, UUID), NONE(UUID), __VA_ARGS__)},         \
             {.statement  = PAWL__SQL_TIMEOUT_##name,                           \
-             .parameters = FIELDS(OF(id, UUID), NONE, __VA_ARGS__),            \
+             .parameters = FIELDS(OF(id, UUID), NONE(UUID), __VA_ARGS__),      \
              .then       = {MISSED_WHY(not_leased)}},                                \
             {.statement  = PAWL__SQL_TIMEOUT_##name,                           \
              .parameters = FIELDS(OF(id, UUID), OF(owner, UUID), __VA_ARGS__), \
@@ -356,7 +356,7 @@ static const pawl__sql_write attempt = {
                              __VA_ARGS__, OF(id, INT)),                                     \
         .then       = {APPLIED_NEXT(attempt), MISSED_WHY(not_pending)},                     \
     }
-static const pawl__sql_write outbox_waits      = OUTBOX_SETTLE(NONE);
+static const pawl__sql_write outbox_waits      = OUTBOX_SETTLE(NONE(TIME));
 static const pawl__sql_write outbox_dispatched = OUTBOX_SETTLE(OF(at, TIME));
 
 static const pawl__sql_write *choose_outbox_settle(const void *change)
@@ -478,8 +478,8 @@ static const pawl__sql_write *choose_flush_set(const void *change)
 static const pawl__sql_write dead_insert = {
     .statement  = PAWL__SQL_DEAD_ADD,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
-                         OF(attempts, INT32), OF(crashes, INT32), OF(history, TEXT), OF(at, TIME),
-                         PAWL__AS_MESSAGE(dead_set)),
+                         OF(attempts, INT32), OF(crashes, INT32), OF(history, ERROR_TEXT),
+                         OF(at, TIME), PAWL__AS_MESSAGE(dead_set)),
 };
 static const pawl__sql_write mark_delete = {
     .statement  = PAWL__SQL_INBOX_DELETE,

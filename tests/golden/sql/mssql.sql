@@ -1132,6 +1132,6 @@ concat('options of the session: ', @@options), '';
 -- AGGREGATOR_DELETE_ALL: text
 -- AGGREGATOR_RELEASE: text uuid
 -- FLUSH_SET: time int32 flag error_text text
--- DEAD_ADD: text text text error_text int32 int32 text time text text text text text bytes
+-- DEAD_ADD: text text text error_text int32 int32 error_text time text text text text text bytes
 -- SUBSCRIPTION_ADD: text text
 -- HISTORY_ADD: text text text text text text int int32 int time error_text text

@@ -680,63 +680,30 @@ select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "
 "Due", "Headers", "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where
 "SagaId" = $1 and "Name" = '' order by "Due", "Id" limit $2;
 
--- TIMEOUT_DELETE
-delete from "pawl_timeouts" as t using unnest($1, $2, $3) with ordinality as k (id, generation,
-owner, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id
-and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and t."Owner" = k.owner and
-(k.generation = 0 or t."Generation" = k.generation) returning k.n;
-
--- TIMEOUT_RELEASE
-update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-unnest($1, $2, $3) with ordinality as k (id, generation, owner, n) cross join lateral (select o.ctid
-as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as
-f where t.ctid = f.tid and t."Owner" = k.owner and (k.generation = 0 or t."Generation" =
-k.generation) returning k.n;
-
--- TIMEOUT_RETRY
-update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
-k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4, $5) with ordinality as k (id, due,
-attempts, generation, owner, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o
-where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and
-t."Owner" = k.owner and (k.generation = 0 or t."Generation" = k.generation) returning k.n;
-
--- TIMEOUT_DELETE_SAME
-delete from "pawl_timeouts" as t using unnest($1, $2) with ordinality as k (id, generation, n) cross
-join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id
-order by o."Id" limit 1) as f where t.ctid = f.tid and t."Generation" = k.generation returning k.n;
-
--- TIMEOUT_RELEASE_SAME
-update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-unnest($1, $2) with ordinality as k (id, generation, n) cross join lateral (select o.ctid as tid
-from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f
-where t.ctid = f.tid and t."Generation" = k.generation returning k.n;
-
--- TIMEOUT_RETRY_SAME
-update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
-k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4) with ordinality as k (id, due, attempts,
-generation, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >=
-k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and t."Generation" =
-k.generation returning k.n;
-
 -- TIMEOUT_LOCK_ID
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_timeouts" as o
 where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
 
--- TIMEOUT_DELETE_ANY
-delete from "pawl_timeouts" as t using unnest($1) as k (id) cross join lateral (select o.ctid as tid
-from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f
-where t.ctid = f.tid;
+-- TIMEOUT_DELETE
+delete from "pawl_timeouts" as t using unnest($1, $2, $3) with ordinality as k (id, owner,
+generation, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >=
+k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and (k.owner is null or
+t."Owner" = k.owner) and (k.generation = 0 or t."Generation" = k.generation) returning k.n;
 
--- TIMEOUT_RELEASE_ANY
+-- TIMEOUT_RELEASE
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-unnest($1) as k (id) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id"
->= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid;
+unnest($1, $2, $3) with ordinality as k (id, owner, generation, n) cross join lateral (select o.ctid
+as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as
+f where t.ctid = f.tid and (k.owner is null or t."Owner" = k.owner) and (k.generation = 0 or
+t."Generation" = k.generation) returning k.n;
 
--- TIMEOUT_RETRY_ANY
+-- TIMEOUT_RETRY
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
-k.due, "Attempts" = k.attempts from unnest($1, $2, $3) as k (id, due, attempts) cross join lateral
-(select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by
-o."Id" limit 1) as f where t.ctid = f.tid;
+k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4, $5) with ordinality as k (id, owner,
+generation, due, attempts, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o
+where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and
+(k.owner is null or t."Owner" = k.owner) and (k.generation = 0 or t."Generation" = k.generation)
+returning k.n;
 
 -- TIMEOUT_LOCK
 select f."Id" from unnest($1, $2) as k (saga_id, name) cross join lateral (select o."Id" from
@@ -768,35 +735,33 @@ t.ctid = f.tid;
 
 -- TIMEOUT_REARM_SAGA
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
-"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
-k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
-as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) where (select
-o."SagaId" is not distinct from k.saga_id and o."Name" = k.name from "pawl_timeouts" as o where
-o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) is not false or (select true from
-"pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '') on
-conflict ("SagaId", "Name") where "SagaId" is not null and "Name" <> '' do update set "Generation" =
-t."Generation" + excluded."Generation", "SagaType" = excluded."SagaType", "Destination" =
-excluded."Destination", "Due" = excluded."Due", "Attempts" = 0, "Owner" = null, "LeaseExpires" =
-null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers" =
-excluded."Headers" returning t."Id", t."SagaId", t."Name";
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8) as
+k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) where (select o."SagaId"
+is not distinct from k.saga_id and o."Name" = k.name from "pawl_timeouts" as o where o."Id" >= k.id
+and o."Id" <= k.id order by o."Id" limit 1) is not false or (select true from "pawl_timeouts" as o
+where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '') on conflict ("SagaId",
+"Name") where "SagaId" is not null and "Name" <> '' do update set "Generation" = t."Generation" + 1,
+"SagaType" = excluded."SagaType", "Destination" = excluded."Destination", "Due" = excluded."Due",
+"Attempts" = 0, "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "CorrelationId" =
+excluded."CorrelationId", "Headers" = excluded."Headers" returning t."Id", t."SagaId", t."Name";
 
 -- TIMEOUT_REARM
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
-"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
-k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
-as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict
-("Id") do update set "Generation" = t."Generation" + excluded."Generation", "SagaType" =
-excluded."SagaType", "Destination" = excluded."Destination", "Due" = excluded."Due", "Attempts" = 0,
-"Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "CorrelationId" =
-excluded."CorrelationId", "Headers" = excluded."Headers", "SagaId" = excluded."SagaId", "Name" =
-excluded."Name";
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8) as
+k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict ("Id") do
+update set "Generation" = t."Generation" + 1, "SagaType" = excluded."SagaType", "Destination" =
+excluded."Destination", "Due" = excluded."Due", "Attempts" = 0, "Owner" = null, "LeaseExpires" =
+null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers" =
+excluded."Headers", "SagaId" = excluded."SagaId", "Name" = excluded."Name";
 
 -- TIMEOUT_INSERT
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
-"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
-k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
-as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict do
-nothing returning t."Id", t."SagaId", t."Name";
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8) as
+k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict do nothing
+returning t."Id", t."SagaId", t."Name";
 
 -- OUTBOX_DUE
 with taken as materialized (select count(*) as count, max(t."Id") as last from (select "Id" from
@@ -962,13 +927,6 @@ as size, count(*) filter (where "Type" = any ($2)) as resolved, count(*) filter 
 id_last from "pawl_aggregator" where "Partition" = $1) as c left join "pawl_aggregator_flush" as f
 on f."Partition" = $1;
 
--- AGGREGATOR_ADD
-insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
-"CorrelationId", "CausationId", "Headers", "Body") select k.name, k.partition, k.key, k.at,
-k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3,
-$4, $5, $6, $7, $8, $9, $10) as k (name, partition, key, at, message_id, type, correlation_id,
-causation_id, headers, body) on conflict ("Partition", "Key") do nothing;
-
 -- AGGREGATOR_LOCK_ID
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_aggregator" as
 o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
@@ -979,49 +937,29 @@ session, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o
 k.id and o."Id" <= k.id order by o."Id" limit 1) as f where a.ctid = f.tid and a."Partition" is not
 distinct from k.partition and (k.session is null or a."Session" = k.session) returning k.n;
 
--- AGGREGATOR_RELEASE
-update "pawl_aggregator" as a set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-unnest($1, $2) as k (partition, session) where a."Partition" = any (array_append(null, k.partition))
-and a."Session" = k.session;
-
--- AGGREGATOR_DELETE_ALL
-with gone as (delete from "pawl_aggregator" as a using unnest($1) with ordinality as k (partition,
-n) where a."Partition" = any (array_append(null, k.partition)) returning k.n) select distinct n from
-gone;
-
 -- AGGREGATOR_LOCK_OLDEST
-select f."Id" from unnest($1, $2, $3) as k (partition, correlation_id, rows_before) cross join
-lateral (select o."Id" from "pawl_aggregator" as o where o."Partition" = k.partition and
-o."CorrelationId" = k.correlation_id order by o."At", o."Id" offset k.rows_before limit 1 for
-update) as f;
+select f."Id" from unnest($1, $2) as k (partition, correlation_id) cross join lateral (select o."Id"
+from "pawl_aggregator" as o where o."Partition" = k.partition and o."CorrelationId" =
+k.correlation_id order by o."At", o."Id" limit 1 for update) as f;
 
 -- AGGREGATOR_DELETE_OLDEST
-delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (partition,
-correlation_id, rows_before, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o
-where o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id"
-offset k.rows_before limit 1) as f where a.ctid = f.tid returning k.n;
+delete from "pawl_aggregator" as a using unnest($1, $2) with ordinality as k (partition,
+correlation_id, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o where
+o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id" limit
+1) as f where a.ctid = f.tid returning k.n;
 
 -- FLUSH_ADD
-with kept as materialized (select k.n from unnest($1) with ordinality as k (partition, n) join
-"pawl_aggregator_flush" as f on f."Partition" = any (array_append(null, k.partition)) order by k.n
-for key share of f) insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts",
-"Dead", "Error") select k.partition, k.name, k.due, 0, 0, '' from unnest($1, $2, $3) with ordinality
-as k (partition, name, due, n) where k.n not in (select n from kept) order by k.n on conflict
-("Partition") do update set "Name" = excluded."Name";
+with k as materialized (select distinct on (u.partition collate "C") u.* from unnest($1, $2, $3)
+with ordinality as u (partition, name, due, n) order by u.partition collate "C", u.n), kept as
+materialized (select k.partition from k join "pawl_aggregator_flush" as f on f."Partition" = any
+(array_append(null, k.partition)) order by k.partition collate "C" for key share of f) insert into
+"pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts", "Dead", "Error") select
+k.partition, k.name, k.due, 0, 0, '' from k where k.partition not in (select partition from kept)
+order by k.partition collate "C" on conflict ("Partition") do update set "Name" = excluded."Name";
 
 -- FLUSH_LOCK
 select 1 from unnest($1) with ordinality as k (partition, n) join "pawl_aggregator_flush" as f on
 f."Partition" = any (array_append(null, k.partition)) order by k.n for update of f;
-
--- FLUSH_SET
-with k as materialized (select k.partition, k.due, k.attempts, k.is_dead, k.error, k.is_done and
-a.is_there is null as is_gone from unnest($1, $2, $3, $4, $5, $6) as k (partition, due, attempts,
-is_dead, is_done, error) left join lateral (select true as is_there from "pawl_aggregator" where
-"Partition" = k.partition limit 1) as a on true), gone as (delete from "pawl_aggregator_flush" as f
-using k where f."Partition" = any (array_append(null, k.partition)) and k.is_gone) update
-"pawl_aggregator_flush" as f set "Due" = k.due, "Attempts" = k.attempts, "Dead" =
-k.is_dead::integer, "Error" = k.error from k where f."Partition" = any (array_append(null,
-k.partition)) and not k.is_gone;
 
 -- EVENT_INSERT
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
@@ -1078,30 +1016,6 @@ not null order by "Position" desc limit 1), 0)) from k where e.ctid = k.tid) sel
 max(seq), pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when count(*) <> 0 then
 pg_current_xact_id()::text::bigint end from k;
 
--- FOLD_SET
-insert into "pawl_folds" as f ("Stream", "Version", "TypeVersion", "At", "State", "Dispatches")
-select * from unnest($1, $2, $3, $4, $5, $6) on conflict ("Stream") do update set "Version" =
-excluded."Version", "TypeVersion" = excluded."TypeVersion", "At" = excluded."At", "State" =
-excluded."State", "Dispatches" = excluded."Dispatches" where f."Version" < excluded."Version";
-
--- CHECKPOINT_ADD
-insert into "pawl_checkpoints" ("Name", "Position", "At") select * from unnest($1, $2, $3) on
-conflict ("Name") do nothing returning "Name";
-
--- CHECKPOINT_MOVE
-update "pawl_checkpoints" as c set "Position" = k.reached, "At" = k.at from unnest($1, $2, $3, $4)
-with ordinality as k (name, reached, at, before, n) where c."Name" = any (array_append(null,
-k.name)) and c."Position" = k.before returning k.n;
-
--- DEAD_ADD
-insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History",
-"At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.endpoint,
-k.queue, k.code, k.error, k.attempts, k.deaths, k.history, k.at, k.message_id, k.type,
-k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9,
-$10, $11, $12, $13, $14) as k (endpoint, queue, code, error, attempts, deaths, history, at,
-message_id, type, correlation_id, causation_id, headers, body) on conflict ("Endpoint", "MessageId")
-do nothing;
-
 -- DEAD_FIND, for DEAD_FIND
 select * from (select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At",
 "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where ($1 =
@@ -1110,30 +1024,6 @@ or "Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <> length("Erro
 or ("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and "MessageId" > $10)))) and "At" >= $6 and
 "At" <= $7 order by "At" fetch first ($11) rows with ties) as found order by "At", "Endpoint",
 "MessageId" limit $11;
-
--- DEAD_DELETE
-delete from "pawl_dead" as t using unnest($1, $2) with ordinality as k (endpoint, id, n) cross join
-lateral (select o.ctid as tid from "pawl_dead" as o where o."Endpoint" = k.endpoint and
-o."MessageId" = k.id offset 0) as f where t.ctid = f.tid returning k.n;
-
--- HISTORY_ADD
-insert into "pawl_history" ("Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version",
-"Attempts", "Duration", "At", "Error", "Out") select unnest($1), unnest($2), unnest($3), unnest($4),
-unnest($5), unnest($6), unnest($7), unnest($8), unnest($9), unnest($10), unnest($11), unnest($12);
-
--- INBOX_DELETE
-delete from "pawl_inbox" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
-o.ctid as tid from "pawl_inbox" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id offset
-0) as f where t.ctid = f.tid;
-
--- SUBSCRIPTION_ADD
-insert into "pawl_subscriptions" ("Type", "Queue") select * from unnest($1, $2) on conflict ("Type",
-"Queue") do nothing;
-
--- SUBSCRIPTION_DELETE
-delete from "pawl_subscriptions" as t using unnest($1, $2) as k (type, queue) cross join lateral
-(select o.ctid as tid from "pawl_subscriptions" as o where o."Type" = k.type and o."Queue" = k.queue
-offset 0) as f where t.ctid = f.tid;
 
 -- QUEUE_CLAIM
 select (select true from "pawl_inbox" as i where i."Endpoint" = $6 and i."MessageId" = q."MessageId"
@@ -1171,24 +1061,6 @@ $4, $5, $6, $7, $8, $9) with ordinality as k (tid, seq, queue, due, attempts, de
 error, history, n) where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue
 returning k.n;
 
--- QUEUE_SEND
-insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
-"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.queue, k.due,
-k.due, k.attempts, 0, 'epoch', '', k.message_id, k.type, k.correlation_id, k.causation_id,
-k.headers, k.body from (select unnest($1) as queue, unnest($2) as due, unnest($3) as attempts,
-unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unnest($7) as
-causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
-nothing;
-
--- QUEUE_SEND_NEW
-insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
-"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.queue, k.due,
-k.due, k.attempts, 0, 'epoch', '', k.message_id, k.type, k.correlation_id, k.causation_id,
-k.headers, k.body from (select unnest($1) as queue, unnest($2) as due, unnest($3) as attempts,
-unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unnest($7) as
-causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
-nothing returning "Queue", "MessageId";
-
 -- QUEUE_OLDEST
 select "Placed", "Seq" from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Attempts" = 0 and
 "WaitingSince" = 'epoch' and "Seq" <> all ($3) order by "Due", "Seq" limit 1;
@@ -1204,6 +1076,91 @@ where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
 -- INBOX_MARK
 insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select * from unnest($1, $2, $3,
 $4) on conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
+
+-- CHECKPOINT_ADD
+insert into "pawl_checkpoints" ("Name", "Position", "At") select k.p1, k.p2, k.p3 from (select
+unnest($1) as p1, unnest($2) as p2, unnest($3) as p3) as k on conflict ("Name") do nothing;
+
+-- CHECKPOINT_MOVE
+update "pawl_checkpoints" set "Position" = k.p2, "At" = k.p3 from unnest($1, $2, $3, $4) with
+ordinality as k (p1, p2, p3, p4, n) where "Name" = any (array_append(null, k.p1)) and "Position" =
+any (array_append(null, k.p4)) returning k.n;
+
+-- QUEUE_SEND
+insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.p1, k.p2, k.p2,
+k.p3, 0, 'epoch', '', k.p4, k.p5, k.p6, k.p7, k.p8, k.p9 from (select unnest($1) as p1, unnest($2)
+as p2, unnest($3) as p3, unnest($4) as p4, unnest($5) as p5, unnest($6) as p6, unnest($7) as p7,
+unnest($8) as p8, unnest($9) as p9) as k on conflict ("Queue", "MessageId") do nothing;
+
+-- FOLD_SET
+insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") select
+k.p1, k.p2, k.p3, k.p4, k.p5, k.p6 from (select unnest($1) as p1, unnest($2) as p2, unnest($3) as
+p3, unnest($4) as p4, unnest($5) as p5, unnest($6) as p6) as k on conflict ("Stream") do update set
+"Version" = excluded."Version", "TypeVersion" = excluded."TypeVersion", "State" = excluded."State",
+"Dispatches" = excluded."Dispatches", "At" = excluded."At" where excluded."Version" >
+"pawl_folds"."Version";
+
+-- AGGREGATOR_ADD
+insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") select k.p1, k.p2, k.p3, k.p4, k.p5, k.p6, k.p7,
+k.p8, k.p9, k.p10 from (select unnest($1) as p1, unnest($2) as p2, unnest($3) as p3, unnest($4) as
+p4, unnest($5) as p5, unnest($6) as p6, unnest($7) as p7, unnest($8) as p8, unnest($9) as p9,
+unnest($10) as p10) as k on conflict ("Partition", "Key") do nothing;
+
+-- AGGREGATOR_DELETE_ALL
+delete from "pawl_aggregator" using unnest($1) with ordinality as k (p1, n) where "Partition" = any
+(array_append(null, k.p1)) returning k.n;
+
+-- AGGREGATOR_RELEASE
+update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+unnest($1, $2) with ordinality as k (p1, p2, n) where "Partition" = any (array_append(null, k.p1))
+and "Session" = any (array_append(null, k.p2)) returning k.n;
+
+-- FLUSH_DONE
+delete from "pawl_aggregator_flush" using unnest($1) with ordinality as k (p1, n) where "Partition"
+= any (array_append(null, k.p1)) and not exists (select 1 from "pawl_aggregator" where "Partition" =
+any (array_append(null, k.p1))) returning k.n;
+
+-- FLUSH_SET
+update "pawl_aggregator_flush" set "Due" = k.p1, "Attempts" = k.p2, "Dead" = k.p3, "Error" = k.p4
+from unnest($1, $2, $3, $4, $5) with ordinality as k (p1, p2, p3, p4, p5, n) where "Partition" = any
+(array_append(null, k.p5)) returning k.n;
+
+-- DEAD_ADD
+insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History",
+"At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.p1, k.p2,
+k.p3, k.p4, k.p5, k.p6, k.p7, k.p8, k.p9, k.p10, k.p11, k.p12, k.p13, k.p14 from (select unnest($1)
+as p1, unnest($2) as p2, unnest($3) as p3, unnest($4) as p4, unnest($5) as p5, unnest($6) as p6,
+unnest($7) as p7, unnest($8) as p8, unnest($9) as p9, unnest($10) as p10, unnest($11) as p11,
+unnest($12) as p12, unnest($13) as p13, unnest($14) as p14) as k on conflict ("Endpoint",
+"MessageId") do nothing;
+
+-- DEAD_DELETE
+delete from "pawl_dead" as t using unnest($1, $2) with ordinality as k (p1, p2, n) cross join
+lateral (select o.ctid as tid from "pawl_dead" as o where "Endpoint" = k.p1 and "MessageId" = k.p2
+offset 0) as f where t.ctid = f.tid returning k.n;
+
+-- INBOX_DELETE
+delete from "pawl_inbox" as t using unnest($1, $2) with ordinality as k (p1, p2, n) cross join
+lateral (select o.ctid as tid from "pawl_inbox" as o where "Endpoint" = k.p1 and "MessageId" = k.p2
+offset 0) as f where t.ctid = f.tid returning k.n;
+
+-- SUBSCRIPTION_ADD
+insert into "pawl_subscriptions" ("Type", "Queue") select k.p1, k.p2 from (select unnest($1) as p1,
+unnest($2) as p2) as k on conflict ("Type", "Queue") do nothing;
+
+-- SUBSCRIPTION_DELETE
+delete from "pawl_subscriptions" as t using unnest($1, $2) with ordinality as k (p1, p2, n) cross
+join lateral (select o.ctid as tid from "pawl_subscriptions" as o where "Type" = k.p1 and "Queue" =
+k.p2 offset 0) as f where t.ctid = f.tid returning k.n;
+
+-- HISTORY_ADD
+insert into "pawl_history" ("Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Version",
+"Attempts", "Duration", "At", "Error", "Out") select k.p1, k.p2, k.p3, k.p4, k.p5, k.p6, k.p7, k.p8,
+k.p9, k.p10, k.p11, k.p12 from (select unnest($1) as p1, unnest($2) as p2, unnest($3) as p3,
+unnest($4) as p4, unnest($5) as p5, unnest($6) as p6, unnest($7) as p7, unnest($8) as p8, unnest($9)
+as p9, unnest($10) as p10, unnest($11) as p11, unnest($12) as p12) as k;
 
 -- saga Order 0
 select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",

@@ -1,0 +1,154 @@
+/* set_text.c - the texts of sets: see set.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/set.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EQUAL " = "
+
+static const char *const templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_ROW_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+
+/* Of a set's statement the shared one. */
+static const int rows[] = {
+#define ROW_OF(name) PAWL__SQL_##name - PAWL__SQL_STATEMENT_COUNT,
+    PAWL__PG_SETS(ROW_OF)
+#undef ROW_OF
+};
+
+const char *pawl__pg_set_row(int statement)
+{
+    return templates[rows[statement - PAWL__PG_SET_FIRST]];
+}
+
+static unsigned count_parameters(const char *row)
+{
+    unsigned order[PAWL__PG_PARAMETERS_MAX], last = 0;
+    size_t   count = pawl__sql_parameter_order(row, order, PAWL__PG_PARAMETERS_MAX);
+    for (size_t i = 0; i < count; i++)
+        last = order[i] > last ? order[i] : last;
+    return last;
+}
+
+/* "?1, ?2" */
+static void append_numbered(pawl__sql_text *text, char before, unsigned count)
+{
+    for (unsigned i = 1; i <= count; i++)
+        pawl__sql_appendf(text, "%s%c%u", i > 1 ? ", " : "", before, i);
+}
+
+static bool is_compared(const pawl__sql_text *text)
+{
+    size_t size = sizeof EQUAL - 1;
+    return text->size >= size && memcmp(text->data + text->size - size, EQUAL, size) == 0;
+}
+
+/* A piece of the row's template with the items of k in place of the parameters. */
+static void append_items(pawl__sql_text *text, pawl_text piece, bool is_condition)
+{
+    const char *end = piece.data + piece.size;
+    for (const char *at = piece.data; at < end;) {
+        size_t size = strcspn(at, "?");
+        size        = size < (size_t)(end - at) ? size : (size_t)(end - at);
+        pawl__sql_append_text(text, (pawl_text){.data = at, .size = size});
+        at += size;
+        if (at == end)
+            return;
+        unsigned number = (unsigned)strtoul(at + 1, NULL, 10);
+        if (is_condition && is_compared(text))
+            pawl__sql_appendf(text, "any (array_append(null, k.p%u))", number);
+        else
+            pawl__sql_appendf(text, "k.p%u", number);
+        for (at++; isdigit((unsigned char)*at);)
+            at++;
+    }
+}
+
+static pawl_text between(const char *from, const char *to)
+{
+    return (pawl_text){.data = from, .size = (size_t)(to - from)};
+}
+
+/* unnest in the list of columns is not materialized, as it is in FROM: with many columns that would cost a fifth of
+ * the statement's time. */
+static void write_insert(pawl__sql_text *text, const char *row)
+{
+    static const char word[] = " values (";
+    const char       *values = strstr(row, word);
+    const char       *first  = values + sizeof word - 1;
+    const char       *end    = first;
+    for (int depth = 1; depth > 0; end++)
+        depth += (*end == '(') - (*end == ')');
+    pawl__sql_append_text(text, between(row, values));
+    pawl__sql_append(text, " select ");
+    append_items(text, between(first, end - 1), false);
+    pawl__sql_append(text, " from (select ");
+    for (unsigned i = 1, count = count_parameters(row); i <= count; i++)
+        pawl__sql_appendf(text, "%sunnest(?%u) as p%u", i > 1 ? ", " : "", i, i);
+    pawl__sql_append(text, ") as k");
+    append_items(text, pawl_text_of(end), false);
+}
+
+static void append_unnest(pawl__sql_text *text, unsigned count)
+{
+    pawl__sql_append(text, "unnest(");
+    append_numbered(text, '?', count);
+    pawl__sql_append(text, ") with ordinality as k (");
+    append_numbered(text, 'p', count);
+    pawl__sql_append(text, ", n)");
+}
+
+static void write_change(pawl__sql_text *text, const char *row, const char *from)
+{
+    const char *where = strstr(row, " where ");
+    append_items(text, between(row, where), false);
+    pawl__sql_appendf(text, " %s ", from);
+    append_unnest(text, count_parameters(row));
+    append_items(text, pawl_text_of(where), true);
+    pawl__sql_append(text, " returning k.n");
+}
+
+/* Whether the condition is that two columns have the two parameters. */
+static bool has_two_keys(const char *where)
+{
+    int end = 0;
+    (void)sscanf(where, " where [%*[A-Za-z]] = ?1 and [%*[A-Za-z]] = ?2%n", &end);
+    return end != 0 && where[end] == '\0';
+}
+
+static void write_delete(pawl__sql_text *text, const char *row)
+{
+    static const char word[] = "delete from ";
+    const char       *table  = row + sizeof word - 1;
+    const char       *where  = strstr(row, " where ");
+    if (!has_two_keys(where)) {
+        write_change(text, row, "using");
+        return;
+    }
+    pawl__sql_append_text(text, between(row, where));
+    pawl__sql_append(text, " as t using ");
+    append_unnest(text, count_parameters(row));
+    pawl__sql_append(text, " cross join lateral (select o.ctid as tid from ");
+    pawl__sql_append_text(text, between(table, where));
+    pawl__sql_append(text, " as o");
+    append_items(text, pawl_text_of(where), false);
+    pawl__sql_append(text, " offset 0) as f where t.ctid = f.tid returning k.n");
+}
+
+void pawl__pg_set_template(pawl__sql_text *text, const char *row)
+{
+    if (strncmp(row, "insert ", 7) == 0)
+        write_insert(text, row);
+    else if (strncmp(row, "delete ", 7) == 0)
+        write_delete(text, row);
+    else
+        write_change(text, row, "from");
+}
