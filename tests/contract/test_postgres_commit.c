@@ -305,6 +305,36 @@ static void of_a_set_what_is_there_is_refused(void **state)
     pawl_store_close(store);
 }
 
+/* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
+static void of_timeouts_each_is_told_apart(void **state)
+{
+    ground          *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_refusals    refused = {.arena = p->arena};
+    pawl_timeout_set sets[4] = {{.name = TEXT("pay")}, {.name = TEXT("pay")}};
+    pawl_changes     changes = {.group_count = 4, .unit_count = 4, .now = NOW};
+    for (unsigned i = 0; i < 4; i++) {
+        sets[i].id.uuid      = uuid_of(i + 1);
+        sets[i].saga_id.uuid = uuid_of(i < 2 ? 50 : 0);
+        sets[i].saga_type    = TEXT("Order");
+        sets[i].destination  = TEXT("orders");
+        sets[i].due          = NOW + i;
+        sets[i].group        = i;
+        sets[i].is_new       = i >= 2;
+    }
+    changes.timeout_set.items = sets;
+    changes.timeout_set.count = 2;
+    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_timeouts"), 1);
+    assert_int_equal(raw_number(p->pg, "select \"Generation\" from pawl_timeouts"), 2);
+    sets[3].id.uuid           = uuid_of(1);
+    changes.timeout_set.items = sets + 2;
+    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 1);
+    assert_int_equal(refused.items[0].group, 3);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
@@ -320,6 +350,7 @@ int main(void)
         CASE(a_wait_ends_a_transaction_without_claims),
         CASE(marks_say_how_it_ended),
         CASE(of_a_set_what_is_there_is_refused),
+        CASE(of_timeouts_each_is_told_apart),
     };
     if (ground_server() == NULL)
         return ground_skip();
