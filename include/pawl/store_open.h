@@ -36,7 +36,7 @@ typedef struct pawl_store_options {
      * microseconds; 0: the driver's own limit, a minute or more. */
     int64_t handler_time_max;
     /* After a commit that settles its last claim the caller claims from that queue again at once, up to a
-     * due_max that moved with the machine's clock, or calls wait. So the driver may make that claim in the trip
+     * due_max that moved with the machine's clock, or calls wait (which may last no time). So the driver may make that claim in the trip
      * of the commit: nobody else gets its rows, until another call on the handle gives them back. */
     bool claims_ahead;
 } pawl_store_options;

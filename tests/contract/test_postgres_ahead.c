@@ -98,6 +98,23 @@ static bool has_rows(const pawl_store *store)
     return driver->ahead.transaction != 0 && driver->ahead.transaction == driver->main.transactions;
 }
 
+/* The first one is handled, the second one as said. */
+static pawl_code settle_both(ground *p, pawl_store *store, const pawl_queue_rows *rows,
+                             pawl_queue_action action)
+{
+    pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .seq = rows->items[0].seq},
+                                   {.queue  = TEXT("orders"),
+                                    .seq    = rows->items[1].seq,
+                                    .action = action,
+                                    .due    = NOW,
+                                    .unit   = 1,
+                                    .group  = 1}};
+    pawl_changes      changes   = {.now = NOW, .group_count = 2, .unit_count = 2};
+    changes.queue_settle.items  = settles;
+    changes.queue_settle.count  = 2;
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
 static void e5_the_next_message_is_the_workers_once_its_commit_returned(void **state)
 {
     ground *p = *state;
@@ -175,6 +192,29 @@ static void give_back_by_numbers(ground *p, two *t)
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
 
+static void give_back_by_the_outbox(ground *p, two *t)
+{
+    pawl_outbox_rows rows;
+    expect_code(
+        p, pawl_store_outbox_claim(t->worker, TEXT("orders"), NOW, 1, p->arena, &rows, &p->error),
+        PAWL_OK);
+}
+
+static void give_back_by_numbers_of_others(ground *p, two *t)
+{
+    pawl_queue_rows  rows;
+    const int64_t    none  = INT64_MAX;
+    pawl_queue_claim claim = {.queue     = TEXT("orders"),
+                              .due_max   = NOW,
+                              .count_max = 1,
+                              .seqs      = &none,
+                              .seq_count = 1,
+                              .now       = NOW};
+    expect_code(p, pawl_store_queue_claim(t->worker, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 0);
+    assert_null(pawl__pg_of(t->worker)->ahead.request.result);
+}
+
 static void give_back_by_a_search(ground *p, two *t)
 {
     pawl_next_due next;
@@ -187,8 +227,9 @@ static void give_back_by_a_search(ground *p, two *t)
 static void e5_rows_that_are_not_asked_for_go_back(void **state)
 {
     static void (*const ways[])(ground *, two *) = {
-        give_back_by_wait,     give_back_by_a_send, give_back_by_close,  give_back_by_a_lease,
-        give_back_by_a_search, give_back_by_a_lead, give_back_by_numbers};
+        give_back_by_wait,    give_back_by_a_send,     give_back_by_close,
+        give_back_by_a_lease, give_back_by_a_search,   give_back_by_a_lead,
+        give_back_by_numbers, give_back_by_the_outbox, give_back_by_numbers_of_others};
     ground *p = *state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         raw_run(p->pg, "drop table if exists pawl_queue, pawl_inbox, pawl_timeouts cascade");
@@ -227,12 +268,73 @@ static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(void **state)
     rows = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count, 1);
     close_two(t);
+}
 
-    raw_run(p->pg, "drop table if exists pawl_queue, pawl_inbox cascade");
-    t    = open_two(p, true);
-    rows = claim_due(p, t.other, NOW, 2);
+/* Of two that were locked ahead one is asked for: the other one is free. */
+static void e5_a_smaller_claim_leaves_the_rest_to_others(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    give_back_by_wait(p, &t);
+    pawl_queue_rows rows = claim_next(p, t.worker, 2);
     assert_int_equal(rows.count, 2);
-    expect_next(p, t.worker, "m-2");
+    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_DONE), PAWL_OK);
+    assert_true(has_rows(t.worker));
+    rows = claim_next(p, t.worker, 1);
+    assert_int_equal(rows.count, 1);
+    expect_next(p, t.other, "m-5");
+    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 0);
+    close_two(t);
+}
+
+/* A worker that gives a message back, or only writes its in-flight marker, does not go on. */
+static void e5_a_commit_that_gives_back_claims_nothing_ahead(void **state)
+{
+    ground *p = *state;
+    two     t = open_two(p, true);
+    give_back_by_wait(p, &t);
+    pawl_queue_rows rows = claim_next(p, t.worker, 2);
+    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RELEASE), PAWL_OK);
+    assert_false(has_rows(t.worker));
+    rows = claim_next(p, t.worker, 2);
+    assert_int_equal(rows.count, 2);
+    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RETRY), PAWL_OK);
+    assert_true(has_rows(t.worker)); /* one of the two was handled */
+    rows                     = claim_next(p, t.worker, 1);
+    pawl_queue_settle settle = {
+        .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = NOW};
+    pawl_changes marks       = {.now = NOW, .group_count = 1, .unit_count = 1};
+    marks.queue_settle.items = &settle;
+    marks.queue_settle.count = 1;
+    expect_code(p, pawl_store_commit(t.worker, &marks, NULL, &p->error), PAWL_OK);
+    assert_false(has_rows(t.worker));
+    close_two(t);
+}
+
+static void e5_rows_that_were_locked_long_ago_are_claimed_anew(void **state)
+{
+    ground   *p      = *state;
+    two       t      = open_two(p, true);
+    pawl__pg *driver = pawl__pg_of(t.worker);
+    uint64_t  before = driver->main.transactions;
+    driver->ahead.sent_ms -= 2000;
+    pawl_queue_rows rows = claim_next(p, t.worker, 1);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(driver->main.transactions, before + 1);
+    close_two(t);
+}
+
+static void e15_nothing_goes_ahead_while_the_clock_is_behind(void **state)
+{
+    ground          *p     = *state;
+    two              t     = open_two(p, true);
+    pawl_queue_rows  rows  = {0};
+    pawl_queue_claim claim = {
+        .queue = TEXT("orders"), .due_max = later(), .count_max = 1, .now = NOW - PAWL_SECONDS(1)};
+    expect_code(p, pawl_store_queue_claim(t.worker, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_null(pawl__pg_of(t.worker)->ahead.front);
     close_two(t);
 }
 
@@ -380,6 +482,10 @@ int main(void)
         TEST(e5_rows_that_are_not_asked_for_go_back),
         TEST(e5_rows_of_a_lost_connection_are_handled_once),
         TEST(e5_a_smaller_claim_takes_no_more_than_it_asks_for),
+        TEST(e5_a_smaller_claim_leaves_the_rest_to_others),
+        TEST(e5_a_commit_that_gives_back_claims_nothing_ahead),
+        TEST(e5_rows_that_were_locked_long_ago_are_claimed_anew),
+        TEST(e15_nothing_goes_ahead_while_the_clock_is_behind),
         TEST(e5_claims_in_hand_stay_where_a_commit_settles_some),
         TEST(e5_a_refused_commit_claims_nothing_ahead),
         TEST(e15_what_is_sent_after_an_empty_look_ahead_is_found),

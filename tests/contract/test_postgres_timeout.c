@@ -406,7 +406,11 @@ static void a_claim_passes_over_rows_that_others_have(void **state)
  * for itself. */
 static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_timeout_claim wanted)
 {
-    char id[20];
+    char      id[20];
+    pawl__pg *driver = pawl__pg_of(store);
+    /* On a busy machine a check takes as long as one over many dead rows (front.h). */
+    for (size_t i = 0; i < driver->front_count; i++)
+        driver->fronts[i].pause_ms = 0;
     snprintf(id, sizeof id, "m-%u", number);
     expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);

@@ -14,7 +14,7 @@ static char                  inner_url[1100];
 static hook_fn              *hook_call;
 static void                 *hook_context;
 
-atomic_int hook_opened_ahead;
+atomic_int hook_opened_ahead, hook_given_back;
 
 static pawl_code run(hook_point point)
 {
@@ -92,6 +92,13 @@ static pawl_code hooked_lease(pawl_store *store, const pawl_leased_batch_claim *
     return inner->leased_batch_claim(store, claim, arena, leased, error);
 }
 
+static pawl_code hooked_wait(pawl_store *store, int64_t microseconds, int wake_fd,
+                             pawl_error *error)
+{
+    atomic_fetch_add(&hook_given_back, microseconds == 0);
+    return inner->wait(store, microseconds, wake_fd, error);
+}
+
 const char *hook_url(const char *url)
 {
     static bool is_registered;
@@ -109,6 +116,7 @@ const char *hook_url(const char *url)
     outer.queue_claim        = hooked_claim;
     outer.event_list         = hooked_read;
     outer.leased_batch_claim = hooked_lease;
+    outer.wait               = inner->wait != NULL ? hooked_wait : NULL;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);
     if (!is_registered)

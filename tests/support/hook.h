@@ -30,6 +30,8 @@ typedef pawl_code hook_fn(hook_point point, void *context);
 
 /* Handles that were opened to claim ahead (pawl_store_options). */
 extern atomic_int hook_opened_ahead;
+/* Waits of no time, which give back what was claimed ahead. */
+extern atomic_int hook_given_back;
 
 /* The hooked form of an existing store's URL; static text. NULL `call`: none. */
 const char *hook_url(const char *url);

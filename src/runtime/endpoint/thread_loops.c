@@ -274,10 +274,10 @@ static void sleep_stopped(pawl__thread *self)
     pawl_error     error    = PAWL_ERROR_INIT;
     int64_t        sleep    = pawl__breaker_wait(endpoint);
     int64_t        most     = endpoint->settings.machine != NULL ? VIRTUAL_SLEEP : STOPPED_SLEEP;
-    pawl__fd_wait(endpoint->stop_fd, sleep < most ? sleep : most);
     if (self->worker->store != NULL &&
         pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+    pawl__fd_wait(endpoint->stop_fd, sleep < most ? sleep : most);
 }
 
 void pawl__thread_work(pawl__thread *self)

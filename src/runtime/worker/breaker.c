@@ -325,7 +325,7 @@ void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Behind the step, when no transaction is open. A failure leaves it to a later step. */
+/* Behind the step, when nothing is claimed. A failure leaves it to a later step. */
 void pawl__breaker_tell(pawl__worker *worker)
 {
     const pawl_endpoint *endpoint = worker->endpoint;

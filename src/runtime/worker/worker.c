@@ -324,9 +324,17 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
+/* Rows that the store claimed with the last commit are for others while this worker does not go on: a wait of no time
+ * gives them back. */
+static void give_back_ahead(pawl__worker *worker)
+{
+    (void)pawl_store_wait(worker->store, 0, -1, NULL);
+}
+
 static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     if (!pawl__breaker_enter(worker)) {
+        give_back_ahead(worker);
         pawl__breaker_tell(worker);
         step->is_idle = true;
         return PAWL_OK;
@@ -348,6 +356,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     worker->grown_count = worker->grown_capacity = 0;
     int64_t rest                                 = pawl__isolation_rest_left(endpoint);
     if (rest > 0) {
+        give_back_ahead(worker);
         pawl__worker_pause(worker, rest);
         worker->gave_way = true; /* a program that steps comes again a little later, too */
         step->is_idle    = true;
@@ -359,12 +368,17 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
         return code;
     if (pawl__isolation_batch_begin(endpoint)) {
         code = step_claims(worker, step, error);
+        if (code == PAWL_OK && pawl__isolation_is_pending(endpoint))
+            give_back_ahead(worker); /* no batch under way: no claim but those of isolated steps */
         pawl__isolation_batch_end(endpoint);
     } else if (pawl__isolation_begin(endpoint)) {
         worker->has_turn = true;
         code             = step_claims(worker, step, error);
+        if (code == PAWL_OK)
+            give_back_ahead(worker);
         pawl__isolation_end(endpoint);
     } else {
+        give_back_ahead(worker);
         pawl__worker_pause(worker, CARE_PAUSE);
         step->is_idle = true;
     }

@@ -6,7 +6,7 @@
  *     kinds up to the last that may be refused          one round trip
  *       any refused:   back to the savepoint, which leaves the claimed rows
  *                      locked, and again without the refused groups
- *     the other kinds, commit, wake-up                  one round trip
+ *     the other kinds, commit, wake-up                  one round trip, with the claim that follows (queue.c)
  *
  * The first round is guarded (writer.c): every statement fails when it does not apply all of
  * its items, so the commit follows at once, in one round trip for all, and needs no savepoint.
@@ -203,6 +203,8 @@ static pawl_code finish(committing *c)
     if (is_ahead)
         pawl__pg_ahead_end(c->store, &peek);
     code = is_tried ? outcome(c, &end, answered) : code;
+    if (is_ahead && code == PAWL_OK)
+        c->store->claim_count = 0; /* all are settled, and none is taken for one of the next */
     pawl__pg_end(&c->notify);
     pawl__pg_end(&c->notify_events);
     pawl__pg_end(&end);

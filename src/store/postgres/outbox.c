@@ -69,6 +69,7 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
     pawl__pg_outbox_scan scan  = {0};
     store->is_woken            = false;
     pawl__pg_note_now(store, now);
+    pawl__pg_rollback_unclaimed(store);
     pawl__pg_outbox_front_begin(&store->outbox, endpoint, now, &scan);
     pawl_code code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
     if (code != PAWL_OK)

@@ -73,7 +73,8 @@ typedef struct pawl__pg_peek {
 } pawl__pg_peek;
 
 /* The next claim of a queue, sent with the commit of the last one. Its rows are locked in the transaction that it
- * opened, and are claimed when queue_claim returns them: what ends the transaction before gives them back. */
+ * opened, and are claimed when queue_claim returns them. A claim of others, and all that needs the connection without
+ * a transaction, ends that transaction: then they are free again. */
 typedef struct pawl__pg_ahead {
     bool is_wanted; /* pawl_store_options.claims_ahead */
     const pawl__pg_front
@@ -81,6 +82,7 @@ typedef struct pawl__pg_ahead {
     pawl_queue_claim claim; /* the last one; then the one that was sent. Without `queue` */
     unsigned         count;
     uint64_t         transaction; /* which has its rows; 0: none */
+    int64_t          sent_ms;     /* monotonic */
     pawl__pg_request request;
 } pawl__pg_ahead;
 

@@ -158,12 +158,24 @@ static pawl_code claim_at_front(pawl__pg *store, pawl__pg_front *front,
 /* One claim in 16 goes alone, which shows how long it takes (front.h). */
 #define ALONE 16
 
+/* A worker that gives messages back, or only writes their in-flight markers, does not go on with the next ones. */
+static bool has_handled(const pawl_changes *changes)
+{
+    bool is_done = false;
+    for (size_t i = 0; i < changes->queue_settle.count; i++) {
+        if (changes->queue_settle.items[i].action == PAWL_QUEUE_RELEASE)
+            return false;
+        is_done |= changes->queue_settle.items[i].action == PAWL_QUEUE_DONE;
+    }
+    return is_done;
+}
+
 /* The last claim was full, and this commit settles all that is claimed. */
 static bool goes_ahead(pawl__pg *store, const pawl_changes *changes)
 {
-    size_t settled = changes->queue_settle.count;
-    return store->ahead.front != NULL && store->main.is_pipelined && settled > 0 &&
-           settled == store->claim_count && store->ahead.count++ % ALONE != 0;
+    return store->ahead.front != NULL && store->main.is_pipelined &&
+           changes->queue_settle.count == store->claim_count && has_handled(changes) &&
+           store->ahead.count++ % ALONE != 0;
 }
 
 /* The last claim, made again now. The clock of milliseconds may be one too far, and the claim that follows
@@ -188,12 +200,14 @@ bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_
     pawl__pg_part(&store->main);
     store->main.in_transaction = false; /* by the COMMIT before it */
     pawl__pg_begin_on(&store->main, NULL);
+    pawl__pg_end(&ahead->request);
     pawl__pg_begin(&ahead->request, &store->main, PAWL__PG_QUEUE_CLAIM, NULL);
     put_due(&ahead->request, store, claim, PAWL_TIME_MIN, 0);
     pawl__pg_send(&ahead->request);
     if (!pawl__pg_peek_send(store, claim, peek, NULL))
         *peek = (pawl__pg_request){.result = NULL};
     ahead->transaction = store->main.transactions;
+    ahead->sent_ms     = pawl__clock_ms();
     return true;
 }
 
@@ -205,16 +219,27 @@ void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek)
     pawl__pg_peek_end(store, peek, ahead->request.code);
 }
 
-/* Rows that are locked, but not asked for any more, are claimed again like others in this transaction. */
+/* The server may have ended a session that rested, and the handler of a row that is locked no more would run for
+ * nothing. */
+#define AHEAD_MS_MAX 1000
+
+/* Rows that were locked, but are not asked for, go back. */
+static void drop_ahead(pawl__pg *store)
+{
+    if (store->ahead.transaction == store->main.transactions)
+        pawl__pg_rollback_unclaimed(store);
+    store->ahead.transaction = 0;
+    pawl__pg_end(&store->ahead.request);
+}
+
 static bool has_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim)
 {
-    pawl__pg_ahead *ahead = &store->ahead;
+    const pawl__pg_ahead *ahead = &store->ahead;
     bool is_now = store->main.in_transaction && ahead->transaction == store->main.transactions;
-    ahead->transaction = 0;
     if (is_now && ahead->front == front && claim->count_max >= ahead->claim.count_max &&
-        claim->due_max >= ahead->claim.due_max)
+        claim->due_max >= ahead->claim.due_max && pawl__clock_ms() - ahead->sent_ms < AHEAD_MS_MAX)
         return true;
-    pawl__pg_end(&ahead->request);
+    drop_ahead(store);
     return false;
 }
 
@@ -222,6 +247,7 @@ static pawl_code take_ahead(pawl__pg *store, const pawl_queue_claim *claim, pawl
                             pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__pg_ahead *ahead = &store->ahead;
+    ahead->transaction    = 0;
     ahead->request.arena  = arena;
     ahead->request.error  = error;
     store->is_woken       = false;
@@ -236,15 +262,24 @@ static pawl_code take_ahead(pawl__pg *store, const pawl_queue_claim *claim, pawl
     return code;
 }
 
-/* A claim that was given all that it asked for, and was quick, is followed by one ahead. */
+/* A claim that was given all that it asked for, and was quick, is followed by one ahead; not after the clock was
+ * set back, as the handle's time stands until it is there again. */
 static void note_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim,
                        const pawl_queue_rows *rows)
 {
-    pawl__pg_ahead *ahead   = &store->ahead;
-    bool            is_full = rows->count == claim->count_max && front->pause_ms == 0;
-    ahead->front =
-        ahead->is_wanted && !store->is_pooled && !store->in_hold && is_full ? front : NULL;
-    ahead->claim = *claim;
+    pawl__pg_ahead *ahead    = &store->ahead;
+    bool            is_full  = rows->count == claim->count_max && front->pause_ms == 0;
+    bool            may_send = ahead->is_wanted && !store->is_pooled && !store->in_hold;
+    ahead->front             = may_send && is_full && claim->now >= store->last_now ? front : NULL;
+    ahead->claim             = *claim;
+}
+
+static pawl_code claim_again(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                             pawl_queue_rows *rows, pawl_error *error)
+{
+    drop_ahead(store);
+    store->ahead.front = NULL;
+    return claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
 }
 
 static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
@@ -274,9 +309,8 @@ pawl_code pawl__pg_queue_claim(pawl_store *base, const pawl_queue_claim *claim, 
 {
     pawl__pg *store = pawl__pg_of(base);
     pawl__pg_note_now(store, claim->now);
-    pawl_code code = claim->seq_count == 0
-                         ? claim_due(store, claim, arena, rows, error)
-                         : claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
+    pawl_code code = claim->seq_count == 0 ? claim_due(store, claim, arena, rows, error)
+                                           : claim_again(store, claim, arena, rows, error);
     if (code == PAWL_OK)
         pawl__pg_note_claim(store, rows->count == 0);
     return code;

@@ -254,11 +254,12 @@ static pump make_pump(pawl__pg_connection *connection)
     return made;
 }
 
+/* Without memory: push has left room. */
 static bool send_sync(pawl__pg_connection *connection)
 {
     if (PQpipelineSync(connection->pg) == 0)
         return false;
-    pawl__pg_push(connection)->kind = PAWL__PG_SENT_SYNC;
+    connection->sent[connection->sent_count++] = (pawl__pg_sent){.kind = PAWL__PG_SENT_SYNC};
     return true;
 }
 

@@ -11,8 +11,8 @@
 /* Whether the server knows a named statement. */
 enum { PAWL__PG_UNKNOWN, PAWL__PG_PREPARED };
 
-/* An entry of the list of what was sent; NULL without memory. Each entry reserves room for one
- * more, so the sync that ends a pipeline never needs memory. */
+/* An entry of the list of what was sent; NULL without memory. Each entry leaves room for two
+ * more: the syncs that end the parts of a pipeline need no memory. */
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection);
 /* Without a pipeline: waits for the answer to the one request that was sent. */
 void pawl__pg_pump_one(pawl__pg_connection *connection);

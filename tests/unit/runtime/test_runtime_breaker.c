@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/gate.h"
+#include "support/hook.h"
 #include "support/observed.h"
 
 #include "pawl/store_alarm.h"
@@ -298,13 +299,15 @@ static void trip(world *it)
 static void nothing_is_claimed_while_it_is_open(const char *url)
 {
     world it;
-    open_world(&it, url, half_of_ten);
+    open_world(&it, hook_url(url), half_of_ten);
     world_post(&it, NULL, PAWL_MESSAGE(alarm_set, .name = PAWL_TEXT("a")));
     world_post(&it, NULL, PAWL_MESSAGE(piece, .number = 1));
     trip(&it);
     post(&it, "fine", 3);
     atomic_store(&is_down, false);
+    atomic_store(&hook_given_back, 0);
     world_go_both(&it, PAUSE - 1);
+    assert_int_not_equal(atomic_load(&hook_given_back), 0);
     expect_runs(5);
     assert_int_equal(alarms, 0);
     assert_int_equal(flushes, 0);
