@@ -72,25 +72,25 @@ struct pawl_endpoint {
     pawl__offers          offers;      /* of its messages, from the thread that reads to workers */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
-    atomic_bool           is_stopping, had_store;     /* opened once: it is not made again */
-    atomic_bool           has_worked, has_served;     /* in run(): a worker, the service */
-    _Atomic pawl_time     flush_check, foreign_check; /* machine times of the next ones */
-    pawl_time             begin;                      /* business time at which it was made */
-    _Atomic pawl_time     strange_due, stuck_due;     /* machine times of log lines */
-    atomic_bool           is_taken;                   /* logged: another process works the queue */
-    pthread_mutex_t       mutex;
-    pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
-    size_t                request_count, lost_count;
-    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store_handle.c */
-    pawl_worker_id        own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
-    size_t                own_count;
-    atomic_uint           workers_made;
-    pawl__owners         *owners; /* of sagas; NULL: it has one worker */
-    pawl__outlived        outlived;
-    pawl__isolation       isolation;
-    pawl__breaker         breaker;
-    pawl__queue_pause     pause;
-    pawl__metrics         metrics;
+    atomic_bool       is_stopping, had_store; /* had_store: a file that is gone is not made again */
+    atomic_bool       has_worked, has_served; /* in run(): a worker, the service */
+    _Atomic pawl_time flush_check, foreign_check; /* machine times of the next ones */
+    pawl_time         begin;                      /* business time at which it was made */
+    _Atomic pawl_time strange_due, stuck_due;     /* machine times of log lines */
+    atomic_bool       is_taken;                   /* logged: another process works the queue */
+    pthread_mutex_t   mutex;
+    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
+    size_t              request_count, lost_count;
+    pawl_worker_id      lost[PAWL__LOST_MAX]; /* under the mutex; see store_handle.c */
+    pawl_worker_id      own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
+    size_t              own_count;
+    atomic_uint         workers_made;
+    pawl__owners       *owners; /* of sagas; NULL: it has one worker */
+    pawl__outlived      outlived;
+    pawl__isolation     isolation;
+    pawl__breaker       breaker;
+    pawl__queue_pause   pause;
+    pawl__metrics       metrics;
     /* By pawl__lease_clock, or 0: end of its dispatcher's lease, and of its worker's that leads a queue. */
     _Atomic int64_t lead_end, ordered_end;
     pawl__stopped_time
@@ -119,8 +119,8 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadl
  * and their commits refused from now on. A worker that cannot be ended is logged. */
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
                                 size_t count);
-/* A server whose statements are worth saving: a wait lasts until a commit writes something for this
- * handle, and the wake-up is kept until the next claim. */
+/* For stores that keep the reason of a wake-up until the handle claims again (PAWL_STORE_KEEPS_WAKE): a claim saved is a
+ * statement saved. */
 static inline bool pawl__store_is_server(const pawl_store *store)
 {
     return (pawl_store_promises(store) & PAWL_STORE_KEEPS_WAKE) != 0;

@@ -47,7 +47,7 @@ typedef struct pawl__outcome {
     size_t        retry_count;
 } pawl__outcome;
 
-/* Brings the units of the batch to their ends as `way` says, commits, and takes the refusals:
+/* Brings the units of the batch to their ends as `mode` says, commits, and takes the refusals:
  * counts, notes the partitions added to, keeps units that have to run again. This is the one way to
  * a commit of messages, timeouts and flushes. RUN does not commit a batch whose sagas are all
  * elsewhere (batch->gives_way): the caller gives it BACK. */

@@ -5,7 +5,7 @@
  *                                           |  ^
  *                                    refused|  | alone, in order; after a conflict again, within its budget
  *                                           v  |
- *                                       retry list --not worth it here--> given back: claimed again by anybody
+ *                                       retry list --the saga is another worker's--> given back
  *
  *     worker.c              a step: what is claimed when, and what a failure leaves
  *     claim.h               rows of the queue and due timeouts; how many the next claim takes
