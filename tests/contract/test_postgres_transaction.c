@@ -71,7 +71,7 @@ static const state_case state_cases[] = {
     {"25006", PAWL_EUNREACHABLE}, {"42501", PAWL_EDENIED},  {"08006", PAWL_ELOST},
     {"57P01", PAWL_ELOST},        {"57P05", PAWL_ELOST},    {"25P03", PAWL_ELOST},
     {"XX001", PAWL_EPERSIST},     {"P0001", PAWL_EPERSIST}, {"22003", PAWL_EINVAL},
-    {"23502", PAWL_EPERSIST},     {"23514", PAWL_EPERSIST},
+    {"23502", PAWL_EPERSIST},     {"23514", PAWL_EPERSIST}, {"25P02", PAWL_EPERSIST},
 };
 
 static bool costs_the_connection(const state_case *c)

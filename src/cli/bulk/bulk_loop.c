@@ -139,7 +139,8 @@ static pawl_code settle_slices(pawl__bulk_loop *it, int64_t begun, size_t size, 
 
 static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
 {
-    struct sigaction action  = {.sa_handler = on_signal};
+    /* The first signal ends the loop behind a commit, a second one the process. */
+    struct sigaction action  = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     size_t           size    = slice_of(it->words->rate), count;
     int64_t          begun   = pawl__pace_now();
     bool             is_last = it->total == 0;
@@ -150,7 +151,8 @@ static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
     while (code == PAWL_OK && !is_last) {
         count   = it->total;
         is_last = true;
-        if (it->page != NULL)
+        code    = check_interrupted(error); /* a page may be long in coming, and empty */
+        if (code == PAWL_OK && it->page != NULL)
             code = it->page(it->context, size, &count, &is_last, error);
         if (code == PAWL_OK)
             code = settle_slices(it, begun, size, count, error);

@@ -163,7 +163,7 @@ pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena 
     const pawl__outbox_fields *fields  = context;
     bool                       is_sent = is_retry(fields);
     const char                *done    = is_sent ? "retried" : "discarded";
-    char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1] = "";
     settling  it   = {.store = store, .arena = arena, .chosen.arena = pawl_arena_create(0)};
     pawl_code code = it.chosen.arena != NULL ? make_note(fields->words.reason, note, error)
                                              : pawl_error_set(error, PAWL_ENOMEM, "out of memory");

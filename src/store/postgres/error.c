@@ -18,7 +18,8 @@ pawl_code pawl__pg_code_of(const char *state)
         return PAWL_EPERSIST;
     if (strcmp(state, "22012") == 0) /* division by zero: a guard of commit.c */
         return PAWL_EFENCED;
-    if (strcmp(state, "23502") == 0) /* no statement of this driver asks by a null */
+    /* No statement of this driver asks by a null, or goes on in a transaction that failed. */
+    if (strcmp(state, "23502") == 0 || strcmp(state, "25P02") == 0)
         return PAWL_EPERSIST;
     if (strncmp(state, "08", 2) == 0)
         return PAWL_ELOST;
