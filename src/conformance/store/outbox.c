@@ -389,6 +389,7 @@ static void hold_two(suite *s, pawl_store *store, unsigned after_one, unsigned a
     suite_set set = suite_changes(s);
     ADD(&set, outbox_block, .source = SOURCE, .after = id_of(s, store, after_one));
     ADD(&set, outbox_block, .source = TEXT("Order/2"), .after = id_of(s, store, after_two));
+    ADD(&set, outbox_block, .source = SOURCE, .after = id_of(s, store, 5)); /* holds no more */
     COMMIT(&set, store);
 }
 

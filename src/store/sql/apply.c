@@ -82,10 +82,13 @@ pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const vo
 
 /* ---- Holding back ------------------------------------------------------- */
 
+/* Of one source the one that holds the most comes first. */
 static int by_hold_source(const void *left, const void *right)
 {
-    return pawl_text_compare((*(const pawl_outbox_block *const *)left)->source,
-                             (*(const pawl_outbox_block *const *)right)->source);
+    const pawl_outbox_block *l     = *(const pawl_outbox_block *const *)left;
+    const pawl_outbox_block *r     = *(const pawl_outbox_block *const *)right;
+    int                      order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : (l->after > r->after) - (l->after < r->after);
 }
 
 static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_block *hold)
@@ -93,15 +96,18 @@ static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_block *h
     return !hold->is_unblock && hold->source.size != 0 && !writer->is_dropped[hold->group];
 }
 
-/* The holds of the set, sorted by source; their number. */
+/* The holds of the set, one for each source, sorted by it; their number. */
 static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_block **sorted)
 {
-    size_t count = 0;
+    size_t count = 0, kept = 0;
     for (size_t i = 0; i < writer->changes->outbox_block.count; i++)
         if (is_wanted(writer, &writer->changes->outbox_block.items[i]))
             sorted[count++] = &writer->changes->outbox_block.items[i];
     qsort(sorted, count, sizeof(pawl_outbox_block *), by_hold_source);
-    return count;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !pawl_text_equal(sorted[kept - 1]->source, sorted[i]->source))
+            sorted[kept++] = sorted[i];
+    return kept;
 }
 
 static int find_source(const void *source, const void *hold)
