@@ -18,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/postgres/operations.h"
 #include "store/postgres/set.h"
 
 #include <string.h>

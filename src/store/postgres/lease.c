@@ -99,9 +99,8 @@ static pawl_code take(taking *t, pawl_error *error)
     pawl__pg *store = t->store;
     pawl_code code  = PAWL_OK;
     t->connection   = &store->main;
-    pawl__pg_rollback_unclaimed(store);
-    if (store->main.in_transaction && !store->in_hold)
-        code = pawl__pg_side(store, &t->connection, error);
+    if (!store->in_hold)
+        code = pawl__pg_free_connection(store, &t->connection, error);
     if (code == PAWL_OK)
         code = try_to_take(t, error);
     if (code == PAWL_EBUSY && !store->in_hold && end_renewal(t->connection, t->name, t->now))

@@ -28,4 +28,10 @@ bool pawl__pg_peek_send(pawl__pg *store, const pawl_queue_claim *claim, pawl__pg
 /* Keeps its answer for the claim of timeouts that follows; `code` is that of the await. */
 void pawl__pg_peek_end(pawl__pg *store, pawl__pg_request *request, pawl_code code);
 
+/* queue.c */
+/* Behind COMMIT and its NOTIFY: sends the claim that follows, in a transaction of its own; false: there is none.
+ * `peek` is the check for timeouts that goes with it. Once all is answered, ahead_end keeps what was claimed. */
+bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_request *peek);
+void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek);
+
 #endif

@@ -91,14 +91,11 @@ static pawl_code tell_readers(pawl__pg *store, pawl__pg_connection *connection, 
 pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                 pawl_error *error)
 {
-    pawl__pg            *store      = pawl__pg_of(base);
-    pawl__pg_connection *connection = &store->main;
-    uint64_t             most       = count_max; /* a size_t of 32 bits is always below */
-    scan                 l          = {.count_max = most < INT64_MAX ? (int64_t)most : INT64_MAX};
-    pawl_code            code       = PAWL_OK;
-    pawl__pg_rollback_unclaimed(store);
-    if (store->main.in_transaction)
-        code = pawl__pg_side(store, &connection, error);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    uint64_t             most = count_max; /* a size_t of 32 bits is always below */
+    scan                 l    = {.count_max = most < INT64_MAX ? (int64_t)most : INT64_MAX};
+    pawl_code            code = pawl__pg_free_connection(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     l.from = begin_scan(&store->numbering);

@@ -200,6 +200,10 @@ pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error);
 void pawl__pg_rollback_transaction(pawl__pg_connection *connection);
 /* The same for a transaction without claims: one that was left by a claim that found nothing, or was made ahead. */
 void pawl__pg_rollback_unclaimed(pawl__pg *store);
+/* A connection without a transaction: the main one, whose unclaimed transaction ends, or the second one while there are
+ * claims or a hold. */
+pawl_code pawl__pg_free_connection(pawl__pg *store, pawl__pg_connection **connection,
+                                   pawl_error *error);
 /* Begins a transaction for stamps, which need not survive a power cut. It goes over the second
  * connection while there are claims. */
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection,
@@ -279,12 +283,6 @@ pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error);
-
-/* queue.c */
-/* Behind COMMIT and its NOTIFY: sends the claim that follows, in a transaction of its own; false: there is none.
- * `peek` is the check for timeouts that goes with it. Once all is answered, ahead_end keeps what was claimed. */
-bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_request *peek);
-void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek);
 
 /* lease.c */
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,

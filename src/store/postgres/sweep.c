@@ -118,12 +118,9 @@ static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, paw
 pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
                             size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
-    pawl__pg            *store      = pawl__pg_of(base);
-    pawl__pg_connection *connection = &store->main;
-    pawl_code            code       = PAWL_OK;
-    pawl__pg_rollback_unclaimed(store);
-    if (store->main.in_transaction)
-        code = pawl__pg_side(store, &connection, error);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    pawl_code            code = pawl__pg_free_connection(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     return find_next(store, connection, queue, aggregators, aggregator_count, next, error);

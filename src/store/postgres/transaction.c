@@ -92,17 +92,22 @@ void pawl__pg_rollback_unclaimed(pawl__pg *store)
         pawl__pg_rollback_transaction(&store->main);
 }
 
+pawl_code pawl__pg_free_connection(pawl__pg *store, pawl__pg_connection **connection,
+                                   pawl_error *error)
+{
+    pawl__pg_rollback_unclaimed(store);
+    *connection = &store->main;
+    return store->main.in_transaction ? pawl__pg_side(store, connection, error) : PAWL_OK;
+}
+
 /* ---- Stamps ------------------------------------------------------------- */
 
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    *connection    = &store->main;
+    *connection = &store->main;
     if (store->in_hold) /* the stamps are part of the hold's transaction */
         return PAWL_OK;
-    pawl__pg_rollback_unclaimed(store);
-    if (store->main.in_transaction)
-        code = pawl__pg_side(store, connection, error);
+    pawl_code code = pawl__pg_free_connection(store, connection, error);
     if (code != PAWL_OK)
         return code;
     (*connection)->is_gathered = true;
