@@ -4,18 +4,12 @@
  */
 #ifndef PAWL_TESTS_CONTRACT_AT_ONCE_H
 #define PAWL_TESTS_CONTRACT_AT_ONCE_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "pawl/base.h"
+#include "support/tests.h"
 
 typedef pawl_code at_once_fn(void *context, pawl_error *error);
 

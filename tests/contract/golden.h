@@ -4,14 +4,11 @@
  */
 #ifndef PAWL_TESTS_CONTRACT_GOLDEN_H
 #define PAWL_TESTS_CONTRACT_GOLDEN_H
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static inline void golden_path(char *path, size_t size, const char *driver)
 {

@@ -13,18 +13,14 @@
 #include "pawl/store_driver.h"
 
 #include "support/required.h"
+#include "support/tests.h"
 
 #include <mongoc/mongoc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define SKIPPED 77
 /* Ports behind that of the replica set where the same data is served by another kind of server. */

@@ -9,18 +9,14 @@
 #include "pawl/store_driver.h"
 
 #include "support/required.h"
+#include "support/tests.h"
 
 #include <mysql.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define NOW INT64_C(1767225600000000)
 #define TEXT(literal) PAWL_TEXT(literal)

@@ -7,17 +7,12 @@
 #ifdef PAWL_HAVE_ODBC
 
 #include "support/odbc/script.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 /* A store of MariaDB's with its tables, in which nothing fails; the worker's epoch is 1. */
 static const char rules_mysql[] =

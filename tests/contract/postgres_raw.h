@@ -8,19 +8,14 @@
 #define PAWL_TESTS_CONTRACT_POSTGRES_RAW_H
 
 #include "support/required.h"
+#include "support/tests.h"
 
 #include <libpq-fe.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define PATIENCE_MS 120000 /* for what must come */
 
@@ -37,6 +32,11 @@ static inline int ground_skip(void)
 {
     puts("skipped: PAWL_TEST_POSTGRES names no server");
     return server_may_be_missing("postgres") ? 77 : 1;
+}
+
+static inline int ground_is_missing(void)
+{
+    return ground_server() != NULL ? 0 : ground_skip();
 }
 
 /* ---- Statements --------------------------------------------------------- */

@@ -7,17 +7,13 @@
 #define PAWL_TESTS_CONTRACT_SQLITE_GROUND_H
 
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define NOW INT64_C(1767225600000000)
 #define TEXT(literal) PAWL_TEXT(literal)

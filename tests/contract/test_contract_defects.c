@@ -6,13 +6,10 @@
  */
 #include "conformance/suite/run.h"
 #include "contract/broken_store.h"
+#include "support/tests.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define DEFECTS_MIN 20
 #define SEED 1

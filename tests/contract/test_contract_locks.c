@@ -50,29 +50,23 @@ static results run(pawl_saga_lock lock)
     return all;
 }
 
-static void row_locks_hold(void **state)
+static void row_locks_hold(void)
 {
-    (void)state;
     results all = run(PAWL_SAGA_SKIP_LOCKED);
     assert_int_equal(all.failed, 0);
     assert_int_equal(all.others, 0);
     assert_true(all.passed >= 4);
 }
 
-static void a_store_that_locks_nothing_is_caught(void **state)
+static void a_store_that_locks_nothing_is_caught(void)
 {
-    (void)state;
     results all = run(PAWL_SAGA_UNLOCKED);
     assert_int_equal(all.passed, 0);
     assert_true(all.failed >= 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(row_locks_hold),
-        cmocka_unit_test(a_store_that_locks_nothing_is_caught),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(row_locks_hold),
+    TEST(a_store_that_locks_nothing_is_caught),
+    {.name = NULL},
+};

@@ -5,13 +5,10 @@
  */
 #include "conformance/suite/run.h"
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SEED 1
 
@@ -95,22 +92,19 @@ static void expect(pawl_code code, const char *text, results expected)
     assert_int_equal(all.left, expected.left);
 }
 
-static void a_store_that_takes_over_passes(void **state)
+static void a_store_that_takes_over_passes(void)
 {
-    (void)state;
     expect(PAWL_OK, "", (results){.passed = 3});
 }
 
-static void a_login_without_the_right_is_let_off(void **state)
+static void a_login_without_the_right_is_let_off(void)
 {
-    (void)state;
     expect(PAWL_EBUSY, "another session keeps lock 7: the login may not end another session",
            (results){.left = 3});
 }
 
-static void every_other_answer_fails(void **state)
+static void every_other_answer_fails(void)
 {
-    (void)state;
     expect(PAWL_EBUSY, "it is in a statement that does not end", (results){.failed = 3});
     expect(PAWL_EDENIED, "the login may not end another session", (results){.failed = 3});
 }
@@ -118,9 +112,9 @@ static void every_other_answer_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_that_takes_over_passes),
-        cmocka_unit_test(a_login_without_the_right_is_let_off),
-        cmocka_unit_test(every_other_answer_fails),
+        TEST(a_store_that_takes_over_passes),
+        TEST(a_login_without_the_right_is_let_off),
+        TEST(every_other_answer_fails),
     };
     pawl_error error              = PAWL_ERROR_INIT;
     ops                           = pawl__memory_driver;

@@ -2,15 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_MONGOC
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libmongoc");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_MONGOC
 
 #include "contract/mongodb_ground.h"
 

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_MONGOC
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libmongoc");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_MONGOC
 
 #include "contract/mongodb_ground.h"
 
@@ -334,24 +328,21 @@ static void a_server_that_is_not_there_is_unreachable(void **state)
            NULL, PAWL_EUNREACHABLE, "127.0.0.1:1");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SERVER(m1_writes_without_an_answer_are_refused),
-        ON_SERVER(m9_a_server_without_transactions_is_refused),
-        ON_SERVER(m3_names_that_mongodb_writes_alike_are_refused),
-        ON_SERVER(m3_names_of_one_program_that_become_one_are_refused),
-        ON_SERVER(m3_a_script_leaves_the_mark_of_another_name),
-        ON_SERVER(m3_of_processes_at_once_those_of_one_name_open),
-        ON_SERVER(m3_an_older_collection_is_reported_with_the_command),
-        ON_SERVER(m2_a_second_saga_of_a_value_is_refused_by_the_index),
-        ON_SERVER(open_creates_unless_it_is_told_not_to),
-        ON_SERVER(m8_a_failed_set_up_is_made_again),
-        ON_SERVER(the_printed_script_makes_what_verify_asks_for),
-        ON_SERVER(a_server_that_is_not_there_is_unreachable),
-    };
-    int missing = ground_is_missing();
-    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_open", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_SERVER(m1_writes_without_an_answer_are_refused),
+    ON_SERVER(m9_a_server_without_transactions_is_refused),
+    ON_SERVER(m3_names_that_mongodb_writes_alike_are_refused),
+    ON_SERVER(m3_names_of_one_program_that_become_one_are_refused),
+    ON_SERVER(m3_a_script_leaves_the_mark_of_another_name),
+    ON_SERVER(m3_of_processes_at_once_those_of_one_name_open),
+    ON_SERVER(m3_an_older_collection_is_reported_with_the_command),
+    ON_SERVER(m2_a_second_saga_of_a_value_is_refused_by_the_index),
+    ON_SERVER(open_creates_unless_it_is_told_not_to),
+    ON_SERVER(m8_a_failed_set_up_is_made_again),
+    ON_SERVER(the_printed_script_makes_what_verify_asks_for),
+    ON_SERVER(a_server_that_is_not_there_is_unreachable),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

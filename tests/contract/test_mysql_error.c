@@ -6,16 +6,12 @@
 #include "pawl/base.h"
 
 #include "support/required.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #ifdef PAWL_HAVE_MYSQL
 #include "store/sql/failure.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 #include <mysql.h>
@@ -61,9 +57,8 @@ static void expect(unsigned number, pawl_code code, pawl__sql_left left)
 
 /* ---- Numbers ------------------------------------------------------------ */
 
-static void d37_numbers_have_codes(void **state)
+static void d37_numbers_have_codes(void)
 {
-    (void)state;
     expect(1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     expect(1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
     expect(1467, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
@@ -82,18 +77,16 @@ static void d37_numbers_have_codes(void **state)
 
 /* bsearch finds every row of a sorted table: each number up to the largest is asked for, and as
  * many are known as there are rows. */
-static void d37_every_number_is_found(void **state)
+static void d37_every_number_is_found(void)
 {
     int known = 0;
-    (void)state;
     for (unsigned number = 0; number < 10000; number++)
         known += code_of(number, NULL) != PAWL_EPERSIST;
     assert_int_equal(known, 70);
 }
 
-static void d37_a_commit_that_is_lost_is_unknown(void **state)
+static void d37_a_commit_that_is_lost_is_unknown(void)
 {
-    (void)state;
     assert_int_equal(commit_code_of(2013), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(2006), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(1053), PAWL_EUNKNOWN);
@@ -240,15 +233,13 @@ static void check_server(const char *variable, const char *server)
     mysql_close(b);
 }
 
-static void d37_failures_of_mariadb(void **state)
+static void d37_failures_of_mariadb(void)
 {
-    (void)state;
     check_server("PAWL_TEST_MARIADB", "mariadb");
 }
 
-static void d37_failures_of_mysql(void **state)
+static void d37_failures_of_mysql(void)
 {
-    (void)state;
     check_server("PAWL_TEST_MYSQL", "mysql");
 }
 #endif
@@ -257,11 +248,11 @@ int main(void)
 {
 #ifdef PAWL_HAVE_MYSQL
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(d37_numbers_have_codes),
-        cmocka_unit_test(d37_every_number_is_found),
-        cmocka_unit_test(d37_a_commit_that_is_lost_is_unknown),
-        cmocka_unit_test(d37_failures_of_mariadb),
-        cmocka_unit_test(d37_failures_of_mysql),
+        TEST(d37_numbers_have_codes),
+        TEST(d37_every_number_is_found),
+        TEST(d37_a_commit_that_is_lost_is_unknown),
+        TEST(d37_failures_of_mariadb),
+        TEST(d37_failures_of_mysql),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 #else

@@ -5,15 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_MYSQL
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libmariadb");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_MYSQL
 
 #include "contract/mysql_ground.h"
 

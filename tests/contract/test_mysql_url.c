@@ -4,17 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #ifdef PAWL_HAVE_MYSQL
 #include "store/mysql/url.h"
 #include "support/fault_memory.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 
@@ -56,9 +52,8 @@ static void refused(const char *text, pawl_code code, const char *words)
     url_free(&url);
 }
 
-static void a_short_url_has_defaults(void **state)
+static void a_short_url_has_defaults(void)
 {
-    (void)state;
     pawl__mysql_url url = take("mysql://db/shop");
     assert_null(url.parts.user);
     assert_null(url.parts.password);
@@ -77,9 +72,8 @@ static void a_short_url_has_defaults(void **state)
     assert_null(url.parts.text);
 }
 
-static void every_part_is_decoded(void **state)
+static void every_part_is_decoded(void)
 {
-    (void)state;
     pawl__mysql_url url = take(
         "mariadb://caf%C3%A9:a%2Fb%40c%3a%25@db-1.local:3307/my%20shop?application_name=x%26y");
     assert_string_equal(url.parts.user, "caf\xC3\xA9");
@@ -93,9 +87,8 @@ static void every_part_is_decoded(void **state)
     url_free(&url);
 }
 
-static void hosts_are_kept_in_their_order(void **state)
+static void hosts_are_kept_in_their_order(void)
 {
-    (void)state;
     pawl__mysql_url url = take("mysql://app@db-1,db-2:3307,[::1],[fe80::2]:3308/shop");
     assert_int_equal(url.parts.host_count, 4);
     assert_string_equal(url.parts.hosts[0].name, "db-1");
@@ -113,9 +106,8 @@ static void hosts_are_kept_in_their_order(void **state)
     url_free(&url);
 }
 
-static void options_are_pawls_or_the_librarys(void **state)
+static void options_are_pawls_or_the_librarys(void)
 {
-    (void)state;
     pawl__mysql_url url =
         take("mysql:///shop?pooler=transaction&create=no&socket=/run/my.sock&"
              "connect-timeout=7&ssl_ca=/a&ssl-cert=/b&ssl-key=/c&tls-version=TLSv1.3&"
@@ -136,9 +128,8 @@ static void options_are_pawls_or_the_librarys(void **state)
     url_free(&url);
 }
 
-static void tls_modes_have_the_names_of_mysql(void **state)
+static void tls_modes_have_the_names_of_mysql(void)
 {
-    (void)state;
     pawl__mysql_url url = take("mysql://db/shop?ssl-mode=disabled");
     assert_int_equal(url.tls, PAWL__MYSQL_TLS_DISABLED);
     url_free(&url);
@@ -154,9 +145,8 @@ static void tls_modes_have_the_names_of_mysql(void **state)
     url_free(&url);
 }
 
-static void d35_an_option_that_is_none_is_named(void **state)
+static void d35_an_option_that_is_none_is_named(void)
 {
-    (void)state;
     refused("mysql://db/shop?schema=x", PAWL_ECONFIG,
             "unknown option 'schema', known: application_name, connect_timeout, create, "
             "defaults-file, pooler, socket, ssl-ca,");
@@ -178,9 +168,8 @@ static void d35_an_option_that_is_none_is_named(void **state)
     refused("mysql://localhost,db/shop?socket=/run/s", PAWL_EINVAL, "a socket is on this machine");
 }
 
-static void what_cannot_be_read_shows_no_password(void **state)
+static void what_cannot_be_read_shows_no_password(void)
 {
-    (void)state;
     refused("mysql:shop", PAWL_EINVAL, "does not begin with mysql://");
     refused("mysql://db", PAWL_EINVAL, "no database is named");
     refused("mysql://db/", PAWL_EINVAL, "no database is named");
@@ -203,9 +192,8 @@ static void what_cannot_be_read_shows_no_password(void **state)
 }
 
 /* Both schemes are masked like any other, whatever the options. */
-static void a_password_is_masked(void **state)
+static void a_password_is_masked(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     assert_string_equal(
         pawl_url_masked("mysql://app:secret@db-1,db-2:3307/shop?ssl-ca=/a&pooler=none", arena).data,
@@ -219,12 +207,11 @@ static void a_password_is_masked(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void without_memory_nothing_is_left(void **state)
+static void without_memory_nothing_is_left(void)
 {
     pawl__mysql_url url;
     pawl_code       code = PAWL_ENOMEM;
     long            n    = 0;
-    (void)state;
     for (n = 1; code != PAWL_OK; n++) {
         long before = fault_memory_live();
         fault_memory_set(n);
@@ -241,15 +228,15 @@ static void without_memory_nothing_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_short_url_has_defaults),
-        cmocka_unit_test(every_part_is_decoded),
-        cmocka_unit_test(hosts_are_kept_in_their_order),
-        cmocka_unit_test(options_are_pawls_or_the_librarys),
-        cmocka_unit_test(tls_modes_have_the_names_of_mysql),
-        cmocka_unit_test(d35_an_option_that_is_none_is_named),
-        cmocka_unit_test(what_cannot_be_read_shows_no_password),
-        cmocka_unit_test(a_password_is_masked),
-        cmocka_unit_test(without_memory_nothing_is_left),
+        TEST(a_short_url_has_defaults),
+        TEST(every_part_is_decoded),
+        TEST(hosts_are_kept_in_their_order),
+        TEST(options_are_pawls_or_the_librarys),
+        TEST(tls_modes_have_the_names_of_mysql),
+        TEST(d35_an_option_that_is_none_is_named),
+        TEST(what_cannot_be_read_shows_no_password),
+        TEST(a_password_is_masked),
+        TEST(without_memory_nothing_is_left),
     };
     fault_memory_install();
     return cmocka_run_group_tests_name("mysql_url", tests, load, NULL);

@@ -8,14 +8,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sql.h>
 #include <sqlext.h>
@@ -503,21 +499,18 @@ static void d37_a_failure_at_the_commit(void **state)
 #function " on " dialect, function, scripted_setup, scripted_teardown, (void *)dialect \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(d37_a_failure_in_ones_own_transaction, "mysql"),
-        SCRIPTED(d37_a_failure_in_a_commit, "mysql"),
-        SCRIPTED(d37_a_failure_at_the_commit, "mysql"),
-        SCRIPTED(d37_a_failure_in_ones_own_transaction, "postgres"),
-        SCRIPTED(d37_a_failure_in_a_commit, "postgres"),
-        SCRIPTED(d37_a_failure_at_the_commit, "postgres"),
-        SCRIPTED(d37_a_failure_in_ones_own_transaction, "mssql"),
-        SCRIPTED(d37_a_failure_in_a_commit, "mssql"),
-        SCRIPTED(d37_a_failure_at_the_commit, "mssql"),
-    };
-    return cmocka_run_group_tests_name("odbc_errors", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(d37_a_failure_in_ones_own_transaction, "mysql"),
+    SCRIPTED(d37_a_failure_in_a_commit, "mysql"),
+    SCRIPTED(d37_a_failure_at_the_commit, "mysql"),
+    SCRIPTED(d37_a_failure_in_ones_own_transaction, "postgres"),
+    SCRIPTED(d37_a_failure_in_a_commit, "postgres"),
+    SCRIPTED(d37_a_failure_at_the_commit, "postgres"),
+    SCRIPTED(d37_a_failure_in_ones_own_transaction, "mssql"),
+    SCRIPTED(d37_a_failure_in_a_commit, "mssql"),
+    SCRIPTED(d37_a_failure_at_the_commit, "mssql"),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -7,14 +7,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sql.h>
 #include <sqlext.h>
@@ -358,28 +354,25 @@ static void others_are_refused(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-        SCRIPTED(d37_a_claim_that_another_took_is_gone),
-        SCRIPTED(d13_times_are_sent_as_texts),
-        SCRIPTED(d37_claims_go_with_the_connection),
-        SCRIPTED(a_commit_of_another_transaction_is_none),
-        SCRIPTED(a_failure_behind_a_result_is_a_failure),
-        SCRIPTED(d36_long_texts_have_a_long_type),
-        SCRIPTED(a_round_is_one_text),
-        SCRIPTED(the_answer_of_a_round_is_looked_for),
-        SCRIPTED(an_answer_that_is_none_is_a_failure),
-        SCRIPTED(a_space_at_the_end_is_told),
-        SCRIPTED(a_length_may_be_told_at_the_end),
-        SCRIPTED(rows_are_read_at_once),
-        SCRIPTED(a_deadline_cancels_a_call),
-        SCRIPTED(editions_without_versions_are_taken),
-        SCRIPTED(others_are_refused),
-    };
-    return cmocka_run_group_tests_name("odbc_mssql", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+    SCRIPTED(d37_a_claim_that_another_took_is_gone),
+    SCRIPTED(d13_times_are_sent_as_texts),
+    SCRIPTED(d37_claims_go_with_the_connection),
+    SCRIPTED(a_commit_of_another_transaction_is_none),
+    SCRIPTED(a_failure_behind_a_result_is_a_failure),
+    SCRIPTED(d36_long_texts_have_a_long_type),
+    SCRIPTED(a_round_is_one_text),
+    SCRIPTED(the_answer_of_a_round_is_looked_for),
+    SCRIPTED(an_answer_that_is_none_is_a_failure),
+    SCRIPTED(a_space_at_the_end_is_told),
+    SCRIPTED(a_length_may_be_told_at_the_end),
+    SCRIPTED(rows_are_read_at_once),
+    SCRIPTED(a_deadline_cancels_a_call),
+    SCRIPTED(editions_without_versions_are_taken),
+    SCRIPTED(others_are_refused),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

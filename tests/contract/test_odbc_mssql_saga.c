@@ -6,14 +6,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 #define SET 32 /* rows that are written at once */
@@ -290,20 +286,17 @@ static void d28_a_column_of_another_type_is_refused(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(s32_locked_loads_have_hints),
-        SCRIPTED(s9_a_row_that_is_passed_over_is_elsewhere),
-        SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
-        SCRIPTED(d13_an_old_column_cuts_times),
-        SCRIPTED(d13_a_column_of_now_is_whole),
-        SCRIPTED(d13_a_set_cuts_times),
-        SCRIPTED(d13_d19_an_old_column_is_a_warning),
-        SCRIPTED(d28_a_column_of_another_type_is_refused),
-    };
-    return cmocka_run_group_tests_name("odbc_mssql_saga", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(s32_locked_loads_have_hints),
+    SCRIPTED(s9_a_row_that_is_passed_over_is_elsewhere),
+    SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
+    SCRIPTED(d13_an_old_column_cuts_times),
+    SCRIPTED(d13_a_column_of_now_is_whole),
+    SCRIPTED(d13_a_set_cuts_times),
+    SCRIPTED(d13_d19_an_old_column_is_a_warning),
+    SCRIPTED(d28_a_column_of_another_type_is_refused),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -6,14 +6,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 #define SHORT_MS 500
@@ -560,37 +556,34 @@ static void bad_options_of_a_url_are_named(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted),
-        SCRIPTED(a_claim_is_a_block),
-        SCRIPTED(a_deadline_cancels_a_call),
-        SCRIPTED(a_session_is_rolled_back_before_it_ends),
-        SCRIPTED(d36_texts_numbers_and_times_travel_so),
-        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-        SCRIPTED(d37_a_claim_that_another_took_is_gone),
-        SCRIPTED(d37_claims_go_with_the_session),
-        SCRIPTED(d37_a_message_that_is_there_is_left),
-        SCRIPTED(a_worker_lives_by_its_heartbeat),
-        SCRIPTED(doctor_names_what_older_tables_lack),
-        SCRIPTED(numbers_of_new_tables_are_ordered),
-        SCRIPTED(a_round_is_a_block),
-        SCRIPTED(a_block_that_is_unlike_is_done_item_by_item),
-        SCRIPTED(a_block_that_is_undone_is_sent_again),
-        SCRIPTED(long_bodies_go_by_themselves),
-        SCRIPTED(a_set_is_cut_by_bytes),
-        SCRIPTED(a_url_is_a_connect_descriptor),
-        SCRIPTED(bad_options_of_a_url_are_named),
-        SCRIPTED(d6_names_of_128_bytes_are_whole),
-        SCRIPTED(d19_an_older_column_of_texts_is_a_warning),
-        SCRIPTED(d17_a_time_with_an_offset_is_refused),
-        {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
-         (void *)"oracle&names=30"},
-        SCRIPTED(open_says_what_is_wrong),
-    };
-    return cmocka_run_group_tests_name("odbc_oracle", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted),
+    SCRIPTED(a_claim_is_a_block),
+    SCRIPTED(a_deadline_cancels_a_call),
+    SCRIPTED(a_session_is_rolled_back_before_it_ends),
+    SCRIPTED(d36_texts_numbers_and_times_travel_so),
+    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+    SCRIPTED(d37_a_claim_that_another_took_is_gone),
+    SCRIPTED(d37_claims_go_with_the_session),
+    SCRIPTED(d37_a_message_that_is_there_is_left),
+    SCRIPTED(a_worker_lives_by_its_heartbeat),
+    SCRIPTED(doctor_names_what_older_tables_lack),
+    SCRIPTED(numbers_of_new_tables_are_ordered),
+    SCRIPTED(a_round_is_a_block),
+    SCRIPTED(a_block_that_is_unlike_is_done_item_by_item),
+    SCRIPTED(a_block_that_is_undone_is_sent_again),
+    SCRIPTED(long_bodies_go_by_themselves),
+    SCRIPTED(a_set_is_cut_by_bytes),
+    SCRIPTED(a_url_is_a_connect_descriptor),
+    SCRIPTED(bad_options_of_a_url_are_named),
+    SCRIPTED(d6_names_of_128_bytes_are_whole),
+    SCRIPTED(d19_an_older_column_of_texts_is_a_warning),
+    SCRIPTED(d17_a_time_with_an_offset_is_refused),
+    {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
+     (void *)"oracle&names=30"},
+    SCRIPTED(open_says_what_is_wrong),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

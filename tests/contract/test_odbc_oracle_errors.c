@@ -6,14 +6,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 #define BEGIN "* run declare i varchar2*"
@@ -179,14 +175,11 @@ static void o32_a_failure_at_the_commit(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(d37_a_failure_in_a_commit),
-        SCRIPTED(o32_a_failure_at_the_commit),
-    };
-    return cmocka_run_group_tests_name("odbc_oracle_errors", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(d37_a_failure_in_a_commit),
+    SCRIPTED(o32_a_failure_at_the_commit),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

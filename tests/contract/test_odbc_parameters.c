@@ -6,14 +6,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 
@@ -79,14 +75,11 @@ static void d36_uuids_are_texts_of_one_form(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(d36_long_values_have_long_types),
-        SCRIPTED(d36_uuids_are_texts_of_one_form),
-    };
-    return cmocka_run_group_tests_name("odbc_parameters", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(d36_long_values_have_long_types),
+    SCRIPTED(d36_uuids_are_texts_of_one_form),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -2,27 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_ODBC
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_ODBC
 
 #include "contract/odbc_ground.h"
 #include "pawl/base.h"
 #include "pawl/pawl.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SKIPPED 77
 
@@ -47,10 +34,9 @@ static void refused_with(const char *more, pawl_code code, const char *words)
     refused_at(url, code, words);
 }
 
-static void a_refusal_says_why(void **state)
+static void a_refusal_says_why(void)
 {
     char url[ODBC_URL_SIZE], path[200];
-    (void)state;
     refused_with(";Port=1;PWD=secret", PAWL_EUNREACHABLE, "port 1");
     refused_with(";UID=pawl_nobody;PWD=secret", PAWL_EUNREACHABLE, "pawl_nobody");
     refused_with(";Database=pawl_none;PWD=secret", PAWL_EUNREACHABLE, "\"pawl_none\"");
@@ -69,7 +55,7 @@ static void a_refusal_says_why(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_refusal_says_why)};
+    const struct CMUnitTest tests[] = {TEST(a_refusal_says_why)};
     char                    url[ODBC_URL_SIZE];
     if (!odbc_postgres_url("", url)) {
         puts("skipped: PAWL_TEST_POSTGRES names no server, or odbc-postgresql is not installed");

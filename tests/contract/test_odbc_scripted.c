@@ -7,16 +7,12 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sql.h>
 #include <sqlext.h>
@@ -550,35 +546,32 @@ static void the_driver_names_a_statement_without_an_answer(void **state)
     }
 #define SCRIPTED(function) SCRIPTED_ON(function, "mysql")
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-        SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone),
-        SCRIPTED(d37_claims_go_with_the_connection),
-        SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock),
-        SCRIPTED(none_is_told_in_two_ways),
-        SCRIPTED(an_unknown_count_is_a_failure),
-        SCRIPTED(o32_an_unknown_count_does_not_resolve),
-        SCRIPTED(a_set_has_a_sum_alone),
-        SCRIPTED(o4_a_null_refuses_an_event),
-        SCRIPTED(a_driver_is_known_by_its_name),
-        SCRIPTED(an_interrupt_ends_a_call),
-        SCRIPTED(a_deadline_ends_a_call),
-        SCRIPTED(an_end_that_comes_too_early_is_asked_for_again),
-        SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql"),
-        SCRIPTED(a_call_that_is_done_all_the_same_is_done),
-        SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved),
-        SCRIPTED(long_values_come_in_pieces),
-        SCRIPTED(a_value_that_is_not_whole_is_a_failure),
-        SCRIPTED(a_failure_behind_a_row_is_a_failure),
-        SCRIPTED(the_driver_has_several_results),
-        SCRIPTED(the_driver_tells_a_length_at_the_end),
-        SCRIPTED(the_driver_ends_a_call_that_is_cancelled),
-        SCRIPTED(the_driver_names_a_statement_without_an_answer),
-    };
-    return cmocka_run_group_tests_name("odbc_scripted", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
+    SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone),
+    SCRIPTED(d37_claims_go_with_the_connection),
+    SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock),
+    SCRIPTED(none_is_told_in_two_ways),
+    SCRIPTED(an_unknown_count_is_a_failure),
+    SCRIPTED(o32_an_unknown_count_does_not_resolve),
+    SCRIPTED(a_set_has_a_sum_alone),
+    SCRIPTED(o4_a_null_refuses_an_event),
+    SCRIPTED(a_driver_is_known_by_its_name),
+    SCRIPTED(an_interrupt_ends_a_call),
+    SCRIPTED(a_deadline_ends_a_call),
+    SCRIPTED(an_end_that_comes_too_early_is_asked_for_again),
+    SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql"),
+    SCRIPTED(a_call_that_is_done_all_the_same_is_done),
+    SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved),
+    SCRIPTED(long_values_come_in_pieces),
+    SCRIPTED(a_value_that_is_not_whole_is_a_failure),
+    SCRIPTED(a_failure_behind_a_row_is_a_failure),
+    SCRIPTED(the_driver_has_several_results),
+    SCRIPTED(the_driver_tells_a_length_at_the_end),
+    SCRIPTED(the_driver_ends_a_call_that_is_cancelled),
+    SCRIPTED(the_driver_names_a_statement_without_an_answer),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -6,14 +6,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 #define SHORT_MS 500
@@ -97,14 +93,11 @@ static void e29_the_second_wait_has_what_is_left(void **state)
 #function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(e29_the_session_that_has_the_lock_is_ended),
-        SCRIPTED(e29_the_second_wait_has_what_is_left),
-    };
-    return cmocka_run_group_tests_name("odbc_takeover", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(e29_the_session_that_has_the_lock_is_ended),
+    SCRIPTED(e29_the_second_wait_has_what_is_left),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -7,14 +7,10 @@
 #include <stdio.h>
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DEADLINE_MS 20000
 #define SET 32 /* rows that are written at once */
@@ -320,21 +316,18 @@ static void runs_that_alternate_have_few_texts(void **state)
 #test " (" dialect ")", test, scripted_setup, scripted_teardown, (void *)dialect \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRIPTED(parameters_are_bound_once, "mssql"),
-        SCRIPTED(a_set_is_bound_once, "mssql"),
-        SCRIPTED(a_new_connection_has_nothing_bound, "mssql"),
-        SCRIPTED(the_rest_of_a_value_is_one_piece, "oracle"),
-        SCRIPTED(the_rest_of_a_value_is_one_piece, "mssql"),
-        SCRIPTED(timeouts_go_by_their_indexes, "mssql"),
-        SCRIPTED(rounds_have_few_texts, "oracle"),
-        SCRIPTED(a_round_of_many_sets_has_room, "oracle"),
-        SCRIPTED(runs_that_alternate_have_few_texts, "oracle"),
-    };
-    return cmocka_run_group_tests_name("odbc_trips", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    SCRIPTED(parameters_are_bound_once, "mssql"),
+    SCRIPTED(a_set_is_bound_once, "mssql"),
+    SCRIPTED(a_new_connection_has_nothing_bound, "mssql"),
+    SCRIPTED(the_rest_of_a_value_is_one_piece, "oracle"),
+    SCRIPTED(the_rest_of_a_value_is_one_piece, "mssql"),
+    SCRIPTED(timeouts_go_by_their_indexes, "mssql"),
+    SCRIPTED(rounds_have_few_texts, "oracle"),
+    SCRIPTED(a_round_of_many_sets_has_room, "oracle"),
+    SCRIPTED(runs_that_alternate_have_few_texts, "oracle"),
+    {.name = NULL},
+};
 #else
 int main(void)
 {

@@ -4,18 +4,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #ifdef PAWL_HAVE_ODBC
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"
 #include "store/odbc/wide.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 
@@ -85,9 +81,8 @@ static void refused(const char *text, pawl_code code, const char *words)
     url_free(&url);
 }
 
-static void connection_strings_go_to_the_driver_as_they_are(void **state)
+static void connection_strings_go_to_the_driver_as_they_are(void)
 {
-    (void)state;
     goes("odbc:shop?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop");
     goes("odbc:My Shop?dialect=mysql&create=no", PAWL__ODBC_MYSQL, "DSN=My Shop");
     goes("odbc:DSN=shop;PWD=a%20b?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop;PWD=a%20b");
@@ -97,10 +92,9 @@ static void connection_strings_go_to_the_driver_as_they_are(void **state)
     goes("odbc:DSN=shop;PWD=a?b?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop;PWD=a?b");
 }
 
-static void others_are_refused(void **state)
+static void others_are_refused(void)
 {
     char *text = malloc(5000);
-    (void)state;
     assert_non_null(text);
     refused("odbc:DSN=shop;PWD=secret", PAWL_ECONFIG,
             "PWD=***: '?dialect=mysql' or "
@@ -116,9 +110,8 @@ static void others_are_refused(void **state)
     free(text);
 }
 
-static void mssql_goes_to_freetds(void **state)
+static void mssql_goes_to_freetds(void)
 {
-    (void)state;
     goes("mssql://sa:secret@db/shop", PAWL__ODBC_MSSQL,
          "Driver=FreeTDS;Server=db;Port=1433;Database=shop;UID=sa;PWD=secret");
     goes("mssql:///shop?encrypt=require&application_name=orders", PAWL__ODBC_MSSQL,
@@ -128,9 +121,8 @@ static void mssql_goes_to_freetds(void **state)
         "Driver=/opt/libtdsodbc.so;Server=db;Port=99;Database={my shop};UID={a;b};PWD={secret}};x}");
 }
 
-static void mssql_goes_to_microsofts_driver(void **state)
+static void mssql_goes_to_microsofts_driver(void)
 {
-    (void)state;
     goes("mssql://sa:secret@db:1444/shop?driver=ODBC%20Driver%2018%20for%20SQL%20Server"
          "&encrypt=strict&trust_server_certificate=no&hostname-in-certificate=db.example"
          "&server_certificate=/etc/db.pem&attributes=MultiSubnetFailover%3DYes",
@@ -140,9 +132,8 @@ static void mssql_goes_to_microsofts_driver(void **state)
          ";TrustServerCertificate=no;MultiSubnetFailover=Yes");
 }
 
-static void others_of_servers_are_refused(void **state)
+static void others_of_servers_are_refused(void)
 {
-    (void)state;
     refused("mssql://sa:secret@db", PAWL_EINVAL, "no database is named: mssql://host/database");
     refused("mssql://sa:secret@a,b/shop", PAWL_EINVAL, "one host alone");
     refused("mssql://sa:secret@db:x/shop", PAWL_EINVAL, "a port is 1 to 65535");
@@ -172,9 +163,8 @@ static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *ta
 }
 
 /* 'a' and 'a ' are equal to SQL Server, under any collation. */
-static void a_text_that_ends_with_a_space_has_one_behind(void **state)
+static void a_text_that_ends_with_a_space_has_one_behind(void)
 {
-    (void)state;
     is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "", "");
     is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a", "a");
     is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a ", "a \x01");
@@ -184,18 +174,16 @@ static void a_text_that_ends_with_a_space_has_one_behind(void **state)
 }
 
 /* '' is null to Oracle. */
-static void the_empty_text_has_one_before(void **state)
+static void the_empty_text_has_one_before(void)
 {
-    (void)state;
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "", "\x01");
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "a ", "a ");
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01", "\x01\x01");
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01z", "\x01\x01z");
 }
 
-static void other_databases_take_a_text_as_it_is(void **state)
+static void other_databases_take_a_text_as_it_is(void)
 {
-    (void)state;
     is_taken_as(PAWL__ODBC_NO_EXTRA, "", "");
     is_taken_as(PAWL__ODBC_NO_EXTRA, "a ", "a ");
     is_taken_as(PAWL__ODBC_NO_EXTRA, "\x01", "\x01");
@@ -216,9 +204,8 @@ static void survives(const char *text, size_t units)
     pawl_free(wide);
 }
 
-static void characters_survive(void **state)
+static void characters_survive(void)
 {
-    (void)state;
     survives("", 0);
     survives("a ", 2);
     survives("\xC3\xA4\xE2\x82\xAC", 2);
@@ -236,11 +223,10 @@ static void becomes(const char *text, size_t count, const uint16_t *expected)
     pawl_free(wide);
 }
 
-static void bytes_that_are_no_text_are_replaced(void **state)
+static void bytes_that_are_no_text_are_replaced(void)
 {
     static const uint16_t none[] = {0xFFFD, 0xFFFD, 0xFFFD, 'a'};
     char                  back[10];
-    (void)state;
     becomes("\xFF"
             "a",
             2, none + 2);
@@ -286,9 +272,8 @@ static void expect(const char *state, unsigned number, pawl_code code, pawl__sql
 }
 
 /* States of one kind stand beside numbers of another: the number decides. */
-static void d37_the_native_number_decides(void **state)
+static void d37_the_native_number_decides(void)
 {
-    (void)state;
     expect("23000", 1062, PAWL_EDUPLICATE, PAWL__SQL_STATEMENT_UNDONE);
     expect("23000", 1048, PAWL_EINVAL, PAWL__SQL_STATEMENT_UNDONE);
     expect("40001", 1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
@@ -299,9 +284,8 @@ static void d37_the_native_number_decides(void **state)
     expect("HY000", 9999, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }
 
-static void d37_without_a_number_the_state_does(void **state)
+static void d37_without_a_number_the_state_does(void)
 {
-    (void)state;
     expect("", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
     expect("08001", 0, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
     expect("08004", 0, PAWL_EDENIED, PAWL__SQL_CONNECTION_LOST);
@@ -324,10 +308,9 @@ static void expect_commit(const char *state, unsigned number, pawl_code code)
 }
 
 /* psqlODBC has a number of its own for each failure of a statement. */
-static void d37_postgres_is_read_by_its_states(void **state)
+static void d37_postgres_is_read_by_its_states(void)
 {
     static const char driver[] = "psqlodbca.so";
-    (void)state;
     expect_of(driver, "23505", 7, PAWL_EDUPLICATE, PAWL__SQL_TRANSACTION_UNDONE);
     expect_of(driver, "40P01", 7, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     expect_of(driver, "25P02", 7, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
@@ -344,9 +327,8 @@ static void d37_postgres_is_read_by_its_states(void **state)
     assert_int_equal(commit_code_of(failures[PAWL__ODBC_POSTGRES], &busy), PAWL_EBUSY);
 }
 
-static void d37_a_commit_that_is_lost_is_unknown(void **state)
+static void d37_a_commit_that_is_lost_is_unknown(void)
 {
-    (void)state;
     expect_commit("", 0, PAWL_EUNKNOWN);
     expect_commit("08S01", 0, PAWL_EUNKNOWN);
     expect_commit("HYT00", 0, PAWL_EUNKNOWN);
@@ -360,20 +342,20 @@ static void d37_a_commit_that_is_lost_is_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(connection_strings_go_to_the_driver_as_they_are),
-        cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(mssql_goes_to_freetds),
-        cmocka_unit_test(mssql_goes_to_microsofts_driver),
-        cmocka_unit_test(others_of_servers_are_refused),
-        cmocka_unit_test(a_text_that_ends_with_a_space_has_one_behind),
-        cmocka_unit_test(the_empty_text_has_one_before),
-        cmocka_unit_test(other_databases_take_a_text_as_it_is),
-        cmocka_unit_test(characters_survive),
-        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
-        cmocka_unit_test(d37_the_native_number_decides),
-        cmocka_unit_test(d37_without_a_number_the_state_does),
-        cmocka_unit_test(d37_postgres_is_read_by_its_states),
-        cmocka_unit_test(d37_a_commit_that_is_lost_is_unknown),
+        TEST(connection_strings_go_to_the_driver_as_they_are),
+        TEST(others_are_refused),
+        TEST(mssql_goes_to_freetds),
+        TEST(mssql_goes_to_microsofts_driver),
+        TEST(others_of_servers_are_refused),
+        TEST(a_text_that_ends_with_a_space_has_one_behind),
+        TEST(the_empty_text_has_one_before),
+        TEST(other_databases_take_a_text_as_it_is),
+        TEST(characters_survive),
+        TEST(bytes_that_are_no_text_are_replaced),
+        TEST(d37_the_native_number_decides),
+        TEST(d37_without_a_number_the_state_does),
+        TEST(d37_postgres_is_read_by_its_states),
+        TEST(d37_a_commit_that_is_lost_is_unknown),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

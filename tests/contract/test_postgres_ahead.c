@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_trouble.h"
 
@@ -473,31 +467,27 @@ static void e15_some_claims_go_alone(void **state)
     close_two(t);
 }
 
-int main(void)
-{
-#define TEST(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(e5_the_next_message_is_the_workers_once_its_commit_returned),
-        TEST(e5_a_handle_that_did_not_ask_claims_nothing_ahead),
-        TEST(e5_rows_that_are_not_asked_for_go_back),
-        TEST(e5_rows_of_a_lost_connection_are_handled_once),
-        TEST(e5_a_smaller_claim_takes_no_more_than_it_asks_for),
-        TEST(e5_a_smaller_claim_leaves_the_rest_to_others),
-        TEST(e5_a_commit_that_gives_back_claims_nothing_ahead),
-        TEST(e5_rows_that_were_locked_long_ago_are_claimed_anew),
-        TEST(e15_nothing_goes_ahead_while_the_clock_is_behind),
-        TEST(e5_claims_in_hand_stay_where_a_commit_settles_some),
-        TEST(e5_a_refused_commit_claims_nothing_ahead),
-        TEST(e15_what_is_sent_after_an_empty_look_ahead_is_found),
-        TEST(e15_rows_that_are_not_due_yet_are_left),
-        TEST(e15_the_due_time_moves_with_the_machines_clock),
-        TEST(e5_rows_are_of_the_queue_that_is_asked_for),
-        TEST(e5_behind_a_pooler_nothing_goes_ahead),
-        TEST(e15_some_claims_go_alone),
-    };
-    if (ground_server() == NULL)
-        return ground_skip();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
+const struct CMUnitTest tests[] = {
+    CASE(e5_the_next_message_is_the_workers_once_its_commit_returned),
+    CASE(e5_a_handle_that_did_not_ask_claims_nothing_ahead),
+    CASE(e5_rows_that_are_not_asked_for_go_back),
+    CASE(e5_rows_of_a_lost_connection_are_handled_once),
+    CASE(e5_a_smaller_claim_takes_no_more_than_it_asks_for),
+    CASE(e5_a_smaller_claim_leaves_the_rest_to_others),
+    CASE(e5_a_commit_that_gives_back_claims_nothing_ahead),
+    CASE(e5_rows_that_were_locked_long_ago_are_claimed_anew),
+    CASE(e15_nothing_goes_ahead_while_the_clock_is_behind),
+    CASE(e5_claims_in_hand_stay_where_a_commit_settles_some),
+    CASE(e5_a_refused_commit_claims_nothing_ahead),
+    CASE(e15_what_is_sent_after_an_empty_look_ahead_is_found),
+    CASE(e15_rows_that_are_not_due_yet_are_left),
+    CASE(e15_the_due_time_moves_with_the_machines_clock),
+    CASE(e5_rows_are_of_the_queue_that_is_asked_for),
+    CASE(e5_behind_a_pooler_nothing_goes_ahead),
+    CASE(e15_some_claims_go_alone),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_trouble.h"
 
@@ -421,26 +415,22 @@ static void a_child_leaves_the_parents_session_alone(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(an_idle_handle_connects_again),
-        CASE(claims_end_with_the_back_end),
-        CASE(a_session_that_rested_too_long_is_lost),
-        CASE(killed_in_a_commit_nothing_is_applied),
-        CASE(killed_in_a_hold_nothing_is_applied),
-        CASE(a_lost_answer_is_found_out),
-        CASE(a_lost_answer_is_found_out_behind_a_pooler),
-        CASE(a_lost_walk_goes_on),
-        CASE(a_lost_second_connection_is_found_out),
-        CASE(a_silent_server_is_given_up),
-        CASE(connecting_can_be_interrupted),
-        CASE(a_child_leaves_the_parents_session_alone),
-    };
-    if (ground_server() == NULL)
-        return ground_skip();
-    return cmocka_run_group_tests_name("postgres_connection", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(an_idle_handle_connects_again),
+    CASE(claims_end_with_the_back_end),
+    CASE(a_session_that_rested_too_long_is_lost),
+    CASE(killed_in_a_commit_nothing_is_applied),
+    CASE(killed_in_a_hold_nothing_is_applied),
+    CASE(a_lost_answer_is_found_out),
+    CASE(a_lost_answer_is_found_out_behind_a_pooler),
+    CASE(a_lost_walk_goes_on),
+    CASE(a_lost_second_connection_is_found_out),
+    CASE(a_silent_server_is_given_up),
+    CASE(connecting_can_be_interrupted),
+    CASE(a_child_leaves_the_parents_session_alone),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

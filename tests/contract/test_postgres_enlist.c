@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_sleep.h"
 
@@ -503,25 +497,21 @@ static void a_sleeper_wakes_at_the_commit_and_not_before(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(enlisted_changes_follow_the_caller),
-        CASE(the_connection_is_left_as_it_was),
-        CASE(savepoints_of_the_caller_hold),
-        CASE(a_refused_change_leaves_the_transaction_usable),
-        CASE(a_failed_statement_leaves_the_transaction_usable),
-        CASE(a_claim_is_settled_by_its_worker_alone),
-        CASE(enlist_wants_a_transaction_on_the_same_database),
-        CASE(a_lost_connection_is_told),
-        CASE(all_kinds_follow_the_caller),
-        CASE(a_sender_writes_at_once),
-        CASE(a_sleeper_wakes_at_the_commit_and_not_before),
-    };
-    if (ground_server() == NULL)
-        return ground_skip();
-    return cmocka_run_group_tests_name("postgres_enlist", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(enlisted_changes_follow_the_caller),
+    CASE(the_connection_is_left_as_it_was),
+    CASE(savepoints_of_the_caller_hold),
+    CASE(a_refused_change_leaves_the_transaction_usable),
+    CASE(a_failed_statement_leaves_the_transaction_usable),
+    CASE(a_claim_is_settled_by_its_worker_alone),
+    CASE(enlist_wants_a_transaction_on_the_same_database),
+    CASE(a_lost_connection_is_told),
+    CASE(all_kinds_follow_the_caller),
+    CASE(a_sender_writes_at_once),
+    CASE(a_sleeper_wakes_at_the_commit_and_not_before),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

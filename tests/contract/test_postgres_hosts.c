@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_trouble.h"
 
@@ -149,17 +143,13 @@ static void the_last_host_has_its_time_too(void **state)
     hosts_close(&h);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(the_next_host_is_tried),
-        CASE(a_host_s_time_begins_with_it),
-        CASE(the_last_host_has_its_time_too),
-    };
-    if (ground_server() == NULL)
-        return ground_skip();
-    return cmocka_run_group_tests_name("postgres_hosts", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(the_next_host_is_tried),
+    CASE(a_host_s_time_begins_with_it),
+    CASE(the_last_host_has_its_time_too),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

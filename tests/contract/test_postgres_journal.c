@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_trouble.h"
 
@@ -444,26 +438,22 @@ static void a_refused_group_sets_no_claim_free(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
-    if (ground_server() == NULL)
-        return ground_skip();
 #define ON_GROUND(name) cmocka_unit_test_setup_teardown(name, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(an_event_committed_late_comes_behind),
-        ON_GROUND(an_event_committed_very_late_comes_before_what_followed),
-        ON_GROUND(numbering_begins_behind_what_was_numbered),
-        ON_GROUND(numbering_is_no_part_of_the_claims),
-        ON_GROUND(two_that_number_give_each_position_once),
-        ON_GROUND(tables_elsewhere_are_numbered_at_the_same_time),
-        ON_GROUND(streams_are_appended_in_one_order),
-        ON_GROUND(both_rounds_tell_taken_from_missing),
-        ON_GROUND(an_appender_waits_for_the_other),
-        ON_GROUND(a_refused_group_sets_no_claim_free),
-        ON_GROUND(an_enlist_sees_what_its_transaction_appended),
-        ON_GROUND(a_checkpoint_moves_twice_in_a_set),
-    };
-    return cmocka_run_group_tests_name("postgres_journal", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_GROUND(an_event_committed_late_comes_behind),
+    ON_GROUND(an_event_committed_very_late_comes_before_what_followed),
+    ON_GROUND(numbering_begins_behind_what_was_numbered),
+    ON_GROUND(numbering_is_no_part_of_the_claims),
+    ON_GROUND(two_that_number_give_each_position_once),
+    ON_GROUND(tables_elsewhere_are_numbered_at_the_same_time),
+    ON_GROUND(streams_are_appended_in_one_order),
+    ON_GROUND(both_rounds_tell_taken_from_missing),
+    ON_GROUND(an_appender_waits_for_the_other),
+    ON_GROUND(a_refused_group_sets_no_claim_free),
+    ON_GROUND(an_enlist_sees_what_its_transaction_appended),
+    ON_GROUND(a_checkpoint_moves_twice_in_a_set),
+    {.name = NULL},
+};
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_RABBITMQ
 
 #include "contract/rabbitmq_ground.h"
 
@@ -105,11 +99,10 @@ static pawl_takings tap_take(tap *t, size_t count)
 }
 
 /* A message that killed its process is known by that: a row is made of it, and its deaths count. */
-static void e26_a_message_that_was_handed_out_before_says_so(void **state)
+static void e26_a_message_that_was_handed_out_before_says_so(void)
 {
     tap         t;
     const char *queue = own_name("again");
-    (void)state;
     broker_queue(&server, queue, "quorum");
     publish_notes(queue, 3);
     tap_open(&t, queue, 2);
@@ -127,12 +120,11 @@ static void e26_a_message_that_was_handed_out_before_says_so(void **state)
 }
 
 /* Messages that were handed out by then are taken, and no more. */
-static void e3_a_reader_that_ends_takes_what_was_handed_out(void **state)
+static void e3_a_reader_that_ends_takes_what_was_handed_out(void)
 {
     tap         t;
     pawl_error  error = PAWL_ERROR_INIT;
     const char *queue = own_name("ending");
-    (void)state;
     broker_queue(&server, queue, "quorum");
     publish_notes(queue, 10);
     tap_open(&t, queue, 4);
@@ -174,7 +166,7 @@ static const pawl_application reading = {PAWL_APPLICATION_HEAD, .name = "reading
                                              (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
 /* As many as may be unacknowledged, and good ones behind them. */
-static void e28_bodies_over_the_limit_do_not_stop_the_reading(void **state)
+static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
 {
     world       it;
     char        store[1000], url[400], why[100];
@@ -182,7 +174,6 @@ static void e28_bodies_over_the_limit_do_not_stop_the_reading(void **state)
     const char *queue = own_name("large");
     size_t      size  = PAWL_BODY_SIZE_MAX + 1;
     char       *body  = malloc(size);
-    (void)state;
     assert_non_null(body);
     memset(body, 'x', size);
     broker_queue(&server, queue, "quorum");
@@ -224,9 +215,9 @@ int main(void)
     }
     world_quiet();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e26_a_message_that_was_handed_out_before_says_so),
-        cmocka_unit_test(e3_a_reader_that_ends_takes_what_was_handed_out),
-        cmocka_unit_test(e28_bodies_over_the_limit_do_not_stop_the_reading),
+        TEST(e26_a_message_that_was_handed_out_before_says_so),
+        TEST(e3_a_reader_that_ends_takes_what_was_handed_out),
+        TEST(e28_bodies_over_the_limit_do_not_stop_the_reading),
     };
     broker_open(&server, url);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_RABBITMQ
 
 #include "contract/rabbitmq_ground.h"
 
@@ -19,12 +13,11 @@ static broker server;
 
 /* ---- What arrives ------------------------------------------------------------------------ */
 
-static void o9_a_thousand_arrive_in_a_quorum_queue(void **state)
+static void o9_a_thousand_arrive_in_a_quorum_queue(void)
 {
     far         f;
     static bool seen[1001];
     const char *queue = own_name("thousand");
-    (void)state;
     memset(seen, 0, sizeof seen);
     far_open(&f, &server, "", queue);
     far_send(&f, 1, 1000);
@@ -47,7 +40,7 @@ static void o9_a_thousand_arrive_in_a_quorum_queue(void **state)
     far_close(&f);
 }
 
-static void a_body_over_the_frames_of_amqp_arrives_whole(void **state)
+static void a_body_over_the_frames_of_amqp_arrives_whole(void)
 {
     far            f;
     amqp_message_t message;
@@ -55,7 +48,6 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void **state)
     size_t         size  = 300000;
     char          *body  = malloc(size + 20);
     const char    *queue = own_name("large");
-    (void)state;
     assert_non_null(body);
     strcpy(body, "{\"text\":\"");
     memset(body + strlen(body), 'x', size);
@@ -93,13 +85,12 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void **state)
     free(body);
 }
 
-static void an_exchange_leads_by_the_key(void **state)
+static void an_exchange_leads_by_the_key(void)
 {
     far            f;
     char           query[200];
     amqp_message_t message;
     const char    *queue = own_name("bound"), *exchange = own_name("events");
-    (void)state;
     snprintf(query, sizeof query, "?exchange=%s&routing_key=note.made&exchange-type=direct",
              exchange);
     far_open(&f, &server, query, NULL);
@@ -119,12 +110,11 @@ static void an_exchange_leads_by_the_key(void **state)
     far_close(&f);
 }
 
-static void each_type_has_its_exchange(void **state)
+static void each_type_has_its_exchange(void)
 {
     far            f;
     amqp_message_t message;
     const char    *queue = own_name("subscriber");
-    (void)state;
     far_open(&f, &server, "?per-type=yes&headers=nservicebus", NULL);
     far_send(&f, 1, 1); /* nobody subscribes, which is no failure */
     assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
@@ -142,11 +132,10 @@ static void each_type_has_its_exchange(void **state)
 
 /* ---- What does not ---------------------------------------------------------------------- */
 
-static void a_queue_that_is_missing_returns_the_message(void **state)
+static void a_queue_that_is_missing_returns_the_message(void)
 {
     far         f;
     const char *queue = own_name("missing");
-    (void)state;
     far_open(&f, &server, "?declare=no", queue);
     far_send(&f, 1, 1);
     assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
@@ -158,21 +147,19 @@ static void a_queue_that_is_missing_returns_the_message(void **state)
     far_close(&f);
 }
 
-static void an_exchange_that_is_missing_closes_the_channel(void **state)
+static void an_exchange_that_is_missing_closes_the_channel(void)
 {
     far f;
-    (void)state;
     far_open(&f, &server, "?declare=no&exchange=pawl-nowhere", "q");
     far_send(&f, 1, 1);
     far_says(&f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
     far_close(&f);
 }
 
-static void a_queue_declared_otherwise_is_named(void **state)
+static void a_queue_declared_otherwise_is_named(void)
 {
     far         f;
     const char *queue = own_name("classic");
-    (void)state;
     broker_queue(&server, queue, "classic");
     far_open(&f, &server, "", queue);
     far_send(&f, 1, 1);
@@ -199,7 +186,7 @@ static void a_queue_declared_otherwise_is_named(void **state)
 }
 
 /* The queue that is declared otherwise is refused, and the other of the same call gets its message. */
-static void a_full_queue_refuses(void **state)
+static void a_full_queue_refuses(void)
 {
     far                f;
     const char        *queue     = own_name("full");
@@ -209,7 +196,6 @@ static void a_full_queue_refuses(void **state)
         {.key   = amqp_cstring_bytes("x-overflow"),
          .value = {.kind        = AMQP_FIELD_KIND_UTF8,
                    .value.bytes = amqp_cstring_bytes("reject-publish")}}};
-    (void)state;
     (void)amqp_queue_declare(server.connection, 1, amqp_cstring_bytes(queue), false, true, false,
                              false, (amqp_table_t){2, entries});
     broker_ok(&server);
@@ -221,10 +207,9 @@ static void a_full_queue_refuses(void **state)
     far_close(&f);
 }
 
-static void nobody_listens(void **state)
+static void nobody_listens(void)
 {
     far f;
-    (void)state;
     far_open_url(&f, "amqp://guest:Se-kret@127.0.0.1:1/", "q", 2);
     far_send(&f, 1, 1);
     far_says(&f, "rabbitmq: 127.0.0.1:1: no connection: ");
@@ -237,12 +222,11 @@ static void nobody_listens(void **state)
     far_close(&f);
 }
 
-static void the_second_host_is_tried(void **state)
+static void the_second_host_is_tried(void)
 {
     far         f;
     char        url[300];
     const char *queue = own_name("hosts");
-    (void)state;
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:1,%s:%d", server.host, server.port);
     far_open_url(&f, url, queue, 1);
     far_send(&f, 1, 1);
@@ -251,11 +235,10 @@ static void the_second_host_is_tried(void **state)
     far_close(&f);
 }
 
-static void a_wrong_password_is_told_in_one_line(void **state)
+static void a_wrong_password_is_told_in_one_line(void)
 {
     far  f;
     char url[300];
-    (void)state;
     snprintf(url, sizeof url, "amqp://clerk:Se-kret@%s:%d/", server.host, server.port);
     far_open_url(&f, url, "q", 100);
     far_send(&f, 1, 1);
@@ -270,11 +253,10 @@ static void a_wrong_password_is_told_in_one_line(void **state)
 }
 
 /* The connection breaks while nothing is sent: the next message does not fail. */
-static void a_connection_lost_while_idle_is_made_anew(void **state)
+static void a_connection_lost_while_idle_is_made_anew(void)
 {
     far         f;
     const char *queue = own_name("idle");
-    (void)state;
     far_open(&f, &server, "?heartbeat=1", queue);
     far_send(&f, 1, 1);
     /* Two heartbeats of the client are missed, and the server hangs up. */
@@ -296,13 +278,12 @@ static void says(const char *text, const char *part)
 }
 
 /* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
-static void a_consumer_in_python_reads_what_was_sent(void **state)
+static void a_consumer_in_python_reads_what_was_sent(void)
 {
     far         f;
     char        command[1000], text[3000];
     const char *queue  = own_name("python");
     const char *folder = getenv("PAWL_SOURCE_DIR");
-    (void)state;
     if (system("/usr/bin/python3 -c 'import pika' 2>/dev/null") != 0) {
         if (!server_may_be_missing("python3-pika"))
             fail_msg("python3-pika is not installed");
@@ -341,19 +322,19 @@ int main(void)
         return server_may_be_missing("rabbitmq") ? 77 : 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o9_a_thousand_arrive_in_a_quorum_queue),
-        cmocka_unit_test(a_body_over_the_frames_of_amqp_arrives_whole),
-        cmocka_unit_test(an_exchange_leads_by_the_key),
-        cmocka_unit_test(each_type_has_its_exchange),
-        cmocka_unit_test(a_queue_that_is_missing_returns_the_message),
-        cmocka_unit_test(an_exchange_that_is_missing_closes_the_channel),
-        cmocka_unit_test(a_queue_declared_otherwise_is_named),
-        cmocka_unit_test(a_full_queue_refuses),
-        cmocka_unit_test(nobody_listens),
-        cmocka_unit_test(the_second_host_is_tried),
-        cmocka_unit_test(a_wrong_password_is_told_in_one_line),
-        cmocka_unit_test(a_connection_lost_while_idle_is_made_anew),
-        cmocka_unit_test(a_consumer_in_python_reads_what_was_sent),
+        TEST(o9_a_thousand_arrive_in_a_quorum_queue),
+        TEST(a_body_over_the_frames_of_amqp_arrives_whole),
+        TEST(an_exchange_leads_by_the_key),
+        TEST(each_type_has_its_exchange),
+        TEST(a_queue_that_is_missing_returns_the_message),
+        TEST(an_exchange_that_is_missing_closes_the_channel),
+        TEST(a_queue_declared_otherwise_is_named),
+        TEST(a_full_queue_refuses),
+        TEST(nobody_listens),
+        TEST(the_second_host_is_tried),
+        TEST(a_wrong_password_is_told_in_one_line),
+        TEST(a_connection_lost_while_idle_is_made_anew),
+        TEST(a_consumer_in_python_reads_what_was_sent),
     };
     broker_open(&server, url);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

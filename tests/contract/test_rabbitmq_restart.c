@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_RABBITMQ
 
 #include "contract/rabbitmq_ground.h"
 
@@ -156,14 +150,13 @@ static size_t check_queue(const char *queue)
 }
 
 /* First the server stands still for longer than the deadline, so that nobody knows of a hundred; then it is killed. */
-static void o10_a_crash_in_the_middle_loses_nothing(void **state)
+static void o10_a_crash_in_the_middle_loses_nothing(void)
 {
     far         f;
     char        url[100];
     size_t      count;
     pid_t       pid   = server_pid();
     const char *queue = own_name("crash");
-    (void)state;
     /* A quorum queue on a single node may stay without a leader after a restart (rabbitmq-server issue 10070). */
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
@@ -199,12 +192,11 @@ static void o10_a_crash_in_the_middle_loses_nothing(void **state)
 }
 
 /* Out of memory, it says: that is named, and costs no attempt. */
-static void a_server_that_takes_nothing_is_named(void **state)
+static void a_server_that_takes_nothing_is_named(void)
 {
     far         f;
     char        url[100];
     const char *queue = own_name("blocked");
-    (void)state;
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
     must_run("control", "set_vm_memory_high_watermark absolute 1");
@@ -231,12 +223,11 @@ static void open_tls(far *f, const char *host, const char *options, const char *
     far_send(f, 1, 1);
 }
 
-static void tls_checks_the_authority_and_the_name(void **state)
+static void tls_checks_the_authority_and_the_name(void)
 {
     far         f;
     char        url[200];
     const char *queue = own_name("tls");
-    (void)state;
     open_tls(&f, "localhost", "", queue);
     assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
     far_close(&f);
@@ -265,9 +256,9 @@ int main(void)
         return server_may_be_missing("rabbitmq") ? 77 : 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls_checks_the_authority_and_the_name),
-        cmocka_unit_test(o10_a_crash_in_the_middle_loses_nothing),
-        cmocka_unit_test(a_server_that_takes_nothing_is_named),
+        TEST(tls_checks_the_authority_and_the_name),
+        TEST(o10_a_crash_in_the_middle_loses_nothing),
+        TEST(a_server_that_takes_nothing_is_named),
     };
     if (!begin_server()) {
         fprintf(stderr, "RabbitMQ does not start: see %s.said\n", own.folder);

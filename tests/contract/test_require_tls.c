@@ -5,15 +5,11 @@
  */
 #include "contract/odbc_scripted.h"
 #include "pawl/store.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { PLAIN, ENCRYPTED, VERIFIED };
 
@@ -66,10 +62,9 @@ static pawl_code open_at(const char *url, pawl_error *error)
     return code;
 }
 
-static void less_than_is_required_is_refused_before_anything_is_sent(void **state)
+static void less_than_is_required_is_refused_before_anything_is_sent(void)
 {
     static const char *const words[] = {"no", "yes", "verify"};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int required = PLAIN; required <= VERIFIED; required++) {
             pawl_error error      = PAWL_ERROR_INIT;
@@ -85,10 +80,9 @@ static void less_than_is_required_is_refused_before_anything_is_sent(void **stat
 }
 
 #ifdef PAWL_HAVE_MYSQL
-static void another_word_is_refused(void **state)
+static void another_word_is_refused(void)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     setenv("PAWL_REQUIRE_TLS", "true", 1);
     assert_int_equal(open_at("mysql://127.0.0.1:1/shop?ssl-mode=verify-identity", &error),
                      PAWL_ECONFIG);
@@ -134,9 +128,8 @@ static void warns(const char *variable, const char *host, const char *more, int 
 }
 
 /* 0.0.0.0 leads to this machine as well, and is not known to. */
-static void what_the_library_chose_is_said_once(void **state)
+static void what_the_library_chose_is_said_once(void)
 {
-    (void)state;
 #ifdef PAWL_HAVE_MYSQL
     warns("PAWL_TEST_MYSQL", "0.0.0.0", "", 1);
     if (warning_count != 0)
@@ -168,7 +161,7 @@ static void asks(scripted *p, const char *required, const char *rules, pawl_code
 }
 
 /* An ODBC driver has its settings elsewhere: the server is asked. */
-static void behind_odbc_the_server_is_asked(void **state)
+static void behind_odbc_the_server_is_asked(void)
 {
     static const struct {
         const char *name, *asks;
@@ -178,7 +171,6 @@ static void behind_odbc_the_server_is_asked(void **state)
         {"mssql", "on *dm_exec_connections*\n  row '' "},
         {"oracle", "on *network_protocol*\n  row 'tls' "},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
         char  encrypted[200], plain[200];
         void *ground = (void *)(uintptr_t)servers[i].name;
@@ -197,13 +189,13 @@ static void behind_odbc_the_server_is_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(less_than_is_required_is_refused_before_anything_is_sent),
+        TEST(less_than_is_required_is_refused_before_anything_is_sent),
 #ifdef PAWL_HAVE_MYSQL
-        cmocka_unit_test(another_word_is_refused),
+        TEST(another_word_is_refused),
 #endif
-        cmocka_unit_test(what_the_library_chose_is_said_once),
+        TEST(what_the_library_chose_is_said_once),
 #ifdef PAWL_HAVE_ODBC
-        cmocka_unit_test(behind_odbc_the_server_is_asked),
+        TEST(behind_odbc_the_server_is_asked),
 #endif
     };
     unsetenv("PAWL_REQUIRE_TLS");

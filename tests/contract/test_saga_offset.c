@@ -6,13 +6,10 @@
  */
 #include "pawl/pawl.h"
 #include "store/sql/script.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -39,10 +36,9 @@ static void refused(pawl_code code, const pawl_error *error, bool is_main, const
 }
 
 /* As `pawl schema print --dialect` asks, without a driver. */
-static void d17_scripts_of_other_dialects_are_refused(void **state)
+static void d17_scripts_of_other_dialects_are_refused(void)
 {
     static const char *const names[] = {"sqlite", "postgres", "mysql", "mariadb", "oracle"};
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(names); i++) {
         const pawl_saga_table *sagas[] = {alarm_with(i % 2 == 0)};
         pawl_error             error   = PAWL_ERROR_INIT;
@@ -55,7 +51,7 @@ static void d17_scripts_of_other_dialects_are_refused(void **state)
     }
 }
 
-static void d17_sql_server_makes_the_column(void **state)
+static void d17_sql_server_makes_the_column(void)
 {
     const pawl_saga_table *sagas[] = {alarm_with(true)};
     pawl_error             error   = PAWL_ERROR_INIT;
@@ -63,7 +59,6 @@ static void d17_sql_server_makes_the_column(void **state)
                                       .prefix     = "pawl_",
                                       .sagas      = sagas,
                                       .saga_count = 1};
-    (void)state;
     if (pawl__sql_script_check(&script, &error) != PAWL_OK)
         fail_msg("%s", error.text);
 }
@@ -87,11 +82,10 @@ static const store_row stores[] = {
 #endif
 };
 
-static void d17_stores_without_such_columns_are_not_opened(void **state)
+static void d17_stores_without_such_columns_are_not_opened(void)
 {
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_PRINT, PAWL_SCHEMA_APPLY,
                                              PAWL_SCHEMA_VERIFY};
-    (void)state;
     for (size_t i = 0; i < COUNT(stores); i++) {
         const pawl_saga_table *sagas[] = {alarm_with(i % 2 == 0)};
         pawl_schema_spec       spec    = {.tables = sagas, .table_count = 1};
@@ -111,13 +105,12 @@ static void d17_stores_without_such_columns_are_not_opened(void **state)
 
 /* Drivers of several dialects look at that of the URL; those of ODBC: test_odbc_oracle.c. */
 #ifdef PAWL_HAVE_MYSQL
-static void d17_drivers_of_several_dialects_refuse_by_dialect(void **state)
+static void d17_drivers_of_several_dialects_refuse_by_dialect(void)
 {
     static const store_row rows[] = {
         {"mysql:", "mysql"},
         {"mariadb:", "mariadb"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const pawl_saga_table *sagas[] = {alarm_with(true)};
         pawl_schema_spec       spec    = {.tables = sagas, .table_count = 1};
@@ -128,15 +121,12 @@ static void d17_drivers_of_several_dialects_refuse_by_dialect(void **state)
 }
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(d17_scripts_of_other_dialects_are_refused),
-        cmocka_unit_test(d17_sql_server_makes_the_column),
-        cmocka_unit_test(d17_stores_without_such_columns_are_not_opened),
+const struct CMUnitTest tests[] = {
+    TEST(d17_scripts_of_other_dialects_are_refused),
+    TEST(d17_sql_server_makes_the_column),
+    TEST(d17_stores_without_such_columns_are_not_opened),
 #ifdef PAWL_HAVE_MYSQL
-        cmocka_unit_test(d17_drivers_of_several_dialects_refuse_by_dialect),
+    TEST(d17_drivers_of_several_dialects_refuse_by_dialect),
 #endif
-    };
-    return cmocka_run_group_tests_name("saga_offset", tests, NULL, NULL);
-}
+    {.name = NULL},
+};

@@ -4,14 +4,11 @@
  */
 #include "pawl/pawl.h"
 #include "store/sql/script.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(suffix) .type = PAWL_TEXT_INIT(suffix), .name = PAWL_TEXT_INIT("shop_" suffix)
@@ -53,7 +50,7 @@ static void check_names(const names_row *row, const char *script)
 /* Two tables with one property. Where indexes are a table's own, both have the name of D9; where
  * they are a database's or a schema's, the names hold the table or a hash of it, so that "if not
  * exists" passes over none. */
-static void d9_d10_d11_the_index_of_each_table_has_its_name(void **state)
+static void d9_d10_d11_the_index_of_each_table_has_its_name(void)
 {
     static const names_row rows[] = {
         {"sqlite",
@@ -72,7 +69,6 @@ static void d9_d10_d11_the_index_of_each_table_has_its_name(void **state)
                                             {TABLE("Return"), MAIN("order_id", PAWL_VALUE_TEXT)}};
     static const pawl_saga_table *const list[] = {&sagas[0], &sagas[1]};
     static printed                      to;
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const pawl__sql_script script = {.dialect =
                                              pawl__sql_dialect_find(pawl_text_of(rows[i].dialect)),
@@ -87,10 +83,7 @@ static void d9_d10_d11_the_index_of_each_table_has_its_name(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(d9_d10_d11_the_index_of_each_table_has_its_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(d9_d10_d11_the_index_of_each_table_has_its_name),
+    {.name = NULL},
+};

@@ -11,14 +11,11 @@
  */
 #include "pawl/pawl.h"
 #include "store/sql/script.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(suffix) .type = PAWL_TEXT_INIT(suffix), .name = PAWL_TEXT_INIT("shop_" suffix)
@@ -198,9 +195,8 @@ static void check_script(const dialect_row *dialect, bool is_drop)
     free(again);
 }
 
-static void d33_scripts_stay_as_they_are(void **state)
+static void d33_scripts_stay_as_they_are(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(dialects); i++) {
         check_script(&dialects[i], false);
         check_script(&dialects[i], true);
@@ -233,7 +229,7 @@ static void check_driver(const char *name, bool is_drop)
     free(text);
 }
 
-static void d33_drivers_print_the_same(void **state)
+static void d33_drivers_print_the_same(void)
 {
     static const char *const built[] = {
 #ifdef PAWL_HAVE_SQLITE
@@ -247,7 +243,6 @@ static void d33_drivers_print_the_same(void **state)
 #endif
         NULL,
     };
-    (void)state;
     for (size_t i = 0; built[i] != NULL; i++) {
         check_driver(built[i], false);
         check_driver(built[i], true);
@@ -283,9 +278,8 @@ static void check_pieces(const dialect_row *dialect, bool is_drop)
     free(whole);
 }
 
-static void d34_each_table_has_a_file_to_create_and_one_to_drop(void **state)
+static void d34_each_table_has_a_file_to_create_and_one_to_drop(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(dialects); i++) {
         check_pieces(&dialects[i], false);
         check_pieces(&dialects[i], true);
@@ -302,10 +296,9 @@ static void expect_piece(const pawl__sql_script *script, size_t number, const ch
 }
 
 /* Files run in the order of their names: attempts behind the outbox, the version behind all. */
-static void d34_files_are_in_the_order_of_their_names(void **state)
+static void d34_files_are_in_the_order_of_their_names(void)
 {
     saga_list list;
-    (void)state;
     fill_sagas(&list, &dialects[0]);
     pawl__sql_script script = script_of(&dialects[0], &list);
     expect_piece(&script, 0, "01_pawl_queue.sql");
@@ -326,10 +319,9 @@ static void d34_files_are_in_the_order_of_their_names(void **state)
     expect_piece(&script, 11, "");
 }
 
-static void d34_kinds_are_switched_off(void **state)
+static void d34_kinds_are_switched_off(void)
 {
     saga_list list;
-    (void)state;
     for (size_t i = 0; i < COUNT(dialects); i++) {
         size_t all = 0;
         fill_sagas(&list, &dialects[i]);
@@ -363,7 +355,7 @@ static pawl_code check(const char *dialect, const char *schema, const pawl_saga_
     return pawl__sql_script_check(&script, error);
 }
 
-static void d35_a_schema_is_made_and_used(void **state)
+static void d35_a_schema_is_made_and_used(void)
 {
     static const char *const wanted[][3] = {
         {"postgres", "create schema if not exists \"Shop's\";",
@@ -372,7 +364,6 @@ static void d35_a_schema_is_made_and_used(void **state)
          "create table [Shop's].[pawl_queue] ("},
         {"oracle", "alter session set current_schema = \"SHOP'S\";", "create table \"PAWL_QUEUE\""},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(wanted); i++) {
         pawl__sql_script script = {.dialect = pawl__sql_dialect_find(pawl_text_of(wanted[i][0])),
                                    .prefix  = "pawl_",
@@ -385,11 +376,10 @@ static void d35_a_schema_is_made_and_used(void **state)
     }
 }
 
-static void d35_a_schema_is_refused_where_there_is_none(void **state)
+static void d35_a_schema_is_refused_where_there_is_none(void)
 {
     static const char *const without[] = {"sqlite", "mysql", "mariadb"};
     static const char *const with[]    = {"postgres", "mssql", "oracle"};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(check(without[i], "s", NULL, NULL, &error), PAWL_EINVAL);
@@ -421,7 +411,7 @@ static void expect_accepted(const char *dialect, const pawl_saga_table *one,
 }
 
 /* Names of a table and of a property, longer by one than the longest: D5, D6. */
-static void d5_names_that_are_too_long_are_refused(void **state)
+static void d5_names_that_are_too_long_are_refused(void)
 {
     static const char *const texts[][2] = {
         {"has 129 bytes, limit 128", NULL},
@@ -432,7 +422,6 @@ static void d5_names_that_are_too_long_are_refused(void **state)
         {"has 129 bytes, limit 128", "has 129 bytes, limit 128 of oracle"},
     };
     char text[200];
-    (void)state;
     for (size_t i = 0; i < COUNT(dialects); i++) {
         pawl_saga_table saga = {TABLE("Long"), MAIN("Long", PAWL_VALUE_TEXT)};
         saga.name            = long_name(text, "shop_", dialects[i].table_size + 1);
@@ -444,7 +433,7 @@ static void d5_names_that_are_too_long_are_refused(void **state)
     }
 }
 
-static void d5_names_that_are_none_are_refused(void **state)
+static void d5_names_that_are_none_are_refused(void)
 {
     static const pawl_saga_table smile             = {TABLE("\xF0\x9F\x98\x80")};
     static const pawl_saga_table ends              = {TABLE("Ends ")};
@@ -452,7 +441,6 @@ static void d5_names_that_are_none_are_refused(void **state)
     static const pawl_saga_table no_ascii          = {TABLE("Größe")};
     static const pawl_saga_table no_ascii_property = {TABLE("T"), MAIN("Größe", PAWL_VALUE_INT)};
     static const char *const     counting[]        = {"mysql", "mariadb", "mssql"};
-    (void)state;
     for (size_t i = 0; i < COUNT(counting); i++) {
         expect_refused(counting[i], &smile, NULL, "has a character above U+FFFF");
         expect_refused(counting[i], &ends, NULL, "saga table 'shop_Ends ' ends with a space");
@@ -467,7 +455,7 @@ static void d5_names_that_are_none_are_refused(void **state)
 }
 
 /* Names that are told apart by case alone are one, but for PostgreSQL: D8. */
-static void d8_names_that_collide_are_refused(void **state)
+static void d8_names_that_collide_are_refused(void)
 {
     static const pawl_saga_table alike = {TABLE("Alike"), MAIN("OrderId", PAWL_VALUE_TEXT),
                                           OTHER("orderid", PAWL_VALUE_TEXT)};
@@ -483,7 +471,6 @@ static void d8_names_that_collide_are_refused(void **state)
     static const pawl_saga_table right = {.type = PAWL_TEXT_INIT("Right"),
                                           .name = PAWL_TEXT_INIT("a_Correlation_b"),
                                           MAIN("c", PAWL_VALUE_INT)};
-    (void)state;
     for (size_t i = 0; i < COUNT(dialects); i++) {
         const char *name     = dialects[i].name;
         bool        has_case = strcmp(name, "postgres") == 0;
@@ -510,11 +497,10 @@ static void d8_names_that_collide_are_refused(void **state)
 /* ---- Without a server ---------------------------------------------------- */
 
 #ifdef PAWL_HAVE_MYSQL
-static void a_server_that_is_not_there_is_named(void **state)
+static void a_server_that_is_not_there_is_named(void)
 {
     static const char *const urls[] = {"mysql://root@127.0.0.1:1/x",
                                        "mariadb://root@127.0.0.1:1/x"};
-    (void)state;
     for (size_t i = 0; i < COUNT(urls); i++) {
         pawl_error  error = PAWL_ERROR_INIT;
         pawl_store *store = NULL;
@@ -556,18 +542,18 @@ int main(int count, char **words)
     if (count == 4 && strcmp(words[1], "verify") == 0)
         return verify(words[2], words[3]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(d33_scripts_stay_as_they_are),
-        cmocka_unit_test(d33_drivers_print_the_same),
-        cmocka_unit_test(d34_each_table_has_a_file_to_create_and_one_to_drop),
-        cmocka_unit_test(d34_files_are_in_the_order_of_their_names),
-        cmocka_unit_test(d34_kinds_are_switched_off),
-        cmocka_unit_test(d35_a_schema_is_made_and_used),
-        cmocka_unit_test(d35_a_schema_is_refused_where_there_is_none),
-        cmocka_unit_test(d5_names_that_are_too_long_are_refused),
-        cmocka_unit_test(d5_names_that_are_none_are_refused),
-        cmocka_unit_test(d8_names_that_collide_are_refused),
+        TEST(d33_scripts_stay_as_they_are),
+        TEST(d33_drivers_print_the_same),
+        TEST(d34_each_table_has_a_file_to_create_and_one_to_drop),
+        TEST(d34_files_are_in_the_order_of_their_names),
+        TEST(d34_kinds_are_switched_off),
+        TEST(d35_a_schema_is_made_and_used),
+        TEST(d35_a_schema_is_refused_where_there_is_none),
+        TEST(d5_names_that_are_too_long_are_refused),
+        TEST(d5_names_that_are_none_are_refused),
+        TEST(d8_names_that_collide_are_refused),
 #ifdef PAWL_HAVE_MYSQL
-        cmocka_unit_test(a_server_that_is_not_there_is_named),
+        TEST(a_server_that_is_not_there_is_named),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

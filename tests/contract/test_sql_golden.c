@@ -188,14 +188,13 @@ static void put_sagas(page *p)
 }
 
 #ifdef PAWL_HAVE_SQLITE
-static void statements_of_sqlite(void **state)
+static void statements_of_sqlite(void)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__SQLITE_STATEMENTS(ROW_OF)};
     char                      *text   = NULL;
     size_t                     size   = 0;
     page                       p      = {.to = open_memstream(&text, &size)};
-    (void)state;
     load(&p, "sqlite", "pawl__sqlite_dialect");
     put_head(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END,
@@ -233,13 +232,12 @@ static bool has_main(int which)
     return which < PAWL__PG_SAGA_INSERT && which % 3 != 0;
 }
 
-static void statements_of_postgres(void **state)
+static void statements_of_postgres(void)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__PG_STATEMENTS(ROW_OF)};
     char                      *text   = NULL;
     size_t                     size   = 0;
     page                       p      = {.to = open_memstream(&text, &size)};
-    (void)state;
     load(&p, "postgres", "pawl__pg_dialect");
     put_head(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
@@ -525,54 +523,49 @@ static void statements_of_dialect(const char *dialect, const char *file)
                            rows, (int)COUNT(rows));
 }
 
-static void statements_of_mysql(void **state)
+static void statements_of_mysql(void)
 {
-    (void)state;
     statements_of_dialect("pawl__mysql_dialect", "mysql");
 }
 
-static void statements_of_mariadb(void **state)
+static void statements_of_mariadb(void)
 {
-    (void)state;
     statements_of_dialect("pawl__mariadb_dialect", "mysql"); /* MySQL's are the same. */
 }
 #endif
 
 #ifdef PAWL_HAVE_ODBC
-static void statements_of_mssql(void **state)
+static void statements_of_mssql(void)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__MSSQL_STATEMENTS(ROW_OF)};
-    (void)state;
     statements_with_orders("odbc", "mssql", "pawl__mssql_dialect", "pawl__mssql_family",
                            "pawl__mssql_overrides", rows, (int)COUNT(rows));
 }
 
-static void statements_of_oracle(void **state)
+static void statements_of_oracle(void)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__ORACLE_STATEMENTS(ROW_OF)};
-    (void)state;
     statements_with_orders("odbc", "oracle", "pawl__oracle_dialect", "pawl__oracle_family",
                            "pawl__oracle_overrides", rows, (int)COUNT(rows));
 }
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
+const struct CMUnitTest tests[] = {
 #ifdef PAWL_HAVE_SQLITE
-        cmocka_unit_test(statements_of_sqlite),
+    TEST(statements_of_sqlite),
 #endif
 #ifdef PAWL_HAVE_POSTGRES
-        cmocka_unit_test(statements_of_postgres),
+    TEST(statements_of_postgres),
 #endif
 #ifdef PAWL_HAVE_MYSQL
-        cmocka_unit_test(statements_of_mysql),    cmocka_unit_test(statements_of_mariadb),
+    TEST(statements_of_mysql),
+    TEST(statements_of_mariadb),
 #endif
 #ifdef PAWL_HAVE_ODBC
-        cmocka_unit_test(statements_of_mssql),    cmocka_unit_test(statements_of_oracle),
+    TEST(statements_of_mssql),
+    TEST(statements_of_oracle),
 #endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+    {.name = NULL},
+};

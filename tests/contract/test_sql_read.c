@@ -16,14 +16,11 @@ int main(void)
 #else
 
 #include "store/sql/connection.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <dlfcn.h>
 
 static struct reading {
     pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
@@ -147,9 +144,8 @@ static void expect_failure(fake *it, pawl_code code, const char *words)
 
 /* ---- Lists ---------------------------------------------------------------------- */
 
-static void o32_a_list_has_all_rows_and_nothing_else(void **state)
+static void o32_a_list_has_all_rows_and_nothing_else(void)
 {
-    (void)state;
     fake           it   = open_fake(1000);
     pawl__sql_rows rows = older;
     /* Memory that was used before. */
@@ -174,9 +170,8 @@ static void o32_a_list_has_all_rows_and_nothing_else(void **state)
 }
 
 /* A part of it may be on its way; the first failure is the one that is told. */
-static void o32_what_could_not_be_sent_is_awaited_and_ended(void **state)
+static void o32_what_could_not_be_sent_is_awaited_and_ended(void)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         fake it    = open_fake(2);
         it.send    = PAWL_ENOMEM;
@@ -186,18 +181,16 @@ static void o32_what_could_not_be_sent_is_awaited_and_ended(void **state)
     }
 }
 
-static void o32_a_failed_answer_is_not_read(void **state)
+static void o32_a_failed_answer_is_not_read(void)
 {
-    (void)state;
     fake it  = open_fake(2);
     it.await = PAWL_ELOST;
     expect_failure(&it, PAWL_ELOST, "await");
     assert_int_equal(it.row, 0);
 }
 
-static void o32_a_list_that_fails_on_its_way_gives_no_row(void **state)
+static void o32_a_list_that_fails_on_its_way_gives_no_row(void)
 {
-    (void)state;
     fake it = open_fake(2);
     it.end  = PAWL_EBUSY;
     expect_failure(&it, PAWL_EBUSY, NULL);
@@ -215,10 +208,9 @@ static void *resize(void *memory, size_t size, void *context)
     return is_short ? NULL : realloc(memory, size);
 }
 
-static void o32_a_list_without_room_gives_no_row(void **state)
+static void o32_a_list_without_room_gives_no_row(void)
 {
     const pawl_allocator allocator = {resize, NULL};
-    (void)state;
     pawl_allocator_set(&allocator);
     fake it  = open_fake(1000000);
     is_short = true;
@@ -240,9 +232,8 @@ static void expect_first(fake *it, pawl_code code, int64_t expected)
     close_fake(it);
 }
 
-static void o32_one_row_is_the_first_or_left_as_it_is(void **state)
+static void o32_one_row_is_the_first_or_left_as_it_is(void)
 {
-    (void)state;
     fake it = open_fake(2);
     expect_first(&it, PAWL_OK, 1);
     it = open_fake(0);
@@ -261,9 +252,8 @@ static void o32_one_row_is_the_first_or_left_as_it_is(void **state)
     }
 }
 
-static void a_limit_of_none_is_no_limit(void **state)
+static void a_limit_of_none_is_no_limit(void)
 {
-    (void)state;
     assert_int_equal(reading.limit(0), INT64_MAX);
     assert_int_equal(reading.limit(1), 1);
     assert_int_equal(reading.limit(SIZE_MAX), INT64_MAX);
@@ -272,13 +262,13 @@ static void a_limit_of_none_is_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o32_a_list_has_all_rows_and_nothing_else),
-        cmocka_unit_test(o32_what_could_not_be_sent_is_awaited_and_ended),
-        cmocka_unit_test(o32_a_failed_answer_is_not_read),
-        cmocka_unit_test(o32_a_list_that_fails_on_its_way_gives_no_row),
-        cmocka_unit_test(o32_a_list_without_room_gives_no_row),
-        cmocka_unit_test(o32_one_row_is_the_first_or_left_as_it_is),
-        cmocka_unit_test(a_limit_of_none_is_no_limit),
+        TEST(o32_a_list_has_all_rows_and_nothing_else),
+        TEST(o32_what_could_not_be_sent_is_awaited_and_ended),
+        TEST(o32_a_failed_answer_is_not_read),
+        TEST(o32_a_list_that_fails_on_its_way_gives_no_row),
+        TEST(o32_a_list_without_room_gives_no_row),
+        TEST(o32_one_row_is_the_first_or_left_as_it_is),
+        TEST(a_limit_of_none_is_no_limit),
     };
     return cmocka_run_group_tests_name("sql_read", tests, load, NULL);
 }

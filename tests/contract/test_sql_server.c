@@ -17,14 +17,11 @@ int main(void)
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sql/server.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <dlfcn.h>
 
 static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
@@ -235,10 +232,9 @@ static void expect_unlead(fake *it, pawl_code code, int begin_count)
     close_fake(it);
 }
 
-static void what_a_server_undid_is_done_again(void **state)
+static void what_a_server_undid_is_done_again(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 3, PAWL_EBUSY);
     expect_unlead(&it, PAWL_OK, 4);
     open_fake(&it, true, 1000, PAWL_EBUSY);
@@ -247,19 +243,17 @@ static void what_a_server_undid_is_done_again(void **state)
     expect_unlead(&it, PAWL_ELOST, 1);
 }
 
-static void a_wait_that_took_the_deadline_is_not_done_again(void **state)
+static void a_wait_that_took_the_deadline_is_not_done_again(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 3, PAWL_EBUSY);
     it.store.base.deadline_ms = 0;
     expect_unlead(&it, PAWL_EBUSY, 1);
 }
 
-static void in_a_hold_and_in_a_file_nothing_is_done_again(void **state)
+static void in_a_hold_and_in_a_file_nothing_is_done_again(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 3, PAWL_EBUSY);
     it.store.in_hold = true;
     expect_unlead(&it, PAWL_EBUSY, 1);
@@ -269,12 +263,11 @@ static void in_a_hold_and_in_a_file_nothing_is_done_again(void **state)
 }
 
 /* Refusals of a try that was undone are found again. */
-static void a_commit_that_was_undone_has_the_refusals_of_its_last_try(void **state)
+static void a_commit_that_was_undone_has_the_refusals_of_its_last_try(void)
 {
     fake          it;
     pawl_changes  changes = {.group_count = 1, .counters = {.messages = 1}};
     pawl_refusals refused = {.arena = pawl_arena_create(0)};
-    (void)state;
     open_fake(&it, true, 3, PAWL_EBUSY);
     it.refused = &refused;
     assert_int_equal(sql.commit(&it.store.base, &changes, &refused, &it.error), PAWL_OK);
@@ -298,10 +291,9 @@ static void expect_resolve(fake *it, pawl_code code, int begin_count)
 }
 
 /* The worker's row is not there in the end, which is an answer. */
-static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void **state)
+static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 2, PAWL_EUNREACHABLE);
     expect_resolve(&it, PAWL_EFENCED, 4); /* two failed, one was ready, and the transaction began */
     open_fake(&it, true, 1000, PAWL_EUNREACHABLE);
@@ -314,10 +306,9 @@ static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void **state
     expect_resolve(&it, PAWL_EUNREACHABLE, 1);
 }
 
-static void an_interrupt_ends_the_asking(void **state)
+static void an_interrupt_ends_the_asking(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 1000, PAWL_EUNREACHABLE);
     sql.interrupt(&it.store.base);
     expect_resolve(&it, PAWL_EINTERRUPTED, 1);
@@ -330,10 +321,9 @@ static void wait_once(fake *it, int64_t microseconds, pawl_code code)
     assert_int_equal(sql.wait(&it->store.base, microseconds, -1, &it->error), code);
 }
 
-static void o21_a_wait_ends_with_news_and_with_interrupts(void **state)
+static void o21_a_wait_ends_with_news_and_with_interrupts(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 0, PAWL_OK);
     it.news = 1;
     wait_once(&it, INT64_C(3600000000), PAWL_OK); /* numbers that were never seen are news */
@@ -349,10 +339,9 @@ static void o21_a_wait_ends_with_news_and_with_interrupts(void **state)
 }
 
 /* Of a worker without a lock; once in five seconds. */
-static void o21_a_wait_says_that_the_worker_lives(void **state)
+static void o21_a_wait_says_that_the_worker_lives(void)
 {
     fake it;
-    (void)state;
     open_fake(&it, true, 0, PAWL_OK);
     it.server.beats = true;
     wait_once(&it, 0, PAWL_OK);
@@ -377,11 +366,10 @@ static void o21_a_wait_says_that_the_worker_lives(void **state)
 }
 
 /* By another thread's handle, which has no worker of its own, while a handler runs. */
-static void a_handle_beats_for_workers_of_others(void **state)
+static void a_handle_beats_for_workers_of_others(void)
 {
     static const pawl_worker_id workers[] = {{{{1}}}, {{{2}}}, {{{3}}}};
     fake                        it;
-    (void)state;
     open_fake(&it, true, 0, PAWL_OK);
     assert_int_equal(sql.beat(&it.store.base, workers, 3, 0, &it.error), PAWL_EUNSUPPORTED);
     assert_int_equal(it.asked_count, 0);
@@ -396,11 +384,10 @@ static void a_handle_beats_for_workers_of_others(void **state)
 /* ---- Leases that are over --------------------------------------------------------- */
 
 /* However many they are: one statement in one transaction. */
-static void t14_leases_that_are_over_end_in_one_update(void **state)
+static void t14_leases_that_are_over_end_in_one_update(void)
 {
     fake    it;
     int64_t count = 0;
-    (void)state;
     open_fake(&it, true, 0, PAWL_OK);
     assert_int_equal(sql.reap(&it.store.base, 0, &count, &it.error), PAWL_OK);
     assert_int_equal(count, 7);
@@ -414,16 +401,16 @@ static void t14_leases_that_are_over_end_in_one_update(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_server_undid_is_done_again),
-        cmocka_unit_test(a_wait_that_took_the_deadline_is_not_done_again),
-        cmocka_unit_test(in_a_hold_and_in_a_file_nothing_is_done_again),
-        cmocka_unit_test(a_commit_that_was_undone_has_the_refusals_of_its_last_try),
-        cmocka_unit_test(a_commit_in_doubt_is_asked_for_until_the_server_answers),
-        cmocka_unit_test(an_interrupt_ends_the_asking),
-        cmocka_unit_test(o21_a_wait_ends_with_news_and_with_interrupts),
-        cmocka_unit_test(o21_a_wait_says_that_the_worker_lives),
-        cmocka_unit_test(a_handle_beats_for_workers_of_others),
-        cmocka_unit_test(t14_leases_that_are_over_end_in_one_update),
+        TEST(what_a_server_undid_is_done_again),
+        TEST(a_wait_that_took_the_deadline_is_not_done_again),
+        TEST(in_a_hold_and_in_a_file_nothing_is_done_again),
+        TEST(a_commit_that_was_undone_has_the_refusals_of_its_last_try),
+        TEST(a_commit_in_doubt_is_asked_for_until_the_server_answers),
+        TEST(an_interrupt_ends_the_asking),
+        TEST(o21_a_wait_ends_with_news_and_with_interrupts),
+        TEST(o21_a_wait_says_that_the_worker_lives),
+        TEST(a_handle_beats_for_workers_of_others),
+        TEST(t14_leases_that_are_over_end_in_one_update),
     };
     return cmocka_run_group_tests_name("sql_server", tests, load, NULL);
 }

@@ -6,15 +6,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -149,15 +143,12 @@ static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
     pawl_store_close(b);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_row_put_off_in_the_middle_is_not_claimed),
-        CASE(a_row_that_goes_in_the_middle_is_not_claimed),
-        CASE(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
-    };
-    return cmocka_run_group_tests_name("sqlite_between", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(a_row_put_off_in_the_middle_is_not_claimed),
+    CASE(a_row_that_goes_in_the_middle_is_not_claimed),
+    CASE(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
+    {.name = NULL},
+};
 
 #endif

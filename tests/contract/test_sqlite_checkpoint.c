@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -203,15 +197,12 @@ static void test_refuses(void **state)
     expect_text(p, "log_mb is '0', may be 1 to 65536");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_begins_again, ground_setup, ground_teardown),
-        cmocka_unit_test_setup_teardown(test_has_its_size, ground_setup, ground_teardown),
-        cmocka_unit_test_setup_teardown(test_waits_once, ground_setup, ground_teardown),
-        cmocka_unit_test_setup_teardown(test_lock, ground_setup, ground_teardown),
-        cmocka_unit_test_setup_teardown(test_refuses, ground_setup, ground_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_begins_again, ground_setup, ground_teardown),
+    cmocka_unit_test_setup_teardown(test_has_its_size, ground_setup, ground_teardown),
+    cmocka_unit_test_setup_teardown(test_waits_once, ground_setup, ground_teardown),
+    cmocka_unit_test_setup_teardown(test_lock, ground_setup, ground_teardown),
+    cmocka_unit_test_setup_teardown(test_refuses, ground_setup, ground_teardown),
+    {.name = NULL},
+};
 #endif

@@ -4,14 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/program/claims.c"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define SEQ_COUNT 4000
 #define STEP_COUNT 200000
@@ -47,13 +44,12 @@ static void remove_owner(pawl__claims *claims, int owner)
     check_all(claims);
 }
 
-static void random_claims_match_a_list(void **state)
+static void random_claims_match_a_list(void)
 {
     const char  *given  = getenv("PAWL_SEED");
     uint64_t     seed   = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     pawl__claims claims = {0};
     pawl_random  random;
-    (void)state;
     printf("seed %llu (again with PAWL_SEED=%llu)\n", (unsigned long long)seed,
            (unsigned long long)seed);
     pawl_random_seed(&random, seed);
@@ -82,9 +78,8 @@ static void random_claims_match_a_list(void **state)
 }
 
 /* Numbers far apart meet in one place; a removal moves the next of them there. */
-static void all_claims_of_an_owner_go_wherever_they_moved(void **state)
+static void all_claims_of_an_owner_go_wherever_they_moved(void)
 {
-    (void)state;
     pawl__claims claims = {0};
     pawl_random  random;
     pawl_random_seed(&random, 7);
@@ -105,11 +100,10 @@ static void *refuse_memory(void *memory, size_t size, void *context)
     return NULL;
 }
 
-static void a_claim_without_memory_changes_nothing(void **state)
+static void a_claim_without_memory_changes_nothing(void)
 {
     const pawl_allocator none   = {refuse_memory, NULL};
     pawl__claims         claims = {0};
-    (void)state;
     pawl_allocator_set(&none);
     assert_int_equal(pawl__claims_add(&claims, 1, owners, 1), PAWL_ENOMEM);
     pawl_allocator_set(NULL);
@@ -119,12 +113,9 @@ static void a_claim_without_memory_changes_nothing(void **state)
     pawl__claims_free(&claims);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_claims_match_a_list),
-        cmocka_unit_test(all_claims_of_an_owner_go_wherever_they_moved),
-        cmocka_unit_test(a_claim_without_memory_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("sqlite_claims", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(random_claims_match_a_list),
+    TEST(all_claims_of_an_owner_go_wherever_they_moved),
+    TEST(a_claim_without_memory_changes_nothing),
+    {.name = NULL},
+};

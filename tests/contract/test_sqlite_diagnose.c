@@ -2,15 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -113,14 +107,10 @@ static void a_file_that_is_damaged(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_file_that_is_well), CASE(settings_that_do_harm),  CASE(a_lease_that_ran_out),
-        CASE(a_log_that_grows),    CASE(a_file_that_is_damaged),
-    };
-    return cmocka_run_group_tests_name("sqlite_diagnose", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(a_file_that_is_well), CASE(settings_that_do_harm),  CASE(a_lease_that_ran_out),
+    CASE(a_log_that_grows),    CASE(a_file_that_is_damaged), {.name = NULL},
+};
 
 #endif

@@ -4,15 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -160,16 +154,13 @@ static void a_wait_notices_it(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_file_that_is_gone_is_noticed),
-        CASE(another_file_in_its_place_is_noticed),
-        CASE(a_commit_of_a_hold_is_refused),
-        CASE(a_wait_notices_it),
-    };
-    return cmocka_run_group_tests_name("sqlite_file", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(a_file_that_is_gone_is_noticed),
+    CASE(another_file_in_its_place_is_noticed),
+    CASE(a_commit_of_a_hold_is_refused),
+    CASE(a_wait_notices_it),
+    {.name = NULL},
+};
 
 #endif

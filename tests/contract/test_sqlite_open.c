@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -302,27 +296,24 @@ static void a_file_that_cannot_have_a_log_is_refused(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(memory_is_counted_where_sqlite_was_used_before),
-        CASE(bad_urls_are_refused),
-        CASE(settings_reach_the_connection),
-        CASE(a_missing_file_is_made_only_by_create),
-        CASE(what_cannot_be_a_file_is_unreachable),
-        CASE(a_file_that_may_not_be_written_is_unreachable),
-        CASE(another_kind_of_file_is_no_store),
-        CASE(another_encoding_is_no_store),
-        CASE(a_database_without_a_schema_names_the_command),
-        CASE(a_missing_saga_table_names_the_table),
-        CASE(a_newer_schema_names_both_versions),
-        CASE(every_lock_is_waited_for_in_full),
-        CASE(a_file_that_cannot_have_a_log_is_refused),
-        CASE(a_lock_held_past_the_deadline_is_busy),
-        CASE(a_full_disk_applies_nothing),
-    };
-    return cmocka_run_group_tests_name("sqlite_open", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(memory_is_counted_where_sqlite_was_used_before),
+    CASE(bad_urls_are_refused),
+    CASE(settings_reach_the_connection),
+    CASE(a_missing_file_is_made_only_by_create),
+    CASE(what_cannot_be_a_file_is_unreachable),
+    CASE(a_file_that_may_not_be_written_is_unreachable),
+    CASE(another_kind_of_file_is_no_store),
+    CASE(another_encoding_is_no_store),
+    CASE(a_database_without_a_schema_names_the_command),
+    CASE(a_missing_saga_table_names_the_table),
+    CASE(a_newer_schema_names_both_versions),
+    CASE(every_lock_is_waited_for_in_full),
+    CASE(a_file_that_cannot_have_a_log_is_refused),
+    CASE(a_lock_held_past_the_deadline_is_busy),
+    CASE(a_full_disk_applies_nothing),
+    {.name = NULL},
+};
 
 #endif

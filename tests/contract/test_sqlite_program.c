@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -550,25 +544,22 @@ static void a_wait_that_nothing_ends_lasts_its_time(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(one_process_works_a_queue),
-        CASE(handles_of_a_process_share_the_claims),
-        CASE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
-        CASE(a_dead_process_holds_nothing),
-        CASE(a_worker_that_opens_frees_what_the_dead_held),
-        CASE(a_lost_lease_refuses_the_settle),
-        CASE(a_child_may_not_use_the_handle),
-        CASE(a_child_opens_what_its_parent_had_not_open),
-        CASE(a_forked_child_does_not_inherit_the_lease),
-        CASE(another_process_wakes_a_wait),
-        CASE(a_commit_before_the_wait_is_noticed),
-        CASE(a_wait_that_nothing_ends_lasts_its_time),
-        CASE(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
-    };
-    return cmocka_run_group_tests_name("sqlite_program", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(one_process_works_a_queue),
+    CASE(handles_of_a_process_share_the_claims),
+    CASE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
+    CASE(a_dead_process_holds_nothing),
+    CASE(a_worker_that_opens_frees_what_the_dead_held),
+    CASE(a_lost_lease_refuses_the_settle),
+    CASE(a_child_may_not_use_the_handle),
+    CASE(a_child_opens_what_its_parent_had_not_open),
+    CASE(a_forked_child_does_not_inherit_the_lease),
+    CASE(another_process_wakes_a_wait),
+    CASE(a_commit_before_the_wait_is_noticed),
+    CASE(a_wait_that_nothing_ends_lasts_its_time),
+    CASE(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
+    {.name = NULL},
+};
 
 #endif

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/at_once.h"
 #include "contract/sqlite_ground.h"
@@ -562,30 +556,27 @@ static void d34_a_prefix_is_looked_at_first(void **state)
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(the_script_makes_what_create_makes),
-        CASE(applying_twice_changes_nothing),
-        CASE(dropping_leaves_what_is_not_ours),
-        CASE(verify_names_each_difference),
-        CASE(apply_makes_what_verify_misses),
-        CASE(d27_a_correlation_column_is_added),
-        CASE(another_type_of_correlation_is_refused),
-        CASE(a_strangers_table_is_refused),
-        CASE(quotes_in_names_are_refused),
-        CASE(index_names_hold_the_table),
-        CASE(columns_hold_readable_values),
-        CASE(ids_are_never_used_again),
-        CASE(processes_may_create_at_once),
-        CASE(d34_a_failed_install_leaves_nothing),
-        CASE(d26_a_part_of_a_script_is_made_whole),
-        CASE(d34_a_prefix_is_looked_at_first),
-        CASE(d34_a_plan_is_what_apply_runs),
-        CASE(d28_a_plan_is_refused_as_apply_is),
-    };
-    return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(the_script_makes_what_create_makes),
+    CASE(applying_twice_changes_nothing),
+    CASE(dropping_leaves_what_is_not_ours),
+    CASE(verify_names_each_difference),
+    CASE(apply_makes_what_verify_misses),
+    CASE(d27_a_correlation_column_is_added),
+    CASE(another_type_of_correlation_is_refused),
+    CASE(a_strangers_table_is_refused),
+    CASE(quotes_in_names_are_refused),
+    CASE(index_names_hold_the_table),
+    CASE(columns_hold_readable_values),
+    CASE(ids_are_never_used_again),
+    CASE(processes_may_create_at_once),
+    CASE(d34_a_failed_install_leaves_nothing),
+    CASE(d26_a_part_of_a_script_is_made_whole),
+    CASE(d34_a_prefix_is_looked_at_first),
+    CASE(d34_a_plan_is_what_apply_runs),
+    CASE(d28_a_plan_is_refused_as_apply_is),
+    {.name = NULL},
+};
 
 #endif

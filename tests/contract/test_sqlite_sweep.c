@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -234,16 +228,13 @@ static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(e28_dead_workers_go_a_bounded_number_at_a_time),
-        CASE(e34_a_sweep_that_fails_leaves_everything),
-        CASE(e34_a_sweep_without_memory_leaves_everything),
-        CASE(e34_marks_that_cannot_be_read_are_no_end_of_marks),
-    };
-    return cmocka_run_group_tests_name("sqlite_sweep", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(e28_dead_workers_go_a_bounded_number_at_a_time),
+    CASE(e34_a_sweep_that_fails_leaves_everything),
+    CASE(e34_a_sweep_without_memory_leaves_everything),
+    CASE(e34_marks_that_cannot_be_read_are_no_end_of_marks),
+    {.name = NULL},
+};
 
 #endif

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -391,23 +385,20 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(voi
     pawl_store_close(store);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(own_sql_commits_with_the_changes),
-        CASE(a_refusal_in_a_hold_refuses_everything),
-        CASE(a_hold_that_was_rolled_back_is_lost),
-        CASE(enlisted_changes_follow_the_caller),
-        CASE(an_enlist_holds_rows_of_its_own_transaction),
-        CASE(a_failed_enlist_leaves_nothing),
-        CASE(enlist_wants_a_transaction_on_the_same_file),
-        CASE(a_failed_sync_is_unknown_then_resolved),
-        CASE(claims_outlive_a_commit_in_doubt),
-        CASE(a_lease_in_a_hold_goes_with_it),
-        CASE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
-    };
-    return cmocka_run_group_tests_name("sqlite_transaction", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(own_sql_commits_with_the_changes),
+    CASE(a_refusal_in_a_hold_refuses_everything),
+    CASE(a_hold_that_was_rolled_back_is_lost),
+    CASE(enlisted_changes_follow_the_caller),
+    CASE(an_enlist_holds_rows_of_its_own_transaction),
+    CASE(a_failed_enlist_leaves_nothing),
+    CASE(enlist_wants_a_transaction_on_the_same_file),
+    CASE(a_failed_sync_is_unknown_then_resolved),
+    CASE(claims_outlive_a_commit_in_doubt),
+    CASE(a_lease_in_a_hold_goes_with_it),
+    CASE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
+    {.name = NULL},
+};
 
 #endif

@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -122,14 +116,11 @@ static void a26_later_operations_define_nothing(void **state)
     sqlite3_reset_auto_extension();
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(d39_each_type_is_stored_as_it_is_said),
-        CASE(a26_later_operations_define_nothing),
-    };
-    return cmocka_run_group_tests_name("sqlite_types", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(d39_each_type_is_stored_as_it_is_said),
+    CASE(a26_later_operations_define_nothing),
+    {.name = NULL},
+};
 
 #endif

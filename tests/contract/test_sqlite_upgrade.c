@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_SQLITE
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without SQLite");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
 
@@ -165,20 +159,17 @@ static void the_last_version_is_upgraded(void **state)
     expect_delivered(p);
 }
 
-int main(void)
-{
 #define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(the_last_version_is_upgraded),
-        CASE(the_first_version_is_upgraded),
-        CASE(opening_for_work_upgrades),
-        CASE(appliers_wait_for_one_another),
-        CASE(an_older_program_goes_on),
-        CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
-        CASE(the_script_leaves_the_column_to_apply),
-        CASE(a_failed_upgrade_leaves_version_1),
-    };
-    return cmocka_run_group_tests_name("sqlite_upgrade", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(the_last_version_is_upgraded),
+    CASE(the_first_version_is_upgraded),
+    CASE(opening_for_work_upgrades),
+    CASE(appliers_wait_for_one_another),
+    CASE(an_older_program_goes_on),
+    CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
+    CASE(the_script_leaves_the_column_to_apply),
+    CASE(a_failed_upgrade_leaves_version_1),
+    {.name = NULL},
+};
 
 #endif

@@ -337,9 +337,8 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     close_ground(&it);
 }
 
-static void an_unbound_name_is_unreachable(void **state)
+static void an_unbound_name_is_unreachable(void)
 {
-    (void)state;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     fault_bind("plans", "memory:plans");
@@ -348,24 +347,20 @@ static void an_unbound_name_is_unreachable(void **state)
     assert_string_equal(error.text, "fault:nowhere is bound to no store");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(without_a_plan_calls_are_only_counted),
-        ON_ALL_STORES(the_nth_call_fails_before_it_does_anything),
-        ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost),
-        ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed),
-        ON_ALL_STORES(the_answer_of_a_claim_is_lost),
-        ON_ALL_STORES(o32_an_unknown_commit_did_nothing),
-        ON_ALL_STORES(o32_a_late_commit_is_fenced),
-        ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found),
-        ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
-        ON_ALL_STORES(a_call_takes_long_only_by_the_clock),
-        ON_ALL_STORES(a_row_is_handed_out_again),
-        ON_ALL_STORES(rows_change_places_and_none_is_lost),
-        ON_ALL_STORES(a_timeout_is_stolen_and_given_back),
-        cmocka_unit_test(an_unbound_name_is_unreachable),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(without_a_plan_calls_are_only_counted),
+    ON_ALL_STORES(the_nth_call_fails_before_it_does_anything),
+    ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost),
+    ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed),
+    ON_ALL_STORES(the_answer_of_a_claim_is_lost),
+    ON_ALL_STORES(o32_an_unknown_commit_did_nothing),
+    ON_ALL_STORES(o32_a_late_commit_is_fenced),
+    ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found),
+    ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
+    ON_ALL_STORES(a_call_takes_long_only_by_the_clock),
+    ON_ALL_STORES(a_row_is_handed_out_again),
+    ON_ALL_STORES(rows_change_places_and_none_is_lost),
+    ON_ALL_STORES(a_timeout_is_stolen_and_given_back),
+    TEST(an_unbound_name_is_unreachable),
+    {.name = NULL},
+};

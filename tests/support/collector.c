@@ -5,23 +5,18 @@
 #ifdef PAWL_HAVE_OBSERVE
 
 #include "support/collector.h"
+#include "support/tests.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define BODIES_MAX 200
 #define PATIENCE_SECONDS 120

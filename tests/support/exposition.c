@@ -3,16 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/exposition.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct line {
     const char *at, *end;

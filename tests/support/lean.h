@@ -12,14 +12,8 @@
 #ifndef PAWL_TESTS_LEAN_H
 #define PAWL_TESTS_LEAN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
 /* Everything but the scheme and commit. */
 #define LEAN_STORE                                                                                 \

@@ -14,16 +14,10 @@
 #ifndef PAWL_TESTS_WORLD_H
 #define PAWL_TESTS_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/driver.h"
 #include "pawl/operate.h"
 #include "support/server.h"
+#include "support/tests.h"
 
 #define WORLD_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
 

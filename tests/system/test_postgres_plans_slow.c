@@ -13,15 +13,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_POSTGRES
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without libpq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
@@ -399,9 +393,8 @@ static bool is_used(const char *name)
     return system(command) == 0;
 }
 
-static void every_statement_has_a_row(void **state)
+static void every_statement_has_a_row(void)
 {
-    (void)state;
     unsigned bad = 0;
     if (getenv("PAWL_SOURCE_DIR") == NULL)
         fail_msg("PAWL_SOURCE_DIR is not set");
@@ -432,15 +425,13 @@ static void check_kept(const session *in)
     fail_msg("%s: the server plans anew all the time", in->name);
 }
 
-static void plans_made_for_empty_tables_hold(void **state)
+static void plans_made_for_empty_tables_hold(void)
 {
-    (void)state;
     check_kept(&all.sessions[EMPTY]);
 }
 
-static void plans_made_for_a_few_rows_hold(void **state)
+static void plans_made_for_a_few_rows_hold(void)
 {
-    (void)state;
     check_kept(&all.sessions[FEW]);
 }
 
@@ -451,17 +442,15 @@ static void clean(const char *how)
         on_table(how, fill_tables[i]);
 }
 
-static void no_hot_statement_scans_a_table(void **state)
+static void no_hot_statement_scans_a_table(void)
 {
-    (void)state;
     clean("vacuum (analyze, index_cleanup on) %");
     all.sessions[EMPTY].name = "analyzed";
     assert_int_equal(check_all(&all.sessions[EMPTY]), 0);
 }
 
-static void nor_does_one_behind_a_pooler(void **state)
+static void nor_does_one_behind_a_pooler(void)
 {
-    (void)state;
     clean("vacuum (index_cleanup on) %");
     assert_int_equal(check_all(&all.sessions[POOLED]), 0);
 }
@@ -510,9 +499,8 @@ static void make_pause_last(pawl_store *store)
 
 /* Entries of handled rows stay in the index while somebody's snapshot can see it: the
  * first claim walks over it, the others begin behind it. */
-static void claims_begin_behind_what_was_handled(void **state)
+static void claims_begin_behind_what_was_handled(void)
 {
-    (void)state;
     PGconn *leased = raw_open(all.p->schema);
     raw_run(leased, "begin isolation level repeatable read; select 1 from pawl_queue limit 1");
     raw_run(all.p->pg, "delete from pawl_queue where \"Queue\" = 'spread' and \"Seq\" <= 700000");
@@ -532,12 +520,9 @@ int main(void)
     if (ground_server() == NULL)
         return ground_skip();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_statement_has_a_row),
-        cmocka_unit_test(plans_made_for_empty_tables_hold),
-        cmocka_unit_test(plans_made_for_a_few_rows_hold),
-        cmocka_unit_test(no_hot_statement_scans_a_table),
-        cmocka_unit_test(nor_does_one_behind_a_pooler),
-        cmocka_unit_test(claims_begin_behind_what_was_handled),
+        TEST(every_statement_has_a_row),      TEST(plans_made_for_empty_tables_hold),
+        TEST(plans_made_for_a_few_rows_hold), TEST(no_hot_statement_scans_a_table),
+        TEST(nor_does_one_behind_a_pooler),   TEST(claims_begin_behind_what_was_handled),
     };
     return cmocka_run_group_tests_name("postgres_plans", tests, setup, teardown);
 }

@@ -6,13 +6,10 @@
 #include "base/cron.h"
 
 #include "pawl/limits.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -37,9 +34,8 @@ static void check_next(const char *line, const char *after, const char *next)
 }
 
 /* 2026-11-22 is a Sunday. */
-static void the_next_time_is_the_first_that_the_line_names(void **state)
+static void the_next_time_is_the_first_that_the_line_names(void)
 {
-    (void)state;
     static const char *const known[][3] = {
         {"* * * * *", "2026-11-22T10:00:00Z", "2026-11-22T10:01:00Z"},
         {"* * * * *", "2026-11-22T09:59:59.999999Z", "2026-11-22T10:00:00Z"},
@@ -83,9 +79,8 @@ static void the_next_time_is_the_first_that_the_line_names(void **state)
         check_next(known[i][0], known[i][1], known[i][2]);
 }
 
-static void what_is_no_line_is_refused_by_field_value_and_range(void **state)
+static void what_is_no_line_is_refused_by_field_value_and_range(void)
 {
-    (void)state;
     static const char *const refused[][2] = {
         {"", "cron line '' has 0 fields, not 5: minute hour day month weekday"},
         {"0 3 * *", "cron line '0 3 * *' has 4 fields, not 5: minute hour day month weekday"},
@@ -133,9 +128,8 @@ static void what_is_no_line_is_refused_by_field_value_and_range(void **state)
     }
 }
 
-static void a_line_has_a_limit(void **state)
+static void a_line_has_a_limit(void)
 {
-    (void)state;
     char line[PAWL_CRON_SIZE_MAX + 2];
     memset(line, ' ', sizeof line);
     memcpy(line, "0 0 * * *", 9);
@@ -148,12 +142,9 @@ static void a_line_has_a_limit(void **state)
     assert_string_equal(error.text, "a cron line of 201 bytes; at most 200 are taken");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_next_time_is_the_first_that_the_line_names),
-        cmocka_unit_test(what_is_no_line_is_refused_by_field_value_and_range),
-        cmocka_unit_test(a_line_has_a_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(the_next_time_is_the_first_that_the_line_names),
+    TEST(what_is_no_line_is_refused_by_field_value_and_range),
+    TEST(a_line_has_a_limit),
+    {.name = NULL},
+};

@@ -4,16 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/cron.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -97,9 +94,8 @@ static const char *const known[][5] = {
     {"", "0 3 * * *", "2026-03-29T00:00:00Z", "2026-03-29T03:00:00Z", "2026-03-30T03:00:00Z"},
 };
 
-static void known_days_on_which_clocks_change(void **state)
+static void known_days_on_which_clocks_change(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(known); i++) {
         pawl__zone *zone = zone_of(known[i][0]);
         pawl__cron  cron = cron_of(known[i][1]);
@@ -144,9 +140,8 @@ static void check_case(char *text, uint64_t seed)
     pawl__zone_destroy(zone);
 }
 
-static void days_by_chance_agree_with_zoneinfo(void **state)
+static void days_by_chance_agree_with_zoneinfo(void)
 {
-    (void)state;
     const char *said = getenv("PAWL_TEST_SEED");
     uint64_t    seed = said != NULL ? strtoull(said, NULL, 10) : (uint64_t)time(NULL);
     printf("seed: PAWL_TEST_SEED=%llu\n", (unsigned long long)seed);
@@ -174,8 +169,8 @@ int main(void)
         return require != NULL && strcmp(require, "all") == 0 ? 1 : 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_days_on_which_clocks_change),
-        cmocka_unit_test(days_by_chance_agree_with_zoneinfo),
+        TEST(known_days_on_which_clocks_change),
+        TEST(days_by_chance_agree_with_zoneinfo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/delay.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void a_delay_doubles_up_to_its_limit(void **state)
+static void a_delay_doubles_up_to_its_limit(void)
 {
-    (void)state;
     assert_int_equal(pawl__doubled(10, 0, 100), 10);
     assert_int_equal(pawl__doubled(10, 3, 100), 80);
     assert_int_equal(pawl__doubled(10, 4, 100), 100);
@@ -24,11 +20,10 @@ static void a_delay_doubles_up_to_its_limit(void **state)
 }
 
 /* Both ends are reached, nothing lies beyond, and the mean is the delay. */
-static void jitter_is_ten_percent_either_way(void **state)
+static void jitter_is_ten_percent_either_way(void)
 {
     pawl_random random;
     int64_t     least = INT64_MAX, most = 0, sum = 0;
-    (void)state;
     pawl_random_seed(&random, 1);
     for (int i = 0; i < 10000; i++) {
         int64_t delay = pawl__jittered(200, &random);
@@ -42,10 +37,9 @@ static void jitter_is_ten_percent_either_way(void **state)
     assert_int_equal(pawl__jittered_max(200), 220);
 }
 
-static void short_and_long_delays_keep_their_sign(void **state)
+static void short_and_long_delays_keep_their_sign(void)
 {
     pawl_random random;
-    (void)state;
     pawl_random_seed(&random, 1);
     assert_int_equal(pawl__jittered(0, &random), 0);
     assert_int_equal(pawl__jittered(9, &random), 9);
@@ -54,21 +48,17 @@ static void short_and_long_delays_keep_their_sign(void **state)
     assert_int_equal(pawl__jittered_max(INT64_MAX), PAWL_TIME_MAX);
 }
 
-static void the_help_has_the_figure(void **state)
+static void the_help_has_the_figure(void)
 {
     char text[40];
-    (void)state;
     (void)snprintf(text, sizeof text, "+/- %d %% jitter", PAWL__JITTER_PERCENT);
     assert_string_equal(PAWL__JITTER_TEXT, text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_delay_doubles_up_to_its_limit),
-        cmocka_unit_test(jitter_is_ten_percent_either_way),
-        cmocka_unit_test(short_and_long_delays_keep_their_sign),
-        cmocka_unit_test(the_help_has_the_figure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_delay_doubles_up_to_its_limit),
+    TEST(jitter_is_ten_percent_either_way),
+    TEST(short_and_long_delays_keep_their_sign),
+    TEST(the_help_has_the_figure),
+    {.name = NULL},
+};

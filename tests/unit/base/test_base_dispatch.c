@@ -5,14 +5,11 @@
  */
 #include "base/dispatch.h"
 #include "pawl/limits.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The cell of a table's line at `*at`, blanks and back quotes left out. */
 static pawl_text next_cell(const char **at)
@@ -44,9 +41,8 @@ static void check_example(const char *line)
     assert_memory_equal(cells[5].data, text, PAWL_UUID_TEXT_SIZE);
 }
 
-static void o5_the_documents_examples_hold(void **state)
+static void o5_the_documents_examples_hold(void)
 {
-    (void)state;
     const char *root = getenv("PAWL_SOURCE_DIR");
     char        path[1000], line[1000];
     size_t      count = 0;
@@ -65,9 +61,8 @@ static void o5_the_documents_examples_hold(void **state)
 }
 
 /* Each differs from the first in one input alone, or moves a byte between two. */
-static void o5_any_differing_input_gives_another_id(void **state)
+static void o5_any_differing_input_gives_another_id(void)
 {
-    (void)state;
     static const struct {
         const char *endpoint;
         char        kind;
@@ -106,9 +101,8 @@ static pawl_text of_size(size_t size)
     return (pawl_text){.data = long_bytes, .size = size};
 }
 
-static void o5_no_id_is_made_of_what_is_too_long(void **state)
+static void o5_no_id_is_made_of_what_is_too_long(void)
 {
-    (void)state;
     pawl_text name = PAWL_TEXT("a");
     assert_false(pawl_uuid_is_zero(
         pawl_dispatch_id_make(of_size(PAWL_NAME_SIZE_MAX), of_size(PAWL_SOURCE_SIZE_MAX), 1, 0)
@@ -119,12 +113,9 @@ static void o5_no_id_is_made_of_what_is_too_long(void **state)
         pawl_dispatch_id_make(name, of_size(PAWL_SOURCE_SIZE_MAX + 1), 1, 0).uuid));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o5_the_documents_examples_hold),
-        cmocka_unit_test(o5_any_differing_input_gives_another_id),
-        cmocka_unit_test(o5_no_id_is_made_of_what_is_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o5_the_documents_examples_hold),
+    TEST(o5_any_differing_input_gives_another_id),
+    TEST(o5_no_id_is_made_of_what_is_too_long),
+    {.name = NULL},
+};

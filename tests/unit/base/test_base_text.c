@@ -2,14 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/base.h"
+#include "support/tests.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,10 +67,9 @@ static void check(const char *text, size_t size, size_t bad)
 
 /* Each sample at each place in letters of each kind around it: what is read
  * several bytes at a time must find it wherever it stands. */
-static void test_each_sample_at_each_place(void **state)
+static void test_each_sample_at_each_place(void)
 {
     static const char fillers[] = {'\x01', ' ', 'x', '\x7f'};
-    (void)state;
     for (size_t s = 0; s < sizeof samples / sizeof samples[0]; s++)
         for (size_t f = 0; f < sizeof fillers; f++)
             for (size_t before = 0; before < 20; before++)
@@ -90,9 +83,8 @@ static void test_each_sample_at_each_place(void **state)
                 }
 }
 
-static void test_two_in_one_text(void **state)
+static void test_two_in_one_text(void)
 {
-    (void)state;
     check("xxxxxxxx\xc3\xa9xxxxxxxx\0xxxxxxxx", 27, 18);
     check("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3", 11, 10);
     check("", 0, 0);
@@ -102,7 +94,7 @@ static void test_two_in_one_text(void **state)
     assert_true(pawl_text_is_valid((pawl_text){0}, NULL));
 }
 
-static void test_times_have_one_form(void **state)
+static void test_times_have_one_form(void)
 {
     static const struct {
         pawl_time   time;
@@ -117,7 +109,6 @@ static void test_times_have_one_form(void **state)
         {INT64_MIN, "0001-01-01T00:00:00.000000Z"},
         {INT64_MAX, "9999-12-31T23:59:59.999999Z"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         char      text[PAWL_TIME_TEXT_SIZE + 1];
         pawl_time back = 0;
@@ -132,9 +123,8 @@ static void test_times_have_one_form(void **state)
     }
 }
 
-static void texts_are_compared_bytewise(void **state)
+static void texts_are_compared_bytewise(void)
 {
-    (void)state;
     static const pawl_text sorted[] = {PAWL_TEXT_INIT(""),    PAWL_TEXT_INIT("a"),
                                        PAWL_TEXT_INIT("a\0"), PAWL_TEXT_INIT("aa"),
                                        PAWL_TEXT_INIT("b"),   PAWL_TEXT_INIT("\xC3\xA9")};
@@ -160,9 +150,8 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 
 /* A sink's text in a line of the log ends no line, turns none around, and a terminal obeys none of
  * it. */
-static void a_log_line_is_one_line_that_does_nothing(void **state)
+static void a_log_line_is_one_line_that_does_nothing(void)
 {
-    (void)state;
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     pawl_log(PAWL_LOG_WARNING, "refused:\n\tis %s there?", "\x1b[31mit\r\xff\xC2\x9B");
     assert_string_equal(logged, "refused:  is ?[31mit ??? there?");
@@ -180,9 +169,8 @@ static void count_line(pawl_log_level level, const char *text, void *context)
     lines[level]++;
 }
 
-static void a_log_takes_lines_up_to_its_level(void **state)
+static void a_log_takes_lines_up_to_its_level(void)
 {
-    (void)state;
     for (int max = PAWL_LOG_ERROR; max <= PAWL_LOG_DEBUG; max++) {
         memset(lines, 0, sizeof lines);
         pawl_log_set(count_line, (pawl_log_level)max, lines);
@@ -195,12 +183,11 @@ static void a_log_takes_lines_up_to_its_level(void **state)
 }
 
 /* Without a function, warnings and errors go to standard error, which is a file meanwhile. */
-static void a_log_without_a_function_is_on_standard_error(void **state)
+static void a_log_without_a_function_is_on_standard_error(void)
 {
     char  read[100] = "";
     FILE *file      = tmpfile();
     int   before    = dup(STDERR_FILENO);
-    (void)state;
     assert_non_null(file);
     assert_true(before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
     pawl_log_set(NULL, PAWL_LOG_DEBUG, NULL);
@@ -216,13 +203,13 @@ static void a_log_without_a_function_is_on_standard_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_sample_at_each_place),
-        cmocka_unit_test(test_two_in_one_text),
-        cmocka_unit_test(texts_are_compared_bytewise),
-        cmocka_unit_test(test_times_have_one_form),
-        cmocka_unit_test(a_log_line_is_one_line_that_does_nothing),
-        cmocka_unit_test(a_log_takes_lines_up_to_its_level),
-        cmocka_unit_test(a_log_without_a_function_is_on_standard_error),
+        TEST(test_each_sample_at_each_place),
+        TEST(test_two_in_one_text),
+        TEST(texts_are_compared_bytewise),
+        TEST(test_times_have_one_form),
+        TEST(a_log_line_is_one_line_that_does_nothing),
+        TEST(a_log_takes_lines_up_to_its_level),
+        TEST(a_log_without_a_function_is_on_standard_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,11 @@
 #include "support/fault_memory.h"
 
 #include "pawl/base.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600123456)
@@ -24,9 +21,8 @@ static const pawl_uuid some_id = {{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xe
                                    0x98, 0x76, 0x54, 0x32, 0x10}};
 #define SOME_ID "01234567-89ab-cdef-fedc-ba9876543210"
 
-static void an_id_is_36_characters(void **state)
+static void an_id_is_36_characters(void)
 {
-    (void)state;
     char      text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid read = {{0}};
     pawl_uuid_format(some_id, text);
@@ -40,9 +36,8 @@ static void an_id_is_36_characters(void **state)
 }
 
 /* Each character in turn is another one; nothing is read then. */
-static void what_is_no_id_is_refused(void **state)
+static void what_is_no_id_is_refused(void)
 {
-    (void)state;
     static const char *const others = "0g/:@G`-\x7f\x80 ";
     pawl_error               error  = PAWL_ERROR_INIT;
     for (size_t at = 0; at < PAWL_UUID_TEXT_SIZE; at++)
@@ -71,9 +66,8 @@ static void what_is_no_id_is_refused(void **state)
     assert_int_equal(pawl_uuid_parse((pawl_text){0}, &read, &error), PAWL_EINVAL);
 }
 
-static void ids_are_compared_byte_by_byte(void **state)
+static void ids_are_compared_byte_by_byte(void)
 {
-    (void)state;
     for (size_t i = 0; i < 16; i++) {
         pawl_uuid zero = {{0}}, one = {{0}}, high = {{0}};
         one.bytes[i]  = 1;
@@ -93,9 +87,8 @@ static void expect_version(pawl_uuid id, unsigned version)
 }
 
 /* All bits but those of the version and the variant are the caller's. */
-static void v4_keeps_the_random_bits(void **state)
+static void v4_keeps_the_random_bits(void)
 {
-    (void)state;
     for (int fill = 0; fill < 256; fill += 255) {
         uint8_t random[16];
         memset(random, fill, sizeof random);
@@ -110,9 +103,8 @@ static void v4_keeps_the_random_bits(void **state)
 }
 
 /* The example of RFC 9562, A.4, and names of every size up to some blocks of SHA-1, each in the last one's space. */
-static void v5_is_that_of_the_rfc(void **state)
+static void v5_is_that_of_the_rfc(void)
 {
-    (void)state;
     pawl_uuid dns;
     char      name[200], text[PAWL_UUID_TEXT_SIZE + 1];
     assert_int_equal(pawl_uuid_parse(PAWL_TEXT("6ba7b810-9dad-11d1-80b4-00c04fd430c8"), &dns, NULL),
@@ -135,9 +127,8 @@ static int64_t milliseconds_of(pawl_uuid id)
 }
 
 /* In order within a moment, over moments, and when the clock goes back. */
-static void v7_ids_are_in_the_order_they_were_made(void **state)
+static void v7_ids_are_in_the_order_they_were_made(void)
 {
-    (void)state;
     pawl_random random;
     pawl_random_seed(&random, 1);
     pawl_uuid last = pawl_uuid_v7(&random, NOW);
@@ -157,9 +148,8 @@ static void v7_ids_are_in_the_order_they_were_made(void **state)
 }
 
 /* xoshiro256** from splitmix64, as their authors published them. */
-static void random_numbers_are_repeatable(void **state)
+static void random_numbers_are_repeatable(void)
 {
-    (void)state;
     static const uint64_t first[] = {UINT64_C(0x99ec5f36cb75f2b4), UINT64_C(0xbf6e1f784956452a),
                                      UINT64_C(0x1a5f849d4933e6e0)};
     pawl_random           random;
@@ -172,9 +162,8 @@ static void random_numbers_are_repeatable(void **state)
     assert_true(pawl_random_next(&random) == first[0]);
 }
 
-static void random_numbers_are_below_their_limit(void **state)
+static void random_numbers_are_below_their_limit(void)
 {
-    (void)state;
     pawl_random random;
     unsigned    seen[3] = {0};
     pawl_random_seed(&random, 9);
@@ -193,9 +182,8 @@ static void random_numbers_are_below_their_limit(void **state)
 
 /* ---- Times -------------------------------------------------------------- */
 
-static void times_are_read(void **state)
+static void times_are_read(void)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *is; /* as it is written */
@@ -229,9 +217,8 @@ static void times_are_read(void **state)
     }
 }
 
-static void what_is_no_time_is_refused(void **state)
+static void what_is_no_time_is_refused(void)
 {
-    (void)state;
     static const struct {
         const char *text, *expected; /* NULL: out of the years */
     } cases[] = {
@@ -287,9 +274,8 @@ static void what_is_no_time_is_refused(void **state)
 }
 
 /* Each day of 800 years and the days before 1970: written, read, one day behind the last. */
-static void every_day_has_a_date(void **state)
+static void every_day_has_a_date(void)
 {
-    (void)state;
     char      text[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time end = INT64_C(86400000000) * 365 * 430;
     for (pawl_time day = -end; day < end; day += INT64_C(86400000000)) {
@@ -300,9 +286,8 @@ static void every_day_has_a_date(void **state)
     }
 }
 
-static void times_stay_within_the_years(void **state)
+static void times_stay_within_the_years(void)
 {
-    (void)state;
     static const struct {
         pawl_time time;
         int64_t   duration;
@@ -326,9 +311,8 @@ static void times_stay_within_the_years(void **state)
 
 /* ---- Codes and errors --------------------------------------------------- */
 
-static void every_code_has_a_name(void **state)
+static void every_code_has_a_name(void)
 {
-    (void)state;
 #define IS(symbol, number, retry_class, exit_code, sentence)                    \
     assert_string_equal(pawl_code_name((pawl_code)(number)), #symbol);          \
     assert_string_equal(pawl_code_text(PAWL_##symbol), sentence);               \
@@ -353,9 +337,8 @@ static const char *words(size_t size, bool is_wide)
     return text;
 }
 
-static void a_long_error_is_cut_between_characters(void **state)
+static void a_long_error_is_cut_between_characters(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_error_set(&error, PAWL_EBUSY, "%s", words(499, false)), PAWL_EBUSY);
     assert_int_equal(error.code, PAWL_EBUSY);
@@ -370,9 +353,8 @@ static void a_long_error_is_cut_between_characters(void **state)
     assert_int_equal(pawl_error_set(NULL, PAWL_EGONE, "x"), PAWL_EGONE);
 }
 
-static void an_error_is_wrapped(void **state)
+static void an_error_is_wrapped(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_error_set(&error, PAWL_EBUSY, "database is locked");
     assert_int_equal(pawl_error_wrap(&error, PAWL_ELOST, "commit %d", 17), PAWL_ELOST);
@@ -394,9 +376,8 @@ static void an_error_is_wrapped(void **state)
 
 /* ---- Arenas ------------------------------------------------------------- */
 
-static void what_an_arena_gives_is_aligned_and_zeroed(void **state)
+static void what_an_arena_gives_is_aligned_and_zeroed(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(256);
     for (int round = 0; round < 3; round++) {
         char  *taken[100];
@@ -420,9 +401,8 @@ static void what_an_arena_gives_is_aligned_and_zeroed(void **state)
     pawl_arena_destroy(NULL);
 }
 
-static void an_arena_copies(void **state)
+static void an_arena_copies(void)
 {
-    (void)state;
     pawl_arena *arena  = pawl_arena_create(0);
     char        text[] = "abcd";
     pawl_text   copy   = pawl_arena_text(arena, (pawl_text){.data = text, .size = 3});
@@ -441,9 +421,8 @@ static void an_arena_copies(void **state)
 }
 
 /* A kept block that has no room for what is asked is left alone. */
-static void a_small_block_takes_nothing_large(void **state)
+static void a_small_block_takes_nothing_large(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(64);
     for (int round = 0; round < 3; round++) {
         char *small[3], *large;
@@ -464,9 +443,8 @@ static void a_small_block_takes_nothing_large(void **state)
 }
 
 /* Memory taken before the point stays, memory taken since is given again. */
-static void an_arena_goes_back_to_a_point(void **state)
+static void an_arena_goes_back_to_a_point(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(256);
     pawl_text   kept  = pawl_arena_text(arena, PAWL_TEXT("kept"));
     for (int round = 0; round < 50; round++) {
@@ -484,9 +462,8 @@ static void an_arena_goes_back_to_a_point(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void an_array_grows_and_keeps_its_items(void **state)
+static void an_array_grows_and_keeps_its_items(void)
 {
-    (void)state;
     pawl_arena *arena    = pawl_arena_create(0);
     size_t      capacity = 0;
     int        *items    = NULL;
@@ -510,9 +487,8 @@ static void an_array_grows_and_keeps_its_items(void **state)
 }
 
 /* A reset keeps the blocks of a usual batch, and gives back those of a large one. */
-static void a_reset_keeps_four_megabytes_at_most(void **state)
+static void a_reset_keeps_four_megabytes_at_most(void)
 {
-    (void)state;
     const size_t block = 1024 * 1024;
     long         live  = fault_memory_live();
     pawl_arena  *arena = pawl_arena_create(block);
@@ -528,9 +504,8 @@ static void a_reset_keeps_four_megabytes_at_most(void **state)
     assert_int_equal(fault_memory_live(), live);
 }
 
-static void an_arena_without_memory_says_so(void **state)
+static void an_arena_without_memory_says_so(void)
 {
-    (void)state;
     for (long n = 1; n <= 2; n++) {
         fault_memory_set(n);
         fault_memory_go_on();
@@ -565,28 +540,28 @@ int main(void)
 {
     fault_memory_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_is_36_characters),
-        cmocka_unit_test(what_is_no_id_is_refused),
-        cmocka_unit_test(ids_are_compared_byte_by_byte),
-        cmocka_unit_test(v4_keeps_the_random_bits),
-        cmocka_unit_test(v5_is_that_of_the_rfc),
-        cmocka_unit_test(v7_ids_are_in_the_order_they_were_made),
-        cmocka_unit_test(random_numbers_are_repeatable),
-        cmocka_unit_test(random_numbers_are_below_their_limit),
-        cmocka_unit_test(times_are_read),
-        cmocka_unit_test(what_is_no_time_is_refused),
-        cmocka_unit_test(every_day_has_a_date),
-        cmocka_unit_test(times_stay_within_the_years),
-        cmocka_unit_test(every_code_has_a_name),
-        cmocka_unit_test(a_long_error_is_cut_between_characters),
-        cmocka_unit_test(an_error_is_wrapped),
-        cmocka_unit_test(what_an_arena_gives_is_aligned_and_zeroed),
-        cmocka_unit_test(an_arena_copies),
-        cmocka_unit_test(a_small_block_takes_nothing_large),
-        cmocka_unit_test(an_arena_goes_back_to_a_point),
-        cmocka_unit_test(an_array_grows_and_keeps_its_items),
-        cmocka_unit_test(a_reset_keeps_four_megabytes_at_most),
-        cmocka_unit_test(an_arena_without_memory_says_so),
+        TEST(an_id_is_36_characters),
+        TEST(what_is_no_id_is_refused),
+        TEST(ids_are_compared_byte_by_byte),
+        TEST(v4_keeps_the_random_bits),
+        TEST(v5_is_that_of_the_rfc),
+        TEST(v7_ids_are_in_the_order_they_were_made),
+        TEST(random_numbers_are_repeatable),
+        TEST(random_numbers_are_below_their_limit),
+        TEST(times_are_read),
+        TEST(what_is_no_time_is_refused),
+        TEST(every_day_has_a_date),
+        TEST(times_stay_within_the_years),
+        TEST(every_code_has_a_name),
+        TEST(a_long_error_is_cut_between_characters),
+        TEST(an_error_is_wrapped),
+        TEST(what_an_arena_gives_is_aligned_and_zeroed),
+        TEST(an_arena_copies),
+        TEST(a_small_block_takes_nothing_large),
+        TEST(an_arena_goes_back_to_a_point),
+        TEST(an_array_grows_and_keeps_its_items),
+        TEST(a_reset_keeps_four_megabytes_at_most),
+        TEST(an_arena_without_memory_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

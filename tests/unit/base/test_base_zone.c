@@ -5,16 +5,13 @@
 #include "support/fault_memory.h"
 
 #include "base/zone_rule.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -105,9 +102,8 @@ static void check_span(const pawl__zone *zone, int64_t at, pawl__zone_span wante
                  (long long)span.end, span.offset, span.offset_before);
 }
 
-static void the_changes_of_a_file_are_its_spans(void **state)
+static void the_changes_of_a_file_are_its_spans(void)
 {
-    (void)state;
     pawl__zone *zone = NULL;
     file_text   file = a_zone("");
     assert_int_equal(read_zone(&file, &zone, NULL), PAWL_OK);
@@ -120,9 +116,8 @@ static void the_changes_of_a_file_are_its_spans(void **state)
 }
 
 /* 1970-03-29T01:00:00Z is 7520400, 1970-10-25T01:00:00Z is 25664400. */
-static void behind_the_last_change_the_rule_goes_on(void **state)
+static void behind_the_last_change_the_rule_goes_on(void)
 {
-    (void)state;
     pawl__zone *zone = NULL;
     file_text   file = a_zone("CET-1CEST,M3.5.0,M10.5.0/3");
     assert_int_equal(read_zone(&file, &zone, NULL), PAWL_OK);
@@ -139,9 +134,8 @@ static void behind_the_last_change_the_rule_goes_on(void **state)
 }
 
 /* Each prefix of a file, and each byte of its headers changed. */
-static void a_file_that_is_no_zone_is_refused(void **state)
+static void a_file_that_is_no_zone_is_refused(void)
 {
-    (void)state;
     file_text   file  = a_zone("CET-1");
     pawl__zone *zone  = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
@@ -167,9 +161,8 @@ static void a_file_that_is_no_zone_is_refused(void **state)
         }
 }
 
-static void each_part_of_a_file_is_checked(void **state)
+static void each_part_of_a_file_is_checked(void)
 {
-    (void)state;
     pawl__zone  *zone   = NULL;
     const size_t second = 44 + 4 + 1 + 6 + 4; /* where the header of 64 bits begins */
     const struct {
@@ -222,9 +215,8 @@ static file_text one_change(int64_t at, int32_t first, int32_t second)
     return file;
 }
 
-static void times_and_offsets_beyond_the_format_are_refused(void **state)
+static void times_and_offsets_beyond_the_format_are_refused(void)
 {
-    (void)state;
     const int64_t most = INT64_C(1) << 59;
     const struct {
         int64_t   at;
@@ -246,9 +238,8 @@ static void times_and_offsets_beyond_the_format_are_refused(void **state)
     }
 }
 
-static void a_name_leads_nowhere_else(void **state)
+static void a_name_leads_nowhere_else(void)
 {
-    (void)state;
     static const char *const names[] = {"/etc/passwd", "../zone", "Europe/../Berlin",
                                         "a b",         "CET-1\n", "Europe/Berlin;"};
     pawl__zone              *zone    = NULL;
@@ -278,9 +269,8 @@ static void a_name_leads_nowhere_else(void **state)
 }
 
 /* Well-formed, but for its count of letters. */
-static void a_large_file_is_not_read(void **state)
+static void a_large_file_is_not_read(void)
 {
-    (void)state;
     static const char rule[] = "\nCET-1\n";
     pawl__zone       *zone   = NULL;
     for (int extra = 0; extra < 2; extra++) {
@@ -304,9 +294,8 @@ static void a_large_file_is_not_read(void **state)
     }
 }
 
-static void without_memory_there_is_no_zone(void **state)
+static void without_memory_there_is_no_zone(void)
 {
-    (void)state;
     file_text   file = a_zone("CET-1");
     pawl__zone *zone = NULL;
     write_file("Made/Up", &file);
@@ -330,9 +319,8 @@ static void without_memory_there_is_no_zone(void **state)
 
 /* ---- Rules -------------------------------------------------------------- */
 
-static void rules_that_are_none(void **state)
+static void rules_that_are_none(void)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",
         "C",
@@ -413,9 +401,8 @@ static int64_t seconds_of(const char *text)
     return time / 1000000;
 }
 
-static void a_rule_goes_on_for_ever(void **state)
+static void a_rule_goes_on_for_ever(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(spans); i++) {
         pawl__tz_rule rule;
         assert_true(pawl__tz_rule_parse(pawl_text_of(spans[i].rule), &rule));
@@ -457,16 +444,16 @@ int main(void)
 {
     fault_memory_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_changes_of_a_file_are_its_spans),
-        cmocka_unit_test(behind_the_last_change_the_rule_goes_on),
-        cmocka_unit_test(a_file_that_is_no_zone_is_refused),
-        cmocka_unit_test(each_part_of_a_file_is_checked),
-        cmocka_unit_test(times_and_offsets_beyond_the_format_are_refused),
-        cmocka_unit_test(a_name_leads_nowhere_else),
-        cmocka_unit_test(a_large_file_is_not_read),
-        cmocka_unit_test(without_memory_there_is_no_zone),
-        cmocka_unit_test(rules_that_are_none),
-        cmocka_unit_test(a_rule_goes_on_for_ever),
+        TEST(the_changes_of_a_file_are_its_spans),
+        TEST(behind_the_last_change_the_rule_goes_on),
+        TEST(a_file_that_is_no_zone_is_refused),
+        TEST(each_part_of_a_file_is_checked),
+        TEST(times_and_offsets_beyond_the_format_are_refused),
+        TEST(a_name_leads_nowhere_else),
+        TEST(a_large_file_is_not_read),
+        TEST(without_memory_there_is_no_zone),
+        TEST(rules_that_are_none),
+        TEST(a_rule_goes_on_for_ever),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -4,19 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../../../bench/figures.c"
 #include "../../../bench/verdict.c"
+#include "support/tests.h"
 
-static void test_rate(void **state)
+static void test_rate(void)
 {
-    (void)state;
     assert_true(pawl__bench_rate(200000, 4000000) == 50000);
     assert_true(pawl__bench_rate(1, 1000000) == 1);
     /* Too fast to be measured is not a division by zero. */
@@ -24,9 +17,8 @@ static void test_rate(void **state)
     assert_true(pawl__bench_rate(3, -5) == 3e6);
 }
 
-static void test_median(void **state)
+static void test_median(void)
 {
-    (void)state;
     double none[1]  = {7};
     double one[]    = {7};
     double even[]   = {4, 1, 2, 100};
@@ -39,9 +31,8 @@ static void test_median(void **state)
     assert_true(pawl__bench_median(equals, 3) == 3);
 }
 
-static void test_percentile(void **state)
+static void test_percentile(void)
 {
-    (void)state;
     double none[1] = {7};
     double one[]   = {7};
     double four[]  = {9, 1, 5, 3};
@@ -63,9 +54,8 @@ static void test_percentile(void **state)
     assert_true(pawl__bench_percentile(thousand, 1000, 99) == 989);
 }
 
-static void test_a_loop_slower_than_pawl_is_broken(void **state)
+static void test_a_loop_slower_than_pawl_is_broken(void)
 {
-    (void)state;
     assert_false(pawl__bench_is_broken(0));
     assert_false(pawl__bench_is_broken(0.6));
     assert_false(pawl__bench_is_broken(1));
@@ -74,17 +64,15 @@ static void test_a_loop_slower_than_pawl_is_broken(void **state)
     assert_true(pawl__bench_is_broken(2));
 }
 
-static void test_no_number_is_broken(void **state)
+static void test_no_number_is_broken(void)
 {
-    (void)state;
     volatile double zero = 0;
     assert_true(pawl__bench_is_broken(zero / zero));
     assert_true(pawl__bench_is_broken(1 / zero));
 }
 
-static void test_figures(void **state)
+static void test_figures(void)
 {
-    (void)state;
     static pawl__bench_figures figures;
     double                     value = 77;
     for (pawl__bench_figure i = 0; i < pawl__bench_figure_count; i++)
@@ -101,9 +89,8 @@ static void test_figures(void **state)
     assert_true(value == 0); /* none is a figure too */
 }
 
-static void test_figure_names(void **state)
+static void test_figure_names(void)
 {
-    (void)state;
     assert_string_equal(pawl__bench_figure_name(pawl__bench_p99_lateness_ms), "p99_lateness_ms");
     assert_int_equal(pawl__bench_figure_digits(pawl__bench_p99_lateness_ms), 1);
     assert_string_equal(pawl__bench_figure_name(pawl__bench_ratio_to_saga_step),
@@ -111,16 +98,13 @@ static void test_figure_names(void **state)
     assert_int_equal(pawl__bench_figure_digits(pawl__bench_fired), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_percentile),
-        cmocka_unit_test(test_a_loop_slower_than_pawl_is_broken),
-        cmocka_unit_test(test_no_number_is_broken),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_figure_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(test_rate),
+    TEST(test_median),
+    TEST(test_percentile),
+    TEST(test_a_loop_slower_than_pawl_is_broken),
+    TEST(test_no_number_is_broken),
+    TEST(test_figures),
+    TEST(test_figure_names),
+    {.name = NULL},
+};

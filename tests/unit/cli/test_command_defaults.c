@@ -2,18 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 
 /* The table of verbs; the other files of the command are linked as they are. */
 int command_main(int argc, char **argv);
 #define main command_main
 #include "cli/main.c"
+#include "support/tests.h"
 #undef main
 
 #define FIELDS_SIZE 65536 /* more than the struct of any verb */
@@ -70,10 +65,9 @@ static void check_option(const pawl__verb *verb, const pawl__option *option, con
                  option->name, shown, parsed);
 }
 
-static void each_default_in_the_help_is_the_value_that_the_verb_gets(void **state)
+static void each_default_in_the_help_is_the_value_that_the_verb_gets(void)
 {
     static char fields[FIELDS_SIZE];
-    (void)state;
     for (size_t i = 0; i < VERB_COUNT; i++) {
         pawl_error error = PAWL_ERROR_INIT;
         char      *page  = NULL;
@@ -91,10 +85,7 @@ static void each_default_in_the_help_is_the_value_that_the_verb_gets(void **stat
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_default_in_the_help_is_the_value_that_the_verb_gets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(each_default_in_the_help_is_the_value_that_the_verb_gets),
+    {.name = NULL},
+};

@@ -3,16 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Parts of the command, not of the library. */
 #include "cli/base/options.c"
 #include "cli/message/find_match.c"
+#include "support/tests.h"
 
 static pawl__find_verdict match_message(const char *words, const pawl_message *message)
 {
@@ -134,9 +129,8 @@ static const row members[] = {
     {"correlation=c-1|a=1", "{\"a\":2}", NO},
 };
 
-static void members_are_found_by_their_paths(void **state)
+static void members_are_found_by_their_paths(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         pawl__find_verdict verdict = match(members[i].words, members[i].body);
         if (verdict != members[i].verdict)
@@ -144,10 +138,9 @@ static void members_are_found_by_their_paths(void **state)
     }
 }
 
-static void headers_that_are_no_object_have_none(void **state)
+static void headers_that_are_no_object_have_none(void)
 {
     static const char *const headers[] = {"", "[]", "{", "\"tenant\"", "{\"tenant\":1}"};
-    (void)state;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         const pawl_message message = {.headers = pawl_text_of(headers[i])};
         assert_int_equal(match_message("header:tenant=1", &message), NO);
@@ -169,9 +162,8 @@ static char *nested(size_t depth)
     return body;
 }
 
-static void arrays_are_looked_through_to_a_depth(void **state)
+static void arrays_are_looked_through_to_a_depth(void)
 {
-    (void)state;
     char *shallow = nested(PAWL__FIND_STEPS_MAX), *deep = nested(1000000);
     assert_int_equal(match("a=3", shallow), YES);
     assert_int_equal(match("a=3", deep), NO);
@@ -179,11 +171,10 @@ static void arrays_are_looked_through_to_a_depth(void **state)
     free(deep);
 }
 
-static void a_large_body_is_read_to_its_end(void **state)
+static void a_large_body_is_read_to_its_end(void)
 {
     size_t size = (size_t)15 * 1024 * 1024;
     char  *body = malloc(size + 40);
-    (void)state;
     assert_non_null(body);
     memcpy(body, "{\"pad\":\"", 8);
     memset(body + 8, 'x', size);
@@ -195,10 +186,9 @@ static void a_large_body_is_read_to_its_end(void **state)
     free(body);
 }
 
-static void a_path_has_a_longest_one(void **state)
+static void a_path_has_a_longest_one(void)
 {
     char word[4 * PAWL__FIND_STEPS_MAX], body[8 * PAWL__FIND_STEPS_MAX] = "", end[100] = "";
-    (void)state;
     word[0] = '\0';
     for (size_t i = 0; i < PAWL__FIND_STEPS_MAX; i++) {
         strcat(word, i == 0 ? "a" : ".a");
@@ -240,10 +230,9 @@ static void refuse(const char *word, const char *text)
     pawl__find_free(&conditions);
 }
 
-static void wrong_words_are_refused(void **state)
+static void wrong_words_are_refused(void)
 {
     char word[4 * PAWL__FIND_STEPS_MAX] = "a";
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         refuse(refusals[i].word, refusals[i].text);
     for (size_t i = 0; i < PAWL__FIND_STEPS_MAX; i++)
@@ -257,15 +246,12 @@ static void wrong_words_are_refused(void **state)
     assert_non_null(strstr(error.text, "pawl find needs NAME=VALUE"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_found_by_their_paths),
-        cmocka_unit_test(headers_that_are_no_object_have_none),
-        cmocka_unit_test(arrays_are_looked_through_to_a_depth),
-        cmocka_unit_test(a_large_body_is_read_to_its_end),
-        cmocka_unit_test(a_path_has_a_longest_one),
-        cmocka_unit_test(wrong_words_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(members_are_found_by_their_paths),
+    TEST(headers_that_are_no_object_have_none),
+    TEST(arrays_are_looked_through_to_a_depth),
+    TEST(a_large_body_is_read_to_its_end),
+    TEST(a_path_has_a_longest_one),
+    TEST(wrong_words_are_refused),
+    {.name = NULL},
+};

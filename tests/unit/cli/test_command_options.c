@@ -3,15 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Part of the command, not of the library. */
 #include "cli/base/options.c"
+#include "support/tests.h"
 
 typedef struct sample {
     const char *what;
@@ -78,11 +73,10 @@ static pawl_code parse(char **words, sample *fields, pawl_error *error)
                                error);
 }
 
-static void each_kind_lands_in_its_field(void **state)
+static void each_kind_lands_in_its_field(void)
 {
     sample     fields;
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     assert_int_equal(parse(WORDS("--count", "3", "red", "--duration=15m", "--flag", "--list", "a",
                                  "--name=", "--list=b=c", "--yes", "no", "--", "--more"),
                            &fields, &error),
@@ -98,10 +92,9 @@ static void each_kind_lands_in_its_field(void **state)
     assert_false(fields.is_yes);
 }
 
-static void what_is_not_given_keeps_its_default(void **state)
+static void what_is_not_given_keeps_its_default(void)
 {
     sample fields;
-    (void)state;
     assert_int_equal(parse(WORDS("green"), &fields, NULL), PAWL_OK);
     assert_null(fields.more);
     assert_true(fields.is_yes);
@@ -113,7 +106,7 @@ typedef struct refusal_row {
     const char *text;
 } refusal_row;
 
-static void what_is_wrong_is_named(void **state)
+static void what_is_wrong_is_named(void)
 {
     const refusal_row rows[] = {
         {WORDS("--flag"), "pawl paint needs WHAT; valid are green, red"},
@@ -136,7 +129,6 @@ static void what_is_wrong_is_named(void **state)
         {WORDS("red", "--count", ""), "--count: '' is no whole number"},
         {WORDS("red", "--yes", "perhaps"), "--yes: 'perhaps' is neither yes nor no"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         sample     fields;
         pawl_error error = PAWL_ERROR_INIT;
@@ -154,12 +146,11 @@ static pawl_code parse_coat(char **words, sample *fields, pawl_error *error)
     return pawl__options_parse("coat", coat_arguments, coat_options, count, words, fields, error);
 }
 
-static void the_last_argument_may_be_a_list(void **state)
+static void the_last_argument_may_be_a_list(void)
 {
     char      *words[PAWL__TEXTS_MAX + 3] = {"red"};
     sample     fields;
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     assert_int_equal(parse_coat(words, &fields, &error), PAWL_OK);
     assert_int_equal(fields.rest.count, 0);
     assert_int_equal(parse_coat(WORDS("red", "a", "--name=x", "b"), &fields, &error), PAWL_OK);
@@ -172,12 +163,11 @@ static void the_last_argument_may_be_a_list(void **state)
     assert_string_equal(error.text, "WALL: given more than 64 times");
 }
 
-static void an_option_may_be_for_one_action(void **state)
+static void an_option_may_be_for_one_action(void)
 {
     sample     fields;
     pawl_error error = PAWL_ERROR_INIT;
     char       text[40];
-    (void)state;
     assert_int_equal(parse_coat(WORDS("--flag", "green", "--name", "x"), &fields, &error), PAWL_OK);
     assert_true(fields.is_flag);
     assert_int_equal(parse_coat(WORDS("--name", "x", "red"), &fields, &error), PAWL_OK);
@@ -189,7 +179,7 @@ static void an_option_may_be_for_one_action(void **state)
     assert_string_equal(text, "");
 }
 
-static void numbers(void **state)
+static void numbers(void)
 {
     const struct {
         const char *text;
@@ -207,7 +197,6 @@ static void numbers(void **state)
         {"1x", 0},
         {"9223372036854775808", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t number = 0;
         assert_int_equal(pawl__number_parse(rows[i].text, &number), rows[i].number != 0);
@@ -216,10 +205,9 @@ static void numbers(void **state)
     }
 }
 
-static void a_list_has_a_limit(void **state)
+static void a_list_has_a_limit(void)
 {
     char *words[PAWL__TEXTS_MAX + 3] = {"red"};
-    (void)state;
     for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
         words[i] = "--list=x";
     sample     fields;
@@ -231,7 +219,7 @@ static void a_list_has_a_limit(void **state)
     assert_int_equal(fields.list.count, PAWL__TEXTS_MAX);
 }
 
-static void durations(void **state)
+static void durations(void)
 {
     const struct {
         const char *text;
@@ -254,7 +242,6 @@ static void durations(void **state)
         {"1.5h", -1},
         {"5sec", -1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t    duration = -1;
         pawl_error error    = PAWL_ERROR_INIT;
@@ -266,11 +253,10 @@ static void durations(void **state)
     }
 }
 
-static void suggestions(void **state)
+static void suggestions(void)
 {
     const char *const names[] = {"queue", "run", "schema", "send", "stats", NULL};
     char              text[200];
-    (void)state;
     pawl__suggest("sned", "", names, text, sizeof text);
     assert_string_equal(text, "; did you mean send?");
     pawl__suggest("sch", "", names, text, sizeof text);
@@ -300,18 +286,15 @@ static void suggestions(void **state)
     assert_string_equal(text, "; valid are --queue");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_lands_in_its_field),
-        cmocka_unit_test(what_is_not_given_keeps_its_default),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(the_last_argument_may_be_a_list),
-        cmocka_unit_test(an_option_may_be_for_one_action),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(a_list_has_a_limit),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(suggestions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(each_kind_lands_in_its_field),
+    TEST(what_is_not_given_keeps_its_default),
+    TEST(what_is_wrong_is_named),
+    TEST(the_last_argument_may_be_a_list),
+    TEST(an_option_may_be_for_one_action),
+    TEST(numbers),
+    TEST(a_list_has_a_limit),
+    TEST(durations),
+    TEST(suggestions),
+    {.name = NULL},
+};

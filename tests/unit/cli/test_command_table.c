@@ -2,18 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Parts of the command, not of the library. */
 #include "cli/base/output.c"
 #include "cli/base/table.c"
 
 #include "support/fault_memory.h"
+#include "support/tests.h"
 
 typedef enum colour { GREEN, RED } colour;
 static const char *const colours[] = {"green", "red", NULL};
@@ -95,10 +90,9 @@ static void expect_end(printed *page, const char *text)
     free(page->text);
 }
 
-static void a_table_is_aligned_by_characters(void **state)
+static void a_table_is_aligned_by_characters(void)
 {
     printed page;
-    (void)state;
     begin(&page, false, PAWL__LEVEL_LIST);
     assert_int_equal(pawl__rows_print(&page.view, rows, 2, NULL), PAWL_OK);
     expect_end(&page, "id  name  colour  place  at                                key\n"
@@ -108,13 +102,12 @@ static void a_table_is_aligned_by_characters(void **state)
 }
 
 /* Two places for a character of Chinese, none for an accent that joins the one before. */
-static void a_table_is_aligned_by_what_is_seen(void **state)
+static void a_table_is_aligned_by_what_is_seen(void)
 {
     sample  wide[] = {{.name = PAWL_TEXT("\xE4\xB8\xAD\xE6\x96\x87")},
                       {.name = PAWL_TEXT("e\xCC\x81te\xCC\x81")},
                       {.name = PAWL_TEXT("\xF0\x9F\x98\x80!")}};
     printed page;
-    (void)state;
     begin(&page, false, PAWL__LEVEL_LIST);
     assert_int_equal(pawl__rows_print(&page.view, wide, 3, NULL), PAWL_OK);
     expect_end(&page, "id  name  colour  place  at  key\n"
@@ -128,7 +121,7 @@ typedef struct listed {
 } listed;
 
 /* An empty list is another thing than a list that is not known. */
-static void a_list_is_an_array_and_a_cell(void **state)
+static void a_list_is_an_array_and_a_cell(void)
 {
     static const pawl__column list_columns[] = {
         {"names", PAWL__COLUMN_LIST, offsetof(listed, names), "names", PAWL__LEVEL_LIST, NULL},
@@ -137,7 +130,6 @@ static void a_list_is_an_array_and_a_cell(void **state)
     const pawl_text names[] = {PAWL_TEXT("one"), PAWL_TEXT("t\x1Bwo")};
     const listed    lists[] = {{{names, 2}}, {{names, 0}}, {{NULL, 0}}};
     printed         page;
-    (void)state;
     begin(&page, true, PAWL__LEVEL_LIST);
     page.view.columns  = list_columns;
     page.view.row_size = sizeof(listed);
@@ -150,10 +142,9 @@ static void a_list_is_an_array_and_a_cell(void **state)
     expect_end(&page, "names\none, t?wo\n\n\n");
 }
 
-static void a_page_leaves_out_what_a_row_does_not_have(void **state)
+static void a_page_leaves_out_what_a_row_does_not_have(void)
 {
     printed page;
-    (void)state;
     begin(&page, false, PAWL__LEVEL_SHOW);
     assert_int_equal(pawl__row_page(&page.view, &rows[0], NULL), PAWL_OK);
     assert_int_equal(pawl__row_page(&page.view, &rows[1], NULL), PAWL_OK);
@@ -175,10 +166,9 @@ static void a_page_leaves_out_what_a_row_does_not_have(void **state)
                       "body size          0 bytes; --reveal shows it\n");
 }
 
-static void objects_have_every_key(void **state)
+static void objects_have_every_key(void)
 {
     printed page;
-    (void)state;
     begin(&page, true, PAWL__LEVEL_REVEAL);
     assert_int_equal(pawl__rows_print(&page.view, rows, 2, NULL), PAWL_OK);
     expect_end(&page, "{\"id\":7,\"name\":\"a\",\"colour\":\"red\",\"count\":3,\"place\":5,"
@@ -190,10 +180,9 @@ static void objects_have_every_key(void **state)
                       "\"headers\":null,\"body\":null}\n");
 }
 
-static void bodies_are_revealed_alone(void **state)
+static void bodies_are_revealed_alone(void)
 {
     const pawl__level levels[] = {PAWL__LEVEL_LIST, PAWL__LEVEL_SHOW};
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         printed page;
         begin(&page, i < 2, levels[i % 2]);
@@ -210,13 +199,12 @@ static void bodies_are_revealed_alone(void **state)
 
 /* A handler's error may hold anything; a terminal would obey some of it. The last bytes of U+3080 and U+102082 would be
  * a control character if they stood alone. */
-static void texts_are_made_harmless(void **state)
+static void texts_are_made_harmless(void)
 {
     const pawl_text text =
         PAWL_TEXT("a\x1b[1mb\n\x7f\xC2\x9B\xC2\xA0\xE2\x80\xAE\xE3\x82\x80\xF4\x82\x82\x82\xffz");
     sample  row = {.name = text, .body = text, .headers = PAWL_TEXT("{spoilt")};
     printed page;
-    (void)state;
     begin(&page, true, PAWL__LEVEL_REVEAL);
     assert_int_equal(pawl__rows_print(&page.view, &row, 1, NULL), PAWL_OK);
     expect_end(
@@ -239,7 +227,7 @@ static void texts_are_made_harmless(void **state)
         "body               a?[1mb\n???\xC2\xA0???\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\n");
 }
 
-static void spans_and_ages(void **state)
+static void spans_and_ages(void)
 {
     const struct {
         int64_t     span;
@@ -258,7 +246,6 @@ static void spans_and_ages(void **state)
         {PAWL_DAYS(400), "400 d", "400 d ago"},
     };
     char text[PAWL__SPAN_SIZE];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_string_equal(pawl__span_text(cases[i].span, text), cases[i].text);
         if (cases[i].age != NULL)
@@ -305,10 +292,9 @@ static int64_t list(source *all, size_t count, bool is_json, int64_t limit)
     return page.view.printed;
 }
 
-static void lists_come_in_pages(void **state)
+static void lists_come_in_pages(void)
 {
     static source all;
-    (void)state;
     assert_int_equal(list(&all, 350, true, 0), 350);
     assert_int_equal(all.calls, 4);
     assert_int_equal(all.largest, 100);
@@ -333,13 +319,12 @@ static pawl_code failing(void *context, size_t count_max, pawl_arena *arena, con
     return next_rows(context, count_max, arena, found, count, error);
 }
 
-static void a_page_that_fails_ends_the_list(void **state)
+static void a_page_that_fails_ends_the_list(void)
 {
     static source all;
     printed       page;
     pawl_error    error = PAWL_ERROR_INIT;
-    (void)state;
-    all.count = 350;
+    all.count           = 350;
     begin(&page, true, PAWL__LEVEL_LIST);
     assert_int_equal(pawl__rows_list(&page.view, 0, failing, &all, &error), PAWL_ELOST);
     assert_int_equal(page.view.printed, 100);
@@ -350,14 +335,13 @@ static void a_page_that_fails_ends_the_list(void **state)
 }
 
 /* Whatever cannot be had: an answer is whole, or there is an error. */
-static void every_allocation_may_fail(void **state)
+static void every_allocation_may_fail(void)
 {
     static char big[40000]; /* more than an arena has at first */
     sample      many[3] = {rows[0], rows[1], rows[0]};
     long        n       = 0;
     bool        is_met  = true;
     char       *whole   = NULL;
-    (void)state;
     memset(big, 'x', sizeof big);
     many[2].body = (pawl_text){.data = big, .size = sizeof big};
     for (n = 0; is_met || n <= 1; n++) {
@@ -390,13 +374,12 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* Names in an application's tables are C strings of any bytes. */
-static void json_is_utf8_whatever_a_name_has(void **state)
+static void json_is_utf8_whatever_a_name_has(void)
 {
-    char  *text = NULL;
-    size_t size = 0;
-    FILE  *out  = open_memstream(&text, &size);
-    (void)state;
-    yyjson_mut_doc *doc = pawl__json_create();
+    char           *text = NULL;
+    size_t          size = 0;
+    FILE           *out  = open_memstream(&text, &size);
+    yyjson_mut_doc *doc  = pawl__json_create();
     assert_true(yyjson_mut_obj_add_str(doc, yyjson_mut_doc_get_root(doc), "name", "a\xFF\xC3"));
     assert_int_equal(pawl__json_print(doc, out, NULL), PAWL_OK);
     fclose(out);
@@ -404,11 +387,10 @@ static void json_is_utf8_whatever_a_name_has(void **state)
     free(text);
 }
 
-static void progress_is_drawn_often_and_said_now_and_then(void **state)
+static void progress_is_drawn_often_and_said_now_and_then(void)
 {
     pawl__progress_times drawn = {.next = 0}, said = {.next = 0};
     int64_t              now = PAWL_SECONDS(100);
-    (void)state;
     assert_true(pawl__progress_is_due(&drawn, true, now));
     assert_false(pawl__progress_is_due(&drawn, true, now + PAWL_MILLISECONDS(99)));
     assert_true(pawl__progress_is_due(&drawn, true, now + PAWL_MILLISECONDS(100)));
@@ -423,19 +405,19 @@ int main(void)
 {
     fault_memory_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_aligned_by_characters),
-        cmocka_unit_test(a_table_is_aligned_by_what_is_seen),
-        cmocka_unit_test(a_list_is_an_array_and_a_cell),
-        cmocka_unit_test(a_page_leaves_out_what_a_row_does_not_have),
-        cmocka_unit_test(objects_have_every_key),
-        cmocka_unit_test(bodies_are_revealed_alone),
-        cmocka_unit_test(texts_are_made_harmless),
-        cmocka_unit_test(json_is_utf8_whatever_a_name_has),
-        cmocka_unit_test(spans_and_ages),
-        cmocka_unit_test(lists_come_in_pages),
-        cmocka_unit_test(a_page_that_fails_ends_the_list),
-        cmocka_unit_test(progress_is_drawn_often_and_said_now_and_then),
-        cmocka_unit_test(every_allocation_may_fail),
+        TEST(a_table_is_aligned_by_characters),
+        TEST(a_table_is_aligned_by_what_is_seen),
+        TEST(a_list_is_an_array_and_a_cell),
+        TEST(a_page_leaves_out_what_a_row_does_not_have),
+        TEST(objects_have_every_key),
+        TEST(bodies_are_revealed_alone),
+        TEST(texts_are_made_harmless),
+        TEST(json_is_utf8_whatever_a_name_has),
+        TEST(spans_and_ages),
+        TEST(lists_come_in_pages),
+        TEST(a_page_that_fails_ends_the_list),
+        TEST(progress_is_drawn_often_and_said_now_and_then),
+        TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

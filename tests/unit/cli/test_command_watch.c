@@ -2,17 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Parts of the command, not of the library. */
 #include "cli/answers/watch_draw.c"
 #include "cli/base/output.c"
 #include "cli/base/table.c"
+#include "support/tests.h"
 
 #include <string.h>
 
@@ -110,17 +105,16 @@ static const char drawn[] =
     "orders                              3         0       1 s        1\n"
     "mail                                0         7         -        0\n";
 
-static void a_picture_has_the_worst_first(void **state)
+static void a_picture_has_the_worst_first(void)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
-    (void)state;
-    sample.figures.projections = (pawl_projection_rows){projections, 3};
+    sample.figures.projections  = (pawl_projection_rows){projections, 3};
     check(&picture, drawn);
 }
 
 /* A failing projection stands before one that is further behind. */
-static void a_failing_projection_is_the_worst(void **state)
+static void a_failing_projection_is_the_worst(void)
 {
     pawl_projection_row rows[] = {
         {.name = PAWL_TEXT("far"), .lag = 500},
@@ -128,17 +122,15 @@ static void a_failing_projection_is_the_worst(void **state)
         {.name = PAWL_TEXT("also"), .lag = 2, .failure = {.position = 9}},
     };
     const pawl_health_figures figures = {.projections = {rows, 3}};
-    (void)state;
     assert_ptr_equal(worst_projection(&figures), &rows[1]);
     assert_null(worst_projection(&(const pawl_health_figures){.worker_count = 0}));
 }
 
 /* OPERATING.md has this very picture, indented. */
-static void the_page_has_the_picture(void **state)
+static void the_page_has_the_picture(void)
 {
     char        path[4096], page[128 * 1024];
     const char *folder = getenv("PAWL_SOURCE_DIR");
-    (void)state;
     if (folder == NULL)
         skip();
     snprintf(path, sizeof path, "%s/docs/OPERATING.md", folder);
@@ -157,7 +149,7 @@ static void the_page_has_the_picture(void **state)
     }
 }
 
-static void a_name_cannot_move_the_cursor(void **state)
+static void a_name_cannot_move_the_cursor(void)
 {
     pawl_queue_stats    odd     = {PAWL_TEXT_INIT("\033[2J\nx"), .ready = 1, .scheduled = 0,
                                    .oldest = NOON};
@@ -167,7 +159,6 @@ static void a_name_cannot_move_the_cursor(void **state)
     char               *text    = NULL;
     size_t              size    = 0;
     FILE               *out     = open_memstream(&text, &size);
-    (void)state;
     assert_non_null(out);
     pawl__watch_draw(&picture, out);
     fclose(out);
@@ -176,11 +167,10 @@ static void a_name_cannot_move_the_cursor(void **state)
     free(text);
 }
 
-static void a_small_screen_loses_the_end(void **state)
+static void a_small_screen_loses_the_end(void)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
-    (void)state;
     picture.columns = 40, picture.lines = 3;
     check(&picture, "pawl stats  2025-12-31T12:00:00Z  every \n"
                     "unhealthy  the oldest pending outbox row\n"
@@ -189,12 +179,11 @@ static void a_small_screen_loses_the_end(void **state)
     check(&picture, "pawl stats postgres://shop@d 2025-12-31T12:00:00Z  every 2 s\n");
 }
 
-static void what_is_not_known_is_a_dash(void **state)
+static void what_is_not_known_is_a_dash(void)
 {
     pawl__watch_sample  sample  = {.at = NOON};
     pawl__watch_picture picture = picture_of(&sample);
-    (void)state;
-    picture.before = 0;
+    picture.before              = 0;
     check(&picture,
           "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
           "healthy    nothing is stuck\n"
@@ -211,19 +200,18 @@ static void what_is_not_known_is_a_dash(void **state)
           "queue                           ready scheduled    oldest  workers\n");
 }
 
-static void a_store_that_does_not_answer_shows_no_numbers(void **state)
+static void a_store_that_does_not_answer_shows_no_numbers(void)
 {
     pawl__watch_sample  sample  = {.at = NOON};
     pawl__watch_picture picture = picture_of(&sample);
-    (void)state;
-    picture.failure = "cannot connect\nat all";
+    picture.failure             = "cannot connect\nat all";
     check(&picture,
           "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
           "no answer  cannot connect at all\n");
 }
 
 /* A counter that is taken back makes no rate below zero, and a huge one stays in its column. */
-static void rates_of_counters(void **state)
+static void rates_of_counters(void)
 {
     static const struct {
         int64_t     before, after, span;
@@ -237,7 +225,6 @@ static void rates_of_counters(void **state)
         {0, 1, 0, "-"},
         {0, 1, -5, "-"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char                text[NUMBER_SIZE];
         pawl__watch_sample  sample  = {.at = NOON};
@@ -247,14 +234,13 @@ static void rates_of_counters(void **state)
     }
 }
 
-static void a_line_sums_all_queues(void **state)
+static void a_line_sums_all_queues(void)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
     char               *text    = NULL;
     size_t              size    = 0;
     FILE               *out     = open_memstream(&text, &size);
-    (void)state;
     assert_non_null(out);
     pawl__watch_heading(out);
     pawl__watch_line(&picture, out);
@@ -267,18 +253,15 @@ static void a_line_sums_all_queues(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_has_the_worst_first),
-        cmocka_unit_test(a_failing_projection_is_the_worst),
-        cmocka_unit_test(the_page_has_the_picture),
-        cmocka_unit_test(a_name_cannot_move_the_cursor),
-        cmocka_unit_test(a_small_screen_loses_the_end),
-        cmocka_unit_test(what_is_not_known_is_a_dash),
-        cmocka_unit_test(a_store_that_does_not_answer_shows_no_numbers),
-        cmocka_unit_test(rates_of_counters),
-        cmocka_unit_test(a_line_sums_all_queues),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_picture_has_the_worst_first),
+    TEST(a_failing_projection_is_the_worst),
+    TEST(the_page_has_the_picture),
+    TEST(a_name_cannot_move_the_cursor),
+    TEST(a_small_screen_loses_the_end),
+    TEST(what_is_not_known_is_a_dash),
+    TEST(a_store_that_does_not_answer_shows_no_numbers),
+    TEST(rates_of_counters),
+    TEST(a_line_sums_all_queues),
+    {.name = NULL},
+};

@@ -149,13 +149,9 @@ static void e36_a_partition_that_lacks_a_row_is_not_leased(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e36_two_workers_that_share_a_full_partition),
-        ON_ALL_STORES(e36_a_partition_that_lacks_a_row_is_not_leased),
-        ON_ALL_STORES(workers_that_meet_for_ever_leave_it),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e36_two_workers_that_share_a_full_partition),
+    ON_ALL_STORES(e36_a_partition_that_lacks_a_row_is_not_leased),
+    ON_ALL_STORES(workers_that_meet_for_ever_leave_it),
+    {.name = NULL},
+};

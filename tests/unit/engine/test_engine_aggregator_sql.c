@@ -411,28 +411,24 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
                                                      ".own_sql, and a memory store has no SQL"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone),
-        ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush),
-        ON_SQL_STORES(e21_a_failing_callback_leaves_neither),
-        ON_SQL_STORES(e24_immediate_retries_leave_exactly_one_row),
-        ON_SQL_STORES(e24_then_the_flush_has_failed_once),
-        ON_SQL_STORES(e23_now_leaves_with_each_run),
-        ON_SQL_STORES(a12_once_whatever_answer_of_a_commit_is_lost),
-        ON_SQL_STORES(a12_once_whatever_commit_did_not_take_place),
-        ON_SQL_STORES(a12_once_whatever_commit_meets_a_deadlock),
-        ON_SQL_STORES(a12_once_whatever_commit_waits_in_vain),
-        ON_SQL_STORES(a12_once_whatever_commit_is_refused_for_its_content),
-        ON_SQL_STORES(a12_once_whatever_connection_is_lost),
-        ON_SQL_STORES(a12_own_sql_of_messages_that_went_is_rolled_back),
-        ON_SQL_STORES(e24_after_a_deadlock_it_runs_again_at_once),
-        ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed),
-        ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once),
-        /* Only a store in memory has no SQL. */
-        ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone),
+    ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush),
+    ON_SQL_STORES(e21_a_failing_callback_leaves_neither),
+    ON_SQL_STORES(e24_immediate_retries_leave_exactly_one_row),
+    ON_SQL_STORES(e24_then_the_flush_has_failed_once),
+    ON_SQL_STORES(e23_now_leaves_with_each_run),
+    ON_SQL_STORES(a12_once_whatever_answer_of_a_commit_is_lost),
+    ON_SQL_STORES(a12_once_whatever_commit_did_not_take_place),
+    ON_SQL_STORES(a12_once_whatever_commit_meets_a_deadlock),
+    ON_SQL_STORES(a12_once_whatever_commit_waits_in_vain),
+    ON_SQL_STORES(a12_once_whatever_commit_is_refused_for_its_content),
+    ON_SQL_STORES(a12_once_whatever_connection_is_lost),
+    ON_SQL_STORES(a12_own_sql_of_messages_that_went_is_rolled_back),
+    ON_SQL_STORES(e24_after_a_deadlock_it_runs_again_at_once),
+    ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed),
+    ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once),
+    /* Only a store in memory has no SQL. */
+    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
+    {.name = NULL},
+};

@@ -386,11 +386,10 @@ static void refuses(const char *address, const pawl_route *routes, const char *e
     assert_null(endpoint);
 }
 
-static void a_bad_address_is_refused_at_the_start(void **state)
+static void a_bad_address_is_refused_at_the_start(void)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     static char long_queue[PAWL_NAME_SIZE_MAX + 3];
-    (void)state;
     world_ok(pawl_transport_register(&pigeon, &error), &error);
     memset(long_queue, 'q', sizeof long_queue - 1);
     long_queue[0] = '#';
@@ -413,14 +412,13 @@ static void a_bad_address_is_refused_at_the_start(void **state)
             "option audit is '#x': a route is named 'pawl.audit', which is its own");
 }
 
-static void schemes_that_nobody_knows_are_refused(void **state)
+static void schemes_that_nobody_knows_are_refused(void)
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
-    (void)state;
-    options.store = "memory:audits";
-    options.audit = "goose://u:secret@here/#x";
+    options.store                  = "memory:audits";
+    options.audit                  = "goose://u:secret@here/#x";
     assert_int_equal(pawl_endpoint_create(&application, "desk", &options, &endpoint, &error),
                      PAWL_ECONFIG);
     assert_true(world_says(pawl_text_of(error.text), "option audit is 'goose:"));
@@ -428,23 +426,19 @@ static void schemes_that_nobody_knows_are_refused(void **state)
     assert_non_null(strstr(error.text, "': "));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_handled_message_is_copied_as_it_was),
-        ON_ALL_STORES(all_of_a_batch_are_copied_beside_what_they_send),
-        ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy),
-        ON_ALL_STORES(what_a_commit_refuses_leaves_no_copy),
-        ON_ALL_STORES(one_event_of_two_endpoints_has_two_copies),
-        ON_STORES(a_timeout_is_no_message), /* nothing of a store is in it */
-        ON_STORES(an_id_whose_mark_is_old_is_copied_anew),
-        ON_STORES(a_copy_does_not_expire),
-        ON_ALL_STORES(headers_without_room_stay_as_they_are),
-        ON_STORES(a_transport_gets_copies_under_the_ids_of_their_messages),
-        ON_ALL_STORES(copies_go_to_another_store),
-        cmocka_unit_test(a_bad_address_is_refused_at_the_start),
-        cmocka_unit_test(schemes_that_nobody_knows_are_refused),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(a_handled_message_is_copied_as_it_was),
+    ON_ALL_STORES(all_of_a_batch_are_copied_beside_what_they_send),
+    ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy),
+    ON_ALL_STORES(what_a_commit_refuses_leaves_no_copy),
+    ON_ALL_STORES(one_event_of_two_endpoints_has_two_copies),
+    ON_STORES(a_timeout_is_no_message), /* nothing of a store is in it */
+    ON_STORES(an_id_whose_mark_is_old_is_copied_anew),
+    ON_STORES(a_copy_does_not_expire),
+    ON_ALL_STORES(headers_without_room_stay_as_they_are),
+    ON_STORES(a_transport_gets_copies_under_the_ids_of_their_messages),
+    ON_ALL_STORES(copies_go_to_another_store),
+    TEST(a_bad_address_is_refused_at_the_start),
+    TEST(schemes_that_nobody_knows_are_refused),
+    {.name = NULL},
+};

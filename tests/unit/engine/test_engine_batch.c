@@ -185,13 +185,9 @@ static void e26_what_a_store_cannot_take_is_one_messages_failure(const char *url
     pawl_store_close(held);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends),
-        ON_ALL_STORES(e7_a_slow_store_takes_no_time_of_the_handlers),
-        ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends),
+    ON_ALL_STORES(e7_a_slow_store_takes_no_time_of_the_handlers),
+    ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure),
+    {.name = NULL},
+};

@@ -332,16 +332,12 @@ static void e26_aggregators_and_projections_do_what_is_declared(const char *url)
     hand_over(url, "table", 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e26_an_effect_that_is_not_declared_fails_its_message),
-        ON_ALL_STORES(e26_a_reply_is_declared_by_its_type),
-        ON_ALL_STORES(e26_timeouts_are_declared),
-        ON_ALL_STORES(e26_a_missing_handler_shares_its_row),
-        ON_ALL_STORES(e26_aggregators_and_projections_are_held_to_their_lists),
-        ON_ALL_STORES(e26_aggregators_and_projections_do_what_is_declared),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e26_an_effect_that_is_not_declared_fails_its_message),
+    ON_ALL_STORES(e26_a_reply_is_declared_by_its_type),
+    ON_ALL_STORES(e26_timeouts_are_declared),
+    ON_ALL_STORES(e26_a_missing_handler_shares_its_row),
+    ON_ALL_STORES(e26_aggregators_and_projections_are_held_to_their_lists),
+    ON_ALL_STORES(e26_aggregators_and_projections_do_what_is_declared),
+    {.name = NULL},
+};

@@ -135,14 +135,10 @@ static void the_first_refused_effect_is_told(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch),
-        ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave),
-        ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect),
-        ON_ALL_STORES(the_first_refused_effect_is_told),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch),
+    ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave),
+    ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect),
+    ON_ALL_STORES(the_first_refused_effect_is_told),
+    {.name = NULL},
+};

@@ -390,25 +390,21 @@ static void s32_a_pessimistic_saga_is_locked_for_a_finder(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s32_what_others_have_is_put_back_uncounted),
-        ON_ALL_STORES(what_was_counted_stays_counted),
-        ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
-        ON_ALL_STORES(a_unit_alone_gives_way),
-        ON_ALL_STORES(a_timeout_is_put_back_uncounted),
-        ON_ALL_STORES(an_answer_is_put_back_uncounted),
-        ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),
-        ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
-        ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
-        ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere),
-        ON_ALL_STORES(not_found_waits_for_what_was_put_back),
-        ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
-        ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time),
-        ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
-        ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s32_what_others_have_is_put_back_uncounted),
+    ON_ALL_STORES(what_was_counted_stays_counted),
+    ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
+    ON_ALL_STORES(a_unit_alone_gives_way),
+    ON_ALL_STORES(a_timeout_is_put_back_uncounted),
+    ON_ALL_STORES(an_answer_is_put_back_uncounted),
+    ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),
+    ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
+    ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
+    ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere),
+    ON_ALL_STORES(not_found_waits_for_what_was_put_back),
+    ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
+    ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time),
+    ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
+    ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder),
+    {.name = NULL},
+};

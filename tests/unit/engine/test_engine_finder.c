@@ -296,19 +296,15 @@ static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e30_an_update_of_what_was_found_is_checked),
-        ON_ALL_STORES(e30_a_completion_of_what_was_found_is_checked),
-        ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone),
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e30_an_update_of_what_was_found_is_checked),
+    ON_ALL_STORES(e30_a_completion_of_what_was_found_is_checked),
+    ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone),
 #ifdef PAWL_HAVE_SQLITE
-        ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "sqlite"),
+    ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "sqlite"),
 #endif
 #ifdef PAWL_HAVE_POSTGRES
-        ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "postgres"),
+    ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "postgres"),
 #endif
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+    {.name = NULL},
+};

@@ -295,16 +295,12 @@ static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later),
-        ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other),
-        ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
-        ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed),
-        ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),
-        ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later),
+    ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other),
+    ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
+    ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed),
+    ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),
+    ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has),
+    {.name = NULL},
+};

@@ -538,12 +538,11 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
 
 /* ---- The test kit --------------------------------------------------------------------------- */
 
-static void s26_the_test_kit_reads_by_the_format(void **state)
+static void s26_the_test_kit_reads_by_the_format(void)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_test *test  = NULL;
     deal       found;
-    (void)state;
     keys = (lock){.reads = 0};
     world_ok(pawl_test_create(&sealed_dates_1, NULL, &test, &error), &error);
     world_ok(pawl_test_deliver(test, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a"), .at = AT),
@@ -554,26 +553,22 @@ static void s26_the_test_kit_reads_by_the_format(void **state)
     pawl_test_destroy(test);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save),
-        ON_ALL_STORES(s26_a_state_that_stayed_the_same_is_not_written),
-        ON_ALL_STORES(s26_times_are_read_in_the_form_of_their_version),
-        ON_ALL_STORES(s26_two_older_versions_have_a_format_each),
-        ON_ALL_STORES(s26_a_later_of_two_older_versions),
-        ON_ALL_STORES(s26_without_a_choice_the_usual_reader_reads),
-        ON_ALL_STORES(s25_defaults_are_stored_when_the_format_says_so),
-        ON_ALL_STORES(s26_s27_what_the_reader_has_no_version_of_waits),
-        ON_ALL_STORES(s26_s27_what_the_reader_cannot_decode_is_a_dead_letter),
-        ON_ALL_STORES(s26_a_reader_that_fails_for_now_is_asked_again),
-        ON_ALL_STORES(s26_a_readers_other_answers_are_failures),
-        ON_ALL_STORES(s27_versions_that_are_not_read_are_not_given_to_the_reader),
-        ON_ALL_STORES(s26_what_a_writer_refuses_is_one_messages_failure),
-        ON_ALL_STORES(s26_a_writer_that_fails_for_now_is_asked_again),
-        ON_ALL_STORES(s26_what_a_writer_makes_is_checked),
-        cmocka_unit_test(s26_the_test_kit_reads_by_the_format),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save),
+    ON_ALL_STORES(s26_a_state_that_stayed_the_same_is_not_written),
+    ON_ALL_STORES(s26_times_are_read_in_the_form_of_their_version),
+    ON_ALL_STORES(s26_two_older_versions_have_a_format_each),
+    ON_ALL_STORES(s26_a_later_of_two_older_versions),
+    ON_ALL_STORES(s26_without_a_choice_the_usual_reader_reads),
+    ON_ALL_STORES(s25_defaults_are_stored_when_the_format_says_so),
+    ON_ALL_STORES(s26_s27_what_the_reader_has_no_version_of_waits),
+    ON_ALL_STORES(s26_s27_what_the_reader_cannot_decode_is_a_dead_letter),
+    ON_ALL_STORES(s26_a_reader_that_fails_for_now_is_asked_again),
+    ON_ALL_STORES(s26_a_readers_other_answers_are_failures),
+    ON_ALL_STORES(s27_versions_that_are_not_read_are_not_given_to_the_reader),
+    ON_ALL_STORES(s26_what_a_writer_refuses_is_one_messages_failure),
+    ON_ALL_STORES(s26_a_writer_that_fails_for_now_is_asked_again),
+    ON_ALL_STORES(s26_what_a_writer_makes_is_checked),
+    TEST(s26_the_test_kit_reads_by_the_format),
+    {.name = NULL},
+};

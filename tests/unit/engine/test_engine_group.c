@@ -571,23 +571,19 @@ static void the_gate_is_read_for_all_commits_of_a_step(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e35_a_refused_group_runs_again_and_others_commit),
-        ON_ALL_STORES(e7_a_conflict_runs_the_handler_again_from_a_fresh_find),
-        ON_ALL_STORES(e7_the_losing_starter_continues),
-        /* On a server the row is locked after the second conflict, and nobody writes it. */
-        ON_STORES(conflicts_past_the_budget_are_a_failure),
-        ON_ALL_STORES(e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes),
-        ON_ALL_STORES(a_unit_that_spoils_the_change_set_is_set_apart),
-        ON_ALL_STORES(a_spoiled_change_set_of_one_is_dead),
-        ON_ALL_STORES(o5_a_dispatch_id_with_another_body_is_dead),
-        ON_ALL_STORES(o5_a_dispatch_id_that_the_winner_of_a_conflict_took),
-        ON_ALL_STORES(e36_two_at_48_the_other_before_the_gate),
-        ON_ALL_STORES(e36_two_at_48_the_other_before_the_commit),
-        ON_ALL_STORES(the_gate_is_read_for_all_commits_of_a_step),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e35_a_refused_group_runs_again_and_others_commit),
+    ON_ALL_STORES(e7_a_conflict_runs_the_handler_again_from_a_fresh_find),
+    ON_ALL_STORES(e7_the_losing_starter_continues),
+    /* On a server the row is locked after the second conflict, and nobody writes it. */
+    ON_STORES(conflicts_past_the_budget_are_a_failure),
+    ON_ALL_STORES(e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes),
+    ON_ALL_STORES(a_unit_that_spoils_the_change_set_is_set_apart),
+    ON_ALL_STORES(a_spoiled_change_set_of_one_is_dead),
+    ON_ALL_STORES(o5_a_dispatch_id_with_another_body_is_dead),
+    ON_ALL_STORES(o5_a_dispatch_id_that_the_winner_of_a_conflict_took),
+    ON_ALL_STORES(e36_two_at_48_the_other_before_the_gate),
+    ON_ALL_STORES(e36_two_at_48_the_other_before_the_commit),
+    ON_ALL_STORES(the_gate_is_read_for_all_commits_of_a_step),
+    {.name = NULL},
+};

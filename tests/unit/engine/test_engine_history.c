@@ -215,9 +215,8 @@ static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *
 }
 
 /* Without memory the row keeps the list that it has: nothing of it is left out. */
-static void e26_a_history_without_memory_stays_as_it_is(void **state)
+static void e26_a_history_without_memory_stays_as_it_is(void)
 {
-    (void)state;
     static const char stored[] = "[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00.000000Z\","
                                  "\"code\":\"RETRY\",\"error\":\"first\"}]";
     pawl__attempt     attempts[20]; /* more than one block of the document holds */
@@ -244,18 +243,14 @@ static void e26_a_history_without_memory_stays_as_it_is(void **state)
     pawl_allocator_set(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt),
-        ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it),
-        ON_STORES(e26_a_long_history_keeps_its_ends),
-        ON_STORE(e26_attempts_with_own_sql_are_told, "sqlite"),
-        ON_STORE(e26_attempts_with_own_sql_are_told, "postgres"),
-        ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told),
-        ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing),
-        cmocka_unit_test(e26_a_history_without_memory_stays_as_it_is),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt),
+    ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it),
+    ON_STORES(e26_a_long_history_keeps_its_ends),
+    ON_STORE(e26_attempts_with_own_sql_are_told, "sqlite"),
+    ON_STORE(e26_attempts_with_own_sql_are_told, "postgres"),
+    ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told),
+    ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing),
+    TEST(e26_a_history_without_memory_stays_as_it_is),
+    {.name = NULL},
+};

@@ -8,12 +8,9 @@
 #include "engine/ids.h"
 
 #include "base/dispatch.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NEWS(F) F(TEXT, text)
 PAWL_RECORD(news, NEWS);
@@ -25,9 +22,8 @@ static bool is_same(pawl_uuid left, pawl_uuid right)
 }
 
 /* A source of the same text as the message's id orders its own rows: its ids are others. */
-static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void **state)
+static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void)
 {
-    (void)state;
     pawl_text        endpoint = PAWL_TEXT("sales"), name = PAWL_TEXT("m-1");
     pawl_dispatch_id alone = pawl__dispatch_id(endpoint, PAWL_TEXT(""), name, 1, 2);
     pawl_dispatch_id of    = pawl__dispatch_id(endpoint, name, PAWL_TEXT("m-2"), 1, 2);
@@ -37,9 +33,8 @@ static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void **s
     assert_true(is_same(of.uuid, pawl_dispatch_id_make(endpoint, name, 1, 2).uuid));
 }
 
-static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void **state)
+static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void)
 {
-    (void)state;
     pawl_saga_id sales = pawl__stream_id(PAWL_TEXT("sales"), PAWL_TEXT("Order/1"));
     assert_false(
         is_same(sales.uuid, pawl__stream_id(PAWL_TEXT("stock"), PAWL_TEXT("Order/1")).uuid));
@@ -50,9 +45,8 @@ static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void **stat
 }
 
 /* Subscribed to a type and to its base: one copy, and so one row of the outbox. */
-static void a_queue_that_subscribed_twice_gets_one_copy(void **state)
+static void a_queue_that_subscribed_twice_gets_one_copy(void)
 {
-    (void)state;
     pawl_subscription  items[] = {{.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("fans")},
                                   {.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("press")},
                                   {.type = PAWL_TEXT("sport_news"), .queue = PAWL_TEXT("fans")},
@@ -68,12 +62,9 @@ static void a_queue_that_subscribed_twice_gets_one_copy(void **state)
     assert_true(pawl__is_subscriber(&list, 2, PAWL_RECORD_OF(sport_news)()));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o5_a_row_without_source_is_apart_from_a_source_of_that_name),
-        cmocka_unit_test(streams_of_one_name_have_timeouts_apart_in_two_endpoints),
-        cmocka_unit_test(a_queue_that_subscribed_twice_gets_one_copy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o5_a_row_without_source_is_apart_from_a_source_of_that_name),
+    TEST(streams_of_one_name_have_timeouts_apart_in_two_endpoints),
+    TEST(a_queue_that_subscribed_twice_gets_one_copy),
+    {.name = NULL},
+};

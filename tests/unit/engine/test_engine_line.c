@@ -424,21 +424,17 @@ static void old_lines_are_swept(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(nothing_is_written_without_the_option),
-        ON_ALL_STORES(a_line_says_what_came_and_what_left),
-        ON_ALL_STORES(timeouts_and_ends_have_lines),
-        ON_ALL_STORES(failed_runs_and_retries_have_lines),
-        ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga),
-        ON_ALL_STORES(a_missed_saga_is_told_once),
-        ON_ALL_STORES(a_message_of_two_sagas_has_two_lines),
-        ON_ALL_STORES(what_a_message_adds_to_a_partition_is_told),
-        ON_ALL_STORES(a_lost_conflict_has_a_line),
-        ON_ALL_STORES(a_copy_has_a_line),
-        ON_ALL_STORES(old_lines_are_swept),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(nothing_is_written_without_the_option),
+    ON_ALL_STORES(a_line_says_what_came_and_what_left),
+    ON_ALL_STORES(timeouts_and_ends_have_lines),
+    ON_ALL_STORES(failed_runs_and_retries_have_lines),
+    ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga),
+    ON_ALL_STORES(a_missed_saga_is_told_once),
+    ON_ALL_STORES(a_message_of_two_sagas_has_two_lines),
+    ON_ALL_STORES(what_a_message_adds_to_a_partition_is_told),
+    ON_ALL_STORES(a_lost_conflict_has_a_line),
+    ON_ALL_STORES(a_copy_has_a_line),
+    ON_ALL_STORES(old_lines_are_swept),
+    {.name = NULL},
+};

@@ -332,21 +332,17 @@ static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SERVERS(s32_a_locked_row_fails_its_message_alone),
-        ON_SERVERS(e24_so_it_does_with_own_sql),
-        ON_SERVERS(s32_a_commit_waits_for_a_locked_row_once),
-        ON_STORE(e24_a_deadlock_runs_again_at_once, "sqlite"),
-        ON_STORE(e24_a_deadlock_runs_again_at_once, "postgres"),
-        ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),
-        ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "postgres"),
-        ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "sqlite"),
-        ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "postgres"),
-        ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "sqlite"),
-        ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "postgres"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_SERVERS(s32_a_locked_row_fails_its_message_alone),
+    ON_SERVERS(e24_so_it_does_with_own_sql),
+    ON_SERVERS(s32_a_commit_waits_for_a_locked_row_once),
+    ON_STORE(e24_a_deadlock_runs_again_at_once, "sqlite"),
+    ON_STORE(e24_a_deadlock_runs_again_at_once, "postgres"),
+    ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),
+    ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "postgres"),
+    ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "sqlite"),
+    ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "postgres"),
+    ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "sqlite"),
+    ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "postgres"),
+    {.name = NULL},
+};

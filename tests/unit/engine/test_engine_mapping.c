@@ -193,15 +193,11 @@ static void s18_a_property_of_a_record_that_is_not_there_finds_none(const char *
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e8_each_type_is_found_by_its_own_mapping),
-        ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping),
-        ON_STORE(e8_a_row_without_a_mapping_is_refused, "memory"),
-        ON_STORES(s18_a_null_value_is_refused_and_nothing_is_asked),
-        ON_ALL_STORES(s18_a_property_of_a_record_that_is_not_there_finds_none),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e8_each_type_is_found_by_its_own_mapping),
+    ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping),
+    ON_STORE(e8_a_row_without_a_mapping_is_refused, "memory"),
+    ON_STORES(s18_a_null_value_is_refused_and_nothing_is_asked),
+    ON_ALL_STORES(s18_a_property_of_a_record_that_is_not_there_finds_none),
+    {.name = NULL},
+};

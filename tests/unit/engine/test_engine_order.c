@@ -496,24 +496,20 @@ static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other),
-        ON_ALL_STORES(e26_an_id_of_one_byte_is_waited_for),
-        ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again),
-        ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted),
-        ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order),
-        ON_ALL_STORES_AND_ODBC(e34_a_dead_letter_frees_its_key),
-        ON_ALL_STORES_AND_ODBC(e26_messages_for_one_saga_have_one_key),
-        ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key),
-        ON_ALL_STORES_AND_ODBC(e26_an_endpoint_may_be_told_not_to_keep_an_order),
-        ON_ALL_STORES_AND_ODBC(e26_a_key_that_is_none_is_refused),
-        ON_ALL_STORES_AND_ODBC(e27_a_message_in_another_hand_holds_its_key),
-        ON_ALL_STORES_AND_ODBC(e34_what_an_operator_takes_away_is_waited_for_no_longer),
-        ON_ALL_STORES_AND_ODBC(e27_one_worker_claims_and_the_next_one_knows_what_waits),
-        ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other),
+    ON_ALL_STORES(e26_an_id_of_one_byte_is_waited_for),
+    ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again),
+    ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted),
+    ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order),
+    ON_ALL_STORES_AND_ODBC(e34_a_dead_letter_frees_its_key),
+    ON_ALL_STORES_AND_ODBC(e26_messages_for_one_saga_have_one_key),
+    ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key),
+    ON_ALL_STORES_AND_ODBC(e26_an_endpoint_may_be_told_not_to_keep_an_order),
+    ON_ALL_STORES_AND_ODBC(e26_a_key_that_is_none_is_refused),
+    ON_ALL_STORES_AND_ODBC(e27_a_message_in_another_hand_holds_its_key),
+    ON_ALL_STORES_AND_ODBC(e34_what_an_operator_takes_away_is_waited_for_no_longer),
+    ON_ALL_STORES_AND_ODBC(e27_one_worker_claims_and_the_next_one_knows_what_waits),
+    ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing),
+    {.name = NULL},
+};

@@ -227,14 +227,10 @@ static void s25_defaults_are_stored_when_the_saga_says_so(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s23_metadata_is_there_for_every_handler),
-        ON_ALL_STORES(s23_without_a_sender_there_is_no_originator),
-        ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata),
-        ON_ALL_STORES(s25_defaults_are_stored_when_the_saga_says_so),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s23_metadata_is_there_for_every_handler),
+    ON_ALL_STORES(s23_without_a_sender_there_is_no_originator),
+    ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata),
+    ON_ALL_STORES(s25_defaults_are_stored_when_the_saga_says_so),
+    {.name = NULL},
+};

@@ -132,16 +132,12 @@ static void e31_neither_sagas_nor_an_outbox_and_a_session(const char *url)
     no_sagas(url, true, NULL, "plain(session) ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e31_sagas_without_an_outbox),
-        ON_ALL_STORES(e31_an_outbox_without_sagas),
-        ON_ALL_STORES(e31_neither_sagas_nor_an_outbox),
-        ON_SQL_STORES(e31_sagas_without_an_outbox_have_a_session),
-        ON_SQL_STORES(e31_an_outbox_without_sagas_has_a_session),
-        ON_SQL_STORES(e31_neither_sagas_nor_an_outbox_and_a_session),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e31_sagas_without_an_outbox),
+    ON_ALL_STORES(e31_an_outbox_without_sagas),
+    ON_ALL_STORES(e31_neither_sagas_nor_an_outbox),
+    ON_SQL_STORES(e31_sagas_without_an_outbox_have_a_session),
+    ON_SQL_STORES(e31_an_outbox_without_sagas_has_a_session),
+    ON_SQL_STORES(e31_neither_sagas_nor_an_outbox_and_a_session),
+    {.name = NULL},
+};

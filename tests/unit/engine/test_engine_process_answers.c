@@ -555,21 +555,17 @@ static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(each_answer_reaches_its_own_process),
-        ON_ALL_STORES(an_accepted_command_need_not_emit),
-        ON_ALL_STORES(two_entities_answer_as_one),
-        ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it),
-        ON_ALL_STORES(an_entity_can_reply),
-        ON_ALL_STORES(a_process_can_publish),
-        ON_ALL_STORES(a_trace_goes_through_events_and_answers),
-        ON_ALL_STORES(answers_come_from_another_store),
-        ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),
-        ON_ALL_STORES(o17_a_command_comes_again_from_another_store),
-        ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(each_answer_reaches_its_own_process),
+    ON_ALL_STORES(an_accepted_command_need_not_emit),
+    ON_ALL_STORES(two_entities_answer_as_one),
+    ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it),
+    ON_ALL_STORES(an_entity_can_reply),
+    ON_ALL_STORES(a_process_can_publish),
+    ON_ALL_STORES(a_trace_goes_through_events_and_answers),
+    ON_ALL_STORES(answers_come_from_another_store),
+    ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),
+    ON_ALL_STORES(o17_a_command_comes_again_from_another_store),
+    ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events),
+    {.name = NULL},
+};

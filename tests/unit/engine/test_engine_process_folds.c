@@ -295,17 +295,13 @@ static void an_event_that_cannot_be_applied_is_not_emitted(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o18_a_fold_is_for_programs_that_remember_more_or_fewer),
-        ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too),
-        ON_ALL_STORES(o17_what_is_remembered_long_enough_is_not),
-        ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over),
-        ON_ALL_STORES(o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known),
-        ON_ALL_STORES(a_list_of_the_state_can_grow),
-        ON_ALL_STORES(an_event_that_cannot_be_applied_is_not_emitted),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o18_a_fold_is_for_programs_that_remember_more_or_fewer),
+    ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too),
+    ON_ALL_STORES(o17_what_is_remembered_long_enough_is_not),
+    ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over),
+    ON_ALL_STORES(o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known),
+    ON_ALL_STORES(a_list_of_the_state_can_grow),
+    ON_ALL_STORES(an_event_that_cannot_be_applied_is_not_emitted),
+    {.name = NULL},
+};

@@ -574,24 +574,20 @@ static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(events_of_an_older_program_are_upcast),
-        ON_ALL_STORES_IN_TIME(folds_of_an_older_program_are_upcast),
-        ON_ALL_STORES_IN_TIME(folds_of_before_are_passed_over_without_an_upcaster),
-        ON_ALL_STORES_IN_TIME(events_of_a_newer_program_are_waited_for),
-        ON_ALL_STORES_IN_TIME(an_unknown_event_waits_for_a_program_that_knows_it),
-        ON_ALL_STORES_IN_TIME(an_event_that_cannot_be_decoded_is_named),
-        ON_ALL_STORES_IN_TIME(a_fold_that_is_of_no_use_is_passed_over),
-        ON_ALL_STORES_IN_TIME(folds_change_no_state),
-        ON_ALL_STORES_IN_TIME(a_state_that_cannot_be_stored_goes_without_a_fold),
-        ON_ALL_STORES_IN_TIME(o4_e35_only_the_stream_that_moved_is_run_again),
-        ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream),
-        ON_ALL_STORES_IN_TIME(o17_what_is_remembered_too_shortly_is_said_once),
-        ON_ALL_STORES_IN_TIME(o17_what_the_inbox_remembers_is_not_told),
-        ON_ALL_STORES_IN_TIME(what_is_remembered_long_enough_is_not_worth_a_word),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES_IN_TIME(events_of_an_older_program_are_upcast),
+    ON_ALL_STORES_IN_TIME(folds_of_an_older_program_are_upcast),
+    ON_ALL_STORES_IN_TIME(folds_of_before_are_passed_over_without_an_upcaster),
+    ON_ALL_STORES_IN_TIME(events_of_a_newer_program_are_waited_for),
+    ON_ALL_STORES_IN_TIME(an_unknown_event_waits_for_a_program_that_knows_it),
+    ON_ALL_STORES_IN_TIME(an_event_that_cannot_be_decoded_is_named),
+    ON_ALL_STORES_IN_TIME(a_fold_that_is_of_no_use_is_passed_over),
+    ON_ALL_STORES_IN_TIME(folds_change_no_state),
+    ON_ALL_STORES_IN_TIME(a_state_that_cannot_be_stored_goes_without_a_fold),
+    ON_ALL_STORES_IN_TIME(o4_e35_only_the_stream_that_moved_is_run_again),
+    ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream),
+    ON_ALL_STORES_IN_TIME(o17_what_is_remembered_too_shortly_is_said_once),
+    ON_ALL_STORES_IN_TIME(o17_what_the_inbox_remembers_is_not_told),
+    ON_ALL_STORES_IN_TIME(what_is_remembered_long_enough_is_not_worth_a_word),
+    {.name = NULL},
+};

@@ -308,16 +308,12 @@ static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over),
-        ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message),
-        ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along),
-        ON_ALL_STORES(each_queue_answers_a_command_under_an_id_of_its_own),
-        ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process),
-        ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over),
+    ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message),
+    ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along),
+    ON_ALL_STORES(each_queue_answers_a_command_under_an_id_of_its_own),
+    ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process),
+    ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter),
+    {.name = NULL},
+};

@@ -184,9 +184,8 @@ static void damaged_json_is_refused(void **state)
     }
 }
 
-static void every_allocation_fails_in_turn(void **state)
+static void every_allocation_fails_in_turn(void)
 {
-    (void)state;
     bool is_met = true;
     for (long n = 1; is_met; n++) {
         pawl__recent set = {.bound = 2000}, read = {.bound = 2000};
@@ -229,7 +228,7 @@ int main(void)
         CASE(the_oldest_goes_first),    CASE(a_bound_of_one_and_of_none),
         CASE(json_keeps_the_order),     CASE(json_keeps_the_times),
         CASE(what_is_cleared_is_empty), CASE(small_sets_are_json_too),
-        CASE(damaged_json_is_refused),  cmocka_unit_test(every_allocation_fails_in_turn),
+        CASE(damaged_json_is_refused),  TEST(every_allocation_fails_in_turn),
     };
     fault_memory_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,16 +450,12 @@ static void d29_without_a_property_both_columns_go(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(d31_a_skipped_phase_is_refused_with_the_number_of_rows),
-        ON_ALL_STORES(d29_old_and_both_run_side_by_side),
-        ON_ALL_STORES(d29_both_and_new_run_side_by_side),
-        ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for),
-        ON_SQL_STORES(d31_a_column_that_rows_need_is_not_dropped),
-        ON_SQL_STORES(d29_without_a_property_both_columns_go),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(d31_a_skipped_phase_is_refused_with_the_number_of_rows),
+    ON_ALL_STORES(d29_old_and_both_run_side_by_side),
+    ON_ALL_STORES(d29_both_and_new_run_side_by_side),
+    ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for),
+    ON_SQL_STORES(d31_a_column_that_rows_need_is_not_dropped),
+    ON_SQL_STORES(d29_without_a_property_both_columns_go),
+    {.name = NULL},
+};

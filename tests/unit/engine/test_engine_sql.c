@@ -419,22 +419,18 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
     assert_true(world_says(pawl_text_of(error.text), "the handler of write_row says .own_sql"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e30_a_finder_names_the_saga),
-        ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
-        ON_ALL_STORES(s32_a_pessimistic_saga),
-        ON_SQL_STORES(s32_a_second_find_waits_while_the_handler_runs),
-        ON_SQL_STORES(e24_retries_leave_exactly_one_row),
-        ON_SQL_STORES(e24_a_connection_says_what_it_is),
-        ON_SQL_STORES(e24_a_connection_of_another_driver),
-        ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
-        ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
-        ON_SQL_STORES(e23_now_leaves_with_each_run),
-        /* Only a store in memory has no SQL. */
-        ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e30_a_finder_names_the_saga),
+    ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
+    ON_ALL_STORES(s32_a_pessimistic_saga),
+    ON_SQL_STORES(s32_a_second_find_waits_while_the_handler_runs),
+    ON_SQL_STORES(e24_retries_leave_exactly_one_row),
+    ON_SQL_STORES(e24_a_connection_says_what_it_is),
+    ON_SQL_STORES(e24_a_connection_of_another_driver),
+    ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
+    ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
+    ON_SQL_STORES(e23_now_leaves_with_each_run),
+    /* Only a store in memory has no SQL. */
+    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
+    {.name = NULL},
+};

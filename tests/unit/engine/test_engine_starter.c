@@ -330,20 +330,16 @@ static void e3_of_too_many_starters_one_may_be_meant(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried),
-        ON_ALL_STORES_IN_TIME(e3_is_due_right_behind_its_starter),
-        ON_ALL_STORES_IN_TIME(e3_a_dead_starter_ends_the_wait),
-        ON_ALL_STORES_IN_TIME(e3_waits_for_a_starter_in_other_hands),
-        ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value),
-        ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too),
-        ON_ALL_STORES_IN_TIME(e3_a_starter_of_another_value_is_none),
-        ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_later_place_is_none),
-        ON_ALL_STORES_IN_TIME(e3_a_retried_message_that_begins_nothing_is_none),
-        ON_ALL_STORES_IN_TIME(e3_of_too_many_starters_one_may_be_meant),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried),
+    ON_ALL_STORES_IN_TIME(e3_is_due_right_behind_its_starter),
+    ON_ALL_STORES_IN_TIME(e3_a_dead_starter_ends_the_wait),
+    ON_ALL_STORES_IN_TIME(e3_waits_for_a_starter_in_other_hands),
+    ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value),
+    ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too),
+    ON_ALL_STORES_IN_TIME(e3_a_starter_of_another_value_is_none),
+    ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_later_place_is_none),
+    ON_ALL_STORES_IN_TIME(e3_a_retried_message_that_begins_nothing_is_none),
+    ON_ALL_STORES_IN_TIME(e3_of_too_many_starters_one_may_be_meant),
+    {.name = NULL},
+};

@@ -515,29 +515,25 @@ static void e35_a_refused_end_keeps_the_timeout(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e12_a_timeout_carries_what_set_it),
-        ON_ALL_STORES(a_timeout_fires_once_at_its_time),
-        ON_ALL_STORES(e12_a_failed_handler_leaves_no_timeout),
-        ON_ALL_STORES(set_again_by_name_is_re_armed),
-        ON_ALL_STORES(cancelled_and_several_names),
-        ON_ALL_STORES(timeouts_die_with_their_saga),
-        ON_ALL_STORES(set_and_cancelled_in_one_batch),
-        ON_ALL_STORES(due_at_or_before_a_message_comes_first),
-        ON_ALL_STORES(a_timeout_set_in_the_batch_cuts_it),
-        ON_ALL_STORES(many_timeouts_in_order_of_their_due_times),
-        ON_ALL_STORES(a_message_waits_for_all_timeouts_of_its_time),
-        ON_ALL_STORES(a_failing_timeout_is_retried),
-        ON_ALL_STORES(a_timeout_that_keeps_failing_is_dead),
-        ON_ALL_STORES(e14_a_timeout_without_its_saga_is_dropped),
-        ON_ALL_STORES(a_timeout_of_no_handler_is_dead),
-        ON_ALL_STORES(re_armed_by_its_own_handler),
-        ON_ALL_STORES(superseded_earlier_in_the_batch),
-        ON_ALL_STORES(e35_timeouts_of_an_ended_saga_never_fire),
-        ON_ALL_STORES(e35_a_refused_end_keeps_the_timeout),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e12_a_timeout_carries_what_set_it),
+    ON_ALL_STORES(a_timeout_fires_once_at_its_time),
+    ON_ALL_STORES(e12_a_failed_handler_leaves_no_timeout),
+    ON_ALL_STORES(set_again_by_name_is_re_armed),
+    ON_ALL_STORES(cancelled_and_several_names),
+    ON_ALL_STORES(timeouts_die_with_their_saga),
+    ON_ALL_STORES(set_and_cancelled_in_one_batch),
+    ON_ALL_STORES(due_at_or_before_a_message_comes_first),
+    ON_ALL_STORES(a_timeout_set_in_the_batch_cuts_it),
+    ON_ALL_STORES(many_timeouts_in_order_of_their_due_times),
+    ON_ALL_STORES(a_message_waits_for_all_timeouts_of_its_time),
+    ON_ALL_STORES(a_failing_timeout_is_retried),
+    ON_ALL_STORES(a_timeout_that_keeps_failing_is_dead),
+    ON_ALL_STORES(e14_a_timeout_without_its_saga_is_dropped),
+    ON_ALL_STORES(a_timeout_of_no_handler_is_dead),
+    ON_ALL_STORES(re_armed_by_its_own_handler),
+    ON_ALL_STORES(superseded_earlier_in_the_batch),
+    ON_ALL_STORES(e35_timeouts_of_an_ended_saga_never_fire),
+    ON_ALL_STORES(e35_a_refused_end_keeps_the_timeout),
+    {.name = NULL},
+};

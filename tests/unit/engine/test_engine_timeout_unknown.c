@@ -128,13 +128,9 @@ static void e28_a_timeout_of_that_name_of_another_saga_is_another(const char *ur
     world_close(&old);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back),
-        ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead),
-        ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back),
+    ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead),
+    ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another),
+    {.name = NULL},
+};

@@ -432,23 +432,19 @@ static void e3_a_message_without_the_main_value_waits_for_older_ones(const char 
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s22_main_first_then_transitional),
-        ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
-        ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
-        ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither),
-        ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
-        ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
-        ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other),
-        ON_ALL_STORES(s22_a_message_without_the_main_value_is_read_again),
-        ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones),
-        ON_ALL_STORES(s22_none_names_what_was_asked_for),
-        ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
-        ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
-        ON_ALL_STORES(s21_reading_an_old_row_is_fine),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s22_main_first_then_transitional),
+    ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
+    ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
+    ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither),
+    ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
+    ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
+    ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other),
+    ON_ALL_STORES(s22_a_message_without_the_main_value_is_read_again),
+    ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones),
+    ON_ALL_STORES(s22_none_names_what_was_asked_for),
+    ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
+    ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
+    ON_ALL_STORES(s21_reading_an_old_row_is_fine),
+    {.name = NULL},
+};

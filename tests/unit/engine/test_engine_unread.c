@@ -158,15 +158,11 @@ static void a_newer_event_is_waited_for(const char *url)
     pawl_store_close(held);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on),
-        ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference),
-        ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries),
-        ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for),
-        ON_ALL_STORES(a_newer_event_is_waited_for),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on),
+    ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference),
+    ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries),
+    ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for),
+    ON_ALL_STORES(a_newer_event_is_waited_for),
+    {.name = NULL},
+};

@@ -180,14 +180,10 @@ static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
     end(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread),
-        ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch),
-        ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back),
-        ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread),
+    ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch),
+    ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back),
+    ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long),
+    {.name = NULL},
+};

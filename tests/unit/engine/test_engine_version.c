@@ -220,14 +220,10 @@ static void s27_state_that_cannot_be_brought_up_waits(const char *url)
     wait_for(url, &astray, &today);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up),
-        ON_SQL_STORES(s24_both_versions_are_written_anew),
-        ON_ALL_STORES(s27_a_newer_state_waits_for_its_program),
-        ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up),
+    ON_SQL_STORES(s24_both_versions_are_written_anew),
+    ON_ALL_STORES(s27_a_newer_state_waits_for_its_program),
+    ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits),
+    {.name = NULL},
+};

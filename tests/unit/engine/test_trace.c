@@ -44,9 +44,8 @@ static const struct {
     {"-", NULL},
 };
 
-static void o23_traceparent_vectors(void **state)
+static void o23_traceparent_vectors(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         pawl__trace trace;
         char        text[PAWL__TRACE_TEXT_SIZE + 1];
@@ -62,9 +61,8 @@ static void o23_traceparent_vectors(void **state)
 }
 
 /* One byte of the header is anything else: no byte may be ignored. */
-static void o23_every_byte_of_traceparent_counts(void **state)
+static void o23_every_byte_of_traceparent_counts(void)
 {
-    (void)state;
     for (size_t i = 0; i < PAWL__TRACE_TEXT_SIZE; i++) {
         char        text[] = GOOD;
         pawl__trace trace;
@@ -80,9 +78,8 @@ static pawl__trace child_of(const char *parent, const char *queue, const char *i
     return pawl__trace_child(&trace, pawl_text_of(queue), pawl_text_of(id));
 }
 
-static void o23_a_unit_has_a_span_of_its_own(void **state)
+static void o23_a_unit_has_a_span_of_its_own(void)
 {
-    (void)state;
     pawl__trace one = child_of(GOOD, "orders", "m1"), same = child_of(GOOD, "orders", "m1");
     pawl__trace others[] = {child_of(GOOD, "orders", "m2"), child_of(GOOD, "billing", "m1"),
                             child_of(GOOD, "ordersm", "1"),
@@ -184,15 +181,12 @@ static void o23_a_long_trace_state_ends(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_traceparent_vectors),
-        cmocka_unit_test(o23_every_byte_of_traceparent_counts),
-        cmocka_unit_test(o23_a_unit_has_a_span_of_its_own),
-        ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent),
-        ON_ALL_STORES(o23_an_invalid_trace_ends),
-        ON_ALL_STORES(o23_a_long_trace_state_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o23_traceparent_vectors),
+    TEST(o23_every_byte_of_traceparent_counts),
+    TEST(o23_a_unit_has_a_span_of_its_own),
+    ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent),
+    ON_ALL_STORES(o23_an_invalid_trace_ends),
+    ON_ALL_STORES(o23_a_long_trace_state_ends),
+    {.name = NULL},
+};

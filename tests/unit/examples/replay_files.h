@@ -5,20 +5,14 @@
  */
 #ifndef REPLAY_FILES_H
 #define REPLAY_FILES_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "../../../examples/replay/log.h"
+#include "support/tests.h"
 
 static char folder[] = "/tmp/pawl_replay_log_XXXXXX";
 static char log_path[sizeof folder + 32];

@@ -5,12 +5,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +12,7 @@
 #include "../../../examples/orders/orders.c"
 
 #include "pawl/test.h"
+#include "support/tests.h"
 
 #define BILLING "billing"
 #define CARRIER "carrier"
@@ -262,19 +257,16 @@ static void fewer_orders_leave_after_half_a_minute(void **state)
     assert_int_equal(order_count(test), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(placing_charges_the_card),
-        TEST(placing_twice_charges_once),
-        TEST(a_paid_order_is_not_cancelled),
-        TEST(an_unpaid_order_is_cancelled_after_15_minutes),
-        TEST(a_payment_after_that_goes_back),
-        TEST(too_little_money_is_a_dead_letter),
-        TEST(ten_orders_of_a_warehouse_leave_together),
-        TEST(fewer_orders_leave_after_half_a_minute),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    CASE(placing_charges_the_card),
+    CASE(placing_twice_charges_once),
+    CASE(a_paid_order_is_not_cancelled),
+    CASE(an_unpaid_order_is_cancelled_after_15_minutes),
+    CASE(a_payment_after_that_goes_back),
+    CASE(too_little_money_is_a_dead_letter),
+    CASE(ten_orders_of_a_warehouse_leave_together),
+    CASE(fewer_orders_leave_after_half_a_minute),
+    {.name = NULL},
+};

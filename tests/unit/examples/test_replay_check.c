@@ -7,9 +7,8 @@
 
 #include "../../../examples/replay/check.h"
 
-static void a_quiet_case_is_closed(void **state)
+static void a_quiet_case_is_closed(void)
 {
-    (void)state;
     replay_log      log;
     replay_expected expected;
     read_text(HEADER "a,x,g,2020-01-01T00:00:00Z\n"
@@ -97,31 +96,28 @@ static void assert_known(const known_log *known)
 }
 
 /* The example is as make_example.py counts it. */
-static void the_example_is_known(void **state)
+static void the_example_is_known(void)
 {
-    (void)state;
     assert_known(&(known_log){"examples/replay/example.csv", NULL, 2331, 300, 327, 9, 51});
 }
 
-static void a_real_csv_is_known(void **state)
+static void a_real_csv_is_known(void)
 {
-    (void)state;
     assert_known(&(known_log){"data/receipt.csv", NULL, 8577, 1434, 1470, 10, 177});
 }
 
-static void a_real_xes_is_known(void **state)
+static void a_real_xes_is_known(void)
 {
-    (void)state;
     assert_known(&(known_log){"data/roadtraffic100.xes", "org:resource", 390, 100, 299, 55, 60});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_case_is_closed),
-        cmocka_unit_test(the_example_is_known),
-        cmocka_unit_test(a_real_csv_is_known),
-        cmocka_unit_test(a_real_xes_is_known),
+        TEST(a_quiet_case_is_closed),
+        TEST(the_example_is_known),
+        TEST(a_real_csv_is_known),
+        TEST(a_real_xes_is_known),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

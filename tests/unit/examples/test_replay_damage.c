@@ -11,9 +11,8 @@
 
 /* ---- Files ------------------------------------------------------------- */
 
-static void a_path_that_is_no_file_is_refused(void **state)
+static void a_path_that_is_no_file_is_refused(void)
 {
-    (void)state;
     replay_log log;
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(replay_log_read(folder, NULL, NULL, NULL, &log, &error), PAWL_EINPUT);
@@ -29,9 +28,8 @@ static void a_path_that_is_no_file_is_refused(void **state)
     assert_non_null(strstr(error.text, "ppp: cannot be opened: File name too long"));
 }
 
-static void an_unreadable_file_is_refused(void **state)
+static void an_unreadable_file_is_refused(void)
 {
-    (void)state;
     write_log(HEADER, strlen(HEADER));
     assert_int_equal(chmod(log_path, 0), 0);
     assert_true(modes_count(true));
@@ -40,9 +38,8 @@ static void an_unreadable_file_is_refused(void **state)
     unlink(log_path);
 }
 
-static void cut_gzip_is_refused(void **state)
+static void cut_gzip_is_refused(void)
 {
-    (void)state;
     char data[4000];
     write_gzipped(xes_log);
     size_t size = read_back(data, sizeof data);
@@ -58,9 +55,8 @@ static void cut_gzip_is_refused(void **state)
     }
 }
 
-static void damaged_gzip_is_refused(void **state)
+static void damaged_gzip_is_refused(void)
 {
-    (void)state;
     char data[4000];
     write_log("\x1F\x8Bthis is no gzip data", 23);
     assert_refused(NULL, "the gzip data is damaged: ");
@@ -71,9 +67,8 @@ static void damaged_gzip_is_refused(void **state)
     assert_refused(NULL, "the gzip data is damaged: ");
 }
 
-static void cut_xes_is_refused(void **state)
+static void cut_xes_is_refused(void)
 {
-    (void)state;
     size_t size = strlen(xes_log);
     for (size_t cut = 0; cut < size - 1; cut++) { /* the last byte is a line's end */
         write_log(xes_log, cut);
@@ -95,9 +90,8 @@ static void note_progress(uint64_t done, uint64_t total, void *context)
 }
 
 /* Fields of random size put the borders of the pieces everywhere. */
-static void pieces_make_no_difference(void **state)
+static void pieces_make_no_difference(void)
 {
-    (void)state;
     uint64_t    seed = (uint64_t)time(NULL);
     pawl_random random;
     pawl_random_seed(&random, seed);
@@ -180,9 +174,8 @@ static void read_mutant(const char *data, size_t size)
     assert_true(pawl_text_is_valid(pawl_text_of(error.text), NULL));
 }
 
-static void damage_never_crashes(void **state)
+static void damage_never_crashes(void)
 {
-    (void)state;
     const char *const rounds_text = getenv("PAWL_REPLAY_ROUNDS");
     const char *const seed_text   = getenv("PAWL_REPLAY_SEED");
     int               rounds      = rounds_text != NULL ? atoi(rounds_text) : 1000;
@@ -238,9 +231,8 @@ static void assert_survives_want_of_memory(const char *text)
     replay_log_free(&log);
 }
 
-static void want_of_memory_is_reported(void **state)
+static void want_of_memory_is_reported(void)
 {
-    (void)state;
     assert_survives_want_of_memory(csv_log);
     assert_survives_want_of_memory(xes_log);
 }
@@ -248,14 +240,14 @@ static void want_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_that_is_no_file_is_refused),
-        cmocka_unit_test(an_unreadable_file_is_refused),
-        cmocka_unit_test(cut_gzip_is_refused),
-        cmocka_unit_test(damaged_gzip_is_refused),
-        cmocka_unit_test(cut_xes_is_refused),
-        cmocka_unit_test(pieces_make_no_difference),
-        cmocka_unit_test(damage_never_crashes),
-        cmocka_unit_test(want_of_memory_is_reported),
+        TEST(a_path_that_is_no_file_is_refused),
+        TEST(an_unreadable_file_is_refused),
+        TEST(cut_gzip_is_refused),
+        TEST(damaged_gzip_is_refused),
+        TEST(cut_xes_is_refused),
+        TEST(pieces_make_no_difference),
+        TEST(damage_never_crashes),
+        TEST(want_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -6,9 +6,8 @@
 
 /* ---- CSV --------------------------------------------------------------- */
 
-static void csv_fields_may_be_quoted(void **state)
+static void csv_fields_may_be_quoted(void)
 {
-    (void)state;
     replay_log log;
     read_text("\xEF\xBB\xBFnote,\"case:concept:name\",concept:name,org:group,time:timestamp\r\n"
               "\"a, b\",c1,\"say \"\"hi\"\", then go\",G 1,2011-10-11 13:42:22.688000+02:00\r\n"
@@ -29,9 +28,8 @@ static void csv_fields_may_be_quoted(void **state)
     replay_log_free(&log);
 }
 
-static void csv_lines_may_end_in_any_way(void **state)
+static void csv_lines_may_end_in_any_way(void)
 {
-    (void)state;
     uint64_t first =
         fingerprint_of(HEADER "a,x,g,2020-01-01T00:00:00Z\nb,y,,2020-01-02T00:00:00Z\n");
     assert_true(first ==
@@ -47,9 +45,8 @@ static void csv_lines_may_end_in_any_way(void **state)
                                                "a,x,g,2020-01-01T02:00:00+02:00\n"));
 }
 
-static void every_part_is_in_the_fingerprint(void **state)
+static void every_part_is_in_the_fingerprint(void)
 {
-    (void)state;
     static const char *const logs[] = {
         HEADER "a,x,g,2020-01-01T00:00:00Z",        HEADER "b,x,g,2020-01-01T00:00:00Z",
         HEADER "a,y,g,2020-01-01T00:00:00Z",        HEADER "a,x,h,2020-01-01T00:00:00Z",
@@ -64,9 +61,8 @@ static void every_part_is_in_the_fingerprint(void **state)
     }
 }
 
-static void ties_stay_in_file_order(void **state)
+static void ties_stay_in_file_order(void)
 {
-    (void)state;
     char   text[20000] = HEADER;
     size_t size        = strlen(text);
     for (int i = 0; i < 300; i++)
@@ -85,9 +81,8 @@ static void ties_stay_in_file_order(void **state)
     replay_log_free(&log);
 }
 
-static void columns_can_be_named(void **state)
+static void columns_can_be_named(void)
 {
-    (void)state;
     const char    *text    = "Who,When,What\nann,2020-01-01 10:00,x\nbob,2020-01-01 09:00,y\n";
     replay_columns columns = {.case_id = "Who", .activity = "What", .time = "When"};
     replay_log     log;
@@ -143,18 +138,16 @@ static const bad_log bad_csv[] = {
     {HEADER "a,\xED\xA0\x80,g,2020-01-01T00:00:00Z\n", "line 2: the activity holds text that is"},
 };
 
-static void bad_csv_is_refused(void **state)
+static void bad_csv_is_refused(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad_csv / sizeof bad_csv[0]; i++) {
         write_log(bad_csv[i].text, strlen(bad_csv[i].text));
         assert_refused(NULL, bad_csv[i].expected);
     }
 }
 
-static void nul_is_refused(void **state)
+static void nul_is_refused(void)
 {
-    (void)state;
     static const char text[] = HEADER "ab\0c,x,g,2020-01-01T00:00:00Z\n";
     write_log(text, sizeof text - 1);
     assert_refused(NULL, "line 2: the case id holds a NUL at byte 3");
@@ -164,9 +157,8 @@ static void nul_is_refused(void **state)
     assert_refused(NULL, "there is no column 'case:concept:name'; found '??a?', '?b?'");
 }
 
-static void long_values_are_refused(void **state)
+static void long_values_are_refused(void)
 {
-    (void)state;
     char ids[3][700] = {{0}};
     memset(ids[0], 'x', 201);
     for (int i = 0; i < 201; i++) /* 200 characters are allowed, whatever their size */
@@ -193,9 +185,8 @@ static void long_values_are_refused(void **state)
 
 /* ---- XES --------------------------------------------------------------- */
 
-static void xes_is_read(void **state)
+static void xes_is_read(void)
 {
-    (void)state;
     replay_log log;
     read_text(xes_log, &log);
     assert_int_equal(log.event_count, 4);
@@ -218,9 +209,8 @@ static void xes_is_read(void **state)
     replay_log_free(&log);
 }
 
-static void xes_may_be_in_utf_16(void **state)
+static void xes_may_be_in_utf_16(void)
 {
-    (void)state;
     static const char text[] =
         "<log><trace>" CASE("c") EVENT("a", "g", "2020-01-01T00:00:00Z") "</trace></log>";
     for (size_t low = 0; low < 2; low++) { /* where the low byte of a pair is */
@@ -238,9 +228,8 @@ static void xes_may_be_in_utf_16(void **state)
     }
 }
 
-static void xes_keys_can_be_named(void **state)
+static void xes_keys_can_be_named(void)
 {
-    (void)state;
     replay_columns columns = {.group = "case:channel", .group_is_required = true};
     replay_log     log;
     write_log(xes_log, strlen(xes_log));
@@ -281,18 +270,16 @@ static const bad_log bad_xes[] = {
      "the XML ends before the log does: no element found"},
 };
 
-static void bad_xes_is_refused(void **state)
+static void bad_xes_is_refused(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad_xes / sizeof bad_xes[0]; i++) {
         write_log(bad_xes[i].text, strlen(bad_xes[i].text));
         assert_refused(NULL, bad_xes[i].expected);
     }
 }
 
-static void hostile_xml_is_refused(void **state)
+static void hostile_xml_is_refused(void)
 {
-    (void)state;
     size_t size = 2000000;
     char  *text = malloc(size);
     assert_non_null(text);
@@ -319,19 +306,19 @@ static void hostile_xml_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_fields_may_be_quoted),
-        cmocka_unit_test(csv_lines_may_end_in_any_way),
-        cmocka_unit_test(every_part_is_in_the_fingerprint),
-        cmocka_unit_test(ties_stay_in_file_order),
-        cmocka_unit_test(columns_can_be_named),
-        cmocka_unit_test(bad_csv_is_refused),
-        cmocka_unit_test(nul_is_refused),
-        cmocka_unit_test(long_values_are_refused),
-        cmocka_unit_test(xes_is_read),
-        cmocka_unit_test(xes_may_be_in_utf_16),
-        cmocka_unit_test(xes_keys_can_be_named),
-        cmocka_unit_test(bad_xes_is_refused),
-        cmocka_unit_test(hostile_xml_is_refused),
+        TEST(csv_fields_may_be_quoted),
+        TEST(csv_lines_may_end_in_any_way),
+        TEST(every_part_is_in_the_fingerprint),
+        TEST(ties_stay_in_file_order),
+        TEST(columns_can_be_named),
+        TEST(bad_csv_is_refused),
+        TEST(nul_is_refused),
+        TEST(long_values_are_refused),
+        TEST(xes_is_read),
+        TEST(xes_may_be_in_utf_16),
+        TEST(xes_keys_can_be_named),
+        TEST(bad_xes_is_refused),
+        TEST(hostile_xml_is_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -2,15 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../../examples/replay/application.h"
+#include "support/tests.h"
 
 static void assert_group_key(size_t number, const char *group, const char *expected)
 {
@@ -23,9 +18,8 @@ static void assert_group_key(size_t number, const char *group, const char *expec
     assert_true(pawl_text_is_valid(pawl_text_of(name), NULL));
 }
 
-static void a_group_key_is_never_empty_nor_long(void **state)
+static void a_group_key_is_never_empty_nor_long(void)
 {
-    (void)state;
     char long_ascii[201], long_wide[201], expected[120];
     assert_group_key(0, "", "0:");
     assert_group_key(2, "Group 4", "2:Group 4");
@@ -45,9 +39,8 @@ static void a_group_key_is_never_empty_nor_long(void **state)
     assert_group_key(1, long_wide, expected);
 }
 
-static void a_log_is_known_by_its_fingerprint(void **state)
+static void a_log_is_known_by_its_fingerprint(void)
 {
-    (void)state;
     char       buffer[17];
     replay_log log = {.fingerprint = UINT64_C(0xFEDCBA9876543210)};
     assert_string_equal(replay_log_name(&log, buffer).data, "fedcba9876543210");
@@ -56,9 +49,8 @@ static void a_log_is_known_by_its_fingerprint(void **state)
 }
 
 /* The tables of an application point into themselves. */
-static void the_application_has_two_endpoints(void **state)
+static void the_application_has_two_endpoints(void)
 {
-    (void)state;
     replay_application made;
     replay_application_make(7, &made);
     assert_int_equal(made.by_group.size, 7);
@@ -69,12 +61,9 @@ static void the_application_has_two_endpoints(void **state)
     assert_null(made.application.endpoints[2]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_key_is_never_empty_nor_long),
-        cmocka_unit_test(a_log_is_known_by_its_fingerprint),
-        cmocka_unit_test(the_application_has_two_endpoints),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_group_key_is_never_empty_nor_long),
+    TEST(a_log_is_known_by_its_fingerprint),
+    TEST(the_application_has_two_endpoints),
+    {.name = NULL},
+};

@@ -327,12 +327,11 @@ static void o23_own_limits_of_every_check(void **state)
     assert_int_equal(health.state, PAWL_HEALTHY);
 }
 
-static void o23_reasons_name_value_and_limit(void **state)
+static void o23_reasons_name_value_and_limit(void)
 {
     pawl_health         health;
     pawl_health_figures figures = {FIGURES,
                                    STATS(.outbox_oldest = NOW - 75 * SECOND, .outbox_dead = 130)};
-    (void)state;
     pawl_health_judge(&figures, NULL, NOW, &health);
     assert_string_equal(health.checks[0].reason,
                         "the oldest pending outbox row is 75 s old, the limit is 60 s");
@@ -343,7 +342,7 @@ static void o23_reasons_name_value_and_limit(void **state)
     assert_string_equal(pawl_health_name((pawl_health_state)77), "?");
 }
 
-static void o23_limits_in_the_wrong_order_are_refused(void **state)
+static void o23_limits_in_the_wrong_order_are_refused(void)
 {
     static const pawl_health_options wrong[] = {
         {.lag_degraded = 10, .lag_unhealthy = 9},
@@ -351,7 +350,6 @@ static void o23_limits_in_the_wrong_order_are_refused(void **state)
         {.dead_degraded = 101},
         {.dead_unhealthy = 4, .dead_degraded = 5},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(pawl_health_options_check(&wrong[i], &error), PAWL_EINVAL);
@@ -445,11 +443,10 @@ static void o23_a_store_that_does_not_answer_is_unhealthy(void **state)
     pawl_store_close(store);
 }
 
-static void o23_a_reason_that_is_too_long_says_so(void **state)
+static void o23_a_reason_that_is_too_long_says_so(void)
 {
     pawl_health health;
     char        reason[402] = "";
-    (void)state;
     for (size_t i = 0; i < 400; i += 2)
         memcpy(reason + i, "é", 3);
     pawl__health_of_failure(reason, &health);
@@ -463,13 +460,12 @@ static void o23_a_reason_that_is_too_long_says_so(void **state)
     assert_string_equal(health.checks[0].reason, reason);
 }
 
-static void o23_health_as_json(void **state)
+static void o23_health_as_json(void)
 {
     pawl_health         health;
     pawl_text           json;
     pawl_health_figures figures = {FIGURES, STATS(.outbox_dead = 2)};
     pawl_arena         *arena   = pawl_arena_create(0);
-    (void)state;
     pawl_health_judge(&figures, NULL, NOW, &health);
     assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
     static const char begin[] = "{\"status\":\"degraded\",\"checks\":["
@@ -485,18 +481,15 @@ static void o23_health_as_json(void **state)
     pawl_arena_destroy(arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_limits_of_lag_and_dead_rows),
-        cmocka_unit_test(o23_checks_that_only_warn),
-        cmocka_unit_test(o23_own_limits_of_every_check),
-        cmocka_unit_test(o23_reasons_name_value_and_limit),
-        cmocka_unit_test(o23_limits_in_the_wrong_order_are_refused),
-        ON_ALL_STORES(o23_a_store_is_asked),
-        cmocka_unit_test(o23_a_store_that_does_not_answer_is_unhealthy),
-        cmocka_unit_test(o23_a_reason_that_is_too_long_says_so),
-        cmocka_unit_test(o23_health_as_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    cmocka_unit_test(o23_limits_of_lag_and_dead_rows),
+    cmocka_unit_test(o23_checks_that_only_warn),
+    cmocka_unit_test(o23_own_limits_of_every_check),
+    TEST(o23_reasons_name_value_and_limit),
+    TEST(o23_limits_in_the_wrong_order_are_refused),
+    ON_ALL_STORES(o23_a_store_is_asked),
+    cmocka_unit_test(o23_a_store_that_does_not_answer_is_unhealthy),
+    TEST(o23_a_reason_that_is_too_long_says_so),
+    TEST(o23_health_as_json),
+    {.name = NULL},
+};

@@ -3,14 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "runtime/operate/observe/otlp.h"
+#include "support/tests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +76,11 @@ static pawl__span make_span(void)
     return span;
 }
 
-static void o23_a_span_for_each_dispatch(void **state)
+static void o23_a_span_for_each_dispatch(void)
 {
     pawl__span spans[2] = {make_span(), make_span()};
     body       it       = {.arena = pawl_arena_create(0)};
     pawl_text  json;
-    (void)state;
     spans[1].outcome    = PAWL_ATTEMPT_SUCCESS;
     spans[1].has_parent = false;
     assert_int_equal(pawl__otlp_traces(&source, spans, 2, it.arena, &json), PAWL_OK);
@@ -136,13 +129,12 @@ static yyjson_val *metric(yyjson_val *root, const char *name)
     return NULL;
 }
 
-static void o23_metrics_for_a_collector(void **state)
+static void o23_metrics_for_a_collector(void)
 {
     static pawl__metrics      metrics;
     static pawl__metrics_view views[3];
     body                      it = {.arena = pawl_arena_create(0)};
     pawl_text                 json;
-    (void)state;
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_REJECTED, 5);
     pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, 1500);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 2500000);
@@ -185,7 +177,7 @@ static void o23_metrics_for_a_collector(void **state)
 }
 
 /* Whatever a collector or a proxy says, it is a count and a text. */
-static void o23_answers_of_a_collector(void **state)
+static void o23_answers_of_a_collector(void)
 {
     static const struct {
         const char         *answer;
@@ -214,7 +206,6 @@ static void o23_answers_of_a_collector(void **state)
         {"[]", PAWL_OBSERVE_TRACES, 0, ""},
         {"", PAWL_OBSERVE_TRACES, 0, ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pawl_arena        *arena = pawl_arena_create(0);
         pawl__otlp_partial found =
@@ -227,7 +218,7 @@ static void o23_answers_of_a_collector(void **state)
     }
 }
 
-static void o23_a_refusal_says_why_or_is_shown_as_it_is(void **state)
+static void o23_a_refusal_says_why_or_is_shown_as_it_is(void)
 {
     static const char *const rows[][2] = {
         {"{\"code\":3,\"message\":\"no tenant\"}", "no tenant"},
@@ -235,7 +226,6 @@ static void o23_a_refusal_says_why_or_is_shown_as_it_is(void **state)
         {"404 page not found\n", "404 page not found\n"},
         {"", ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pawl_arena *arena   = pawl_arena_create(0);
         pawl_text   message = pawl__otlp_refused(pawl_text_of(rows[i][0]), arena);
@@ -260,13 +250,12 @@ static void *fail_later(void *memory, size_t size, void *context)
     return it->left-- > 0 ? realloc(memory, size) : NULL;
 }
 
-static void o23_no_memory_makes_no_half_export(void **state)
+static void o23_no_memory_makes_no_half_export(void)
 {
     static pawl__span spans[40];
     failing           it        = {0};
     pawl_allocator    allocator = {fail_later, &it};
     bool              is_done   = false;
-    (void)state;
     for (size_t i = 0; i < 40; i++)
         spans[i] = make_span();
     for (int n = 0; !is_done; n++) {
@@ -289,14 +278,8 @@ static void o23_no_memory_makes_no_half_export(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_a_span_for_each_dispatch),
-        cmocka_unit_test(o23_metrics_for_a_collector),
-        cmocka_unit_test(o23_answers_of_a_collector),
-        cmocka_unit_test(o23_a_refusal_says_why_or_is_shown_as_it_is),
-        cmocka_unit_test(o23_no_memory_makes_no_half_export),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o23_a_span_for_each_dispatch),       TEST(o23_metrics_for_a_collector),
+    TEST(o23_answers_of_a_collector),         TEST(o23_a_refusal_says_why_or_is_shown_as_it_is),
+    TEST(o23_no_memory_makes_no_half_export), {.name = NULL},
+};

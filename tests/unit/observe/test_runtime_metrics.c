@@ -3,16 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/message.h"
 #include "runtime/operate/observe/observe.h"
 #include "support/exposition.h"
+#include "support/tests.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -40,10 +34,9 @@ static void translate(const pawl__metric_row *row, char name[200])
             *at = '_';
 }
 
-static void o23_every_metric_has_names_unit_and_help(void **state)
+static void o23_every_metric_has_names_unit_and_help(void)
 {
     size_t slot = 0;
-    (void)state;
     for (size_t i = 0; i < PAWL__METRIC_COUNT; i++) {
         const pawl__metric_row *row    = &pawl__metric_rows[i];
         size_t                  labels = 0;
@@ -61,9 +54,8 @@ static void o23_every_metric_has_names_unit_and_help(void **state)
     assert_int_equal(slot, PAWL__SLOT_COUNT);
 }
 
-static void o23_outcomes_are_named_in_their_order(void **state)
+static void o23_outcomes_are_named_in_their_order(void)
 {
-    (void)state;
     assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_SUCCESS + 1], "success");
     assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_REJECTED + 1], "rejected");
     assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_TRANSIENT + 1], "transient");
@@ -72,12 +64,11 @@ static void o23_outcomes_are_named_in_their_order(void **state)
 
 /* ---- The page ------------------------------------------------------------------- */
 
-static void o23_attempts_by_outcome(void **state)
+static void o23_attempts_by_outcome(void)
 {
     pawl__metrics      metrics = {{0}};
     pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders"), .scopes = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena   = pawl_arena_create(0);
-    (void)state;
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_SUCCESS, 3);
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_POISON, 1);
     pawl__metrics_read(&metrics, &view);
@@ -95,12 +86,11 @@ static void o23_attempts_by_outcome(void **state)
 }
 
 /* A duration on a bound belongs to it; every duration is in one bucket. */
-static void o23_buckets_are_cumulative(void **state)
+static void o23_buckets_are_cumulative(void)
 {
-    pawl__metrics      metrics = {{0}};
-    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena        *arena   = pawl_arena_create(0);
-    (void)state;
+    pawl__metrics        metrics = {{0}};
+    pawl__metrics_view   view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
+    pawl_arena          *arena   = pawl_arena_create(0);
     static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
     for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++)
         pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, durations[i]);
@@ -120,12 +110,11 @@ static void o23_buckets_are_cumulative(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void o23_labels_are_escaped(void **state)
+static void o23_labels_are_escaped(void)
 {
     pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4"),
                                 .scopes   = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena = pawl_arena_create(0);
-    (void)state;
     write_page(&view, 1, arena);
     assert_true(exposition_has(
         &page, "pawl_outbox_retention_deleted_total{endpoint=\"a\\\\b\\\"c\\nd\xC3\xA4\"}"));
@@ -133,12 +122,11 @@ static void o23_labels_are_escaped(void **state)
 }
 
 /* Two endpoints stand under one head; what the store has is left out without it. */
-static void o23_each_owner_shows_its_own(void **state)
+static void o23_each_owner_shows_its_own(void)
 {
     pawl__metrics       metrics = {{0}};
     pawl__metrics_view *views   = pawl_allocate(3 * sizeof *views);
     pawl_arena         *arena   = pawl_arena_create(0);
-    (void)state;
     assert_non_null(views);
     views[0].endpoint = PAWL_TEXT("left");
     views[0].scopes   = PAWL__SCOPE(ENDPOINT) | PAWL__SCOPE(RUNNER);
@@ -166,13 +154,12 @@ static void o23_each_owner_shows_its_own(void **state)
 
 /* ---- Counting -------------------------------------------------------------------- */
 
-static void o23_a_counter_read_elsewhere_never_falls(void **state)
+static void o23_a_counter_read_elsewhere_never_falls(void)
 {
     pawl__metrics      metrics = {{0}};
     pawl__metrics_view view    = {.scopes = PAWL__SCOPE(STORE)};
     static const int   read[]  = {5, 3, 4, 6};
     static const int   shown[] = {5, 5, 5, 6};
-    (void)state;
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         pawl__metric_raise(&metrics, PAWL__METRIC_HANDLED, read[i]);
         pawl__metrics_read(&metrics, &view);
@@ -195,13 +182,12 @@ static void *count_much(void *argument)
 }
 
 /* While others count, every value read is one that was there, and none falls. */
-static void o23_threads_lose_no_count(void **state)
+static void o23_threads_lose_no_count(void)
 {
     static pawl__metrics metrics;
     pawl__metrics_view   view = {.scopes = PAWL__SCOPE(STORE)};
     pthread_t            threads[THREADS];
     int64_t              last = 0;
-    (void)state;
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, count_much, &metrics), 0);
     do {
@@ -218,17 +204,14 @@ static void o23_threads_lose_no_count(void **state)
     assert_int_equal(view.values[PAWL__SLOT_HANDLED], ROUNDS - 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_every_metric_has_names_unit_and_help),
-        cmocka_unit_test(o23_outcomes_are_named_in_their_order),
-        cmocka_unit_test(o23_attempts_by_outcome),
-        cmocka_unit_test(o23_buckets_are_cumulative),
-        cmocka_unit_test(o23_labels_are_escaped),
-        cmocka_unit_test(o23_each_owner_shows_its_own),
-        cmocka_unit_test(o23_a_counter_read_elsewhere_never_falls),
-        cmocka_unit_test(o23_threads_lose_no_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o23_every_metric_has_names_unit_and_help),
+    TEST(o23_outcomes_are_named_in_their_order),
+    TEST(o23_attempts_by_outcome),
+    TEST(o23_buckets_are_cumulative),
+    TEST(o23_labels_are_escaped),
+    TEST(o23_each_owner_shows_its_own),
+    TEST(o23_a_counter_read_elsewhere_never_falls),
+    TEST(o23_threads_lose_no_count),
+    {.name = NULL},
+};

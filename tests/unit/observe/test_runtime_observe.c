@@ -279,9 +279,8 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
 }
 
 /* Looking costs little; the end of an outage is not told a minute late. */
-static void o23_looks_are_rare_but_not_after_an_outage(void **state)
+static void o23_looks_are_rare_but_not_after_an_outage(void)
 {
-    (void)state;
     assert_int_equal(pawl__store_answer_pause(100, true), PAWL_SECONDS(1));
     assert_int_equal(pawl__store_answer_pause(PAWL_MILLISECONDS(400), true), PAWL_SECONDS(4));
     assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(2), true), PAWL_SECONDS(20));
@@ -431,27 +430,24 @@ static void o23_options_out_of_bounds_are_refused(const char *url)
     assert_int_equal(observed_starts, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome),
-        ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
-        ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
-        ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
-        ON_MODULE_AND_STORES(o23_retries_that_wait_are_shown),
-        ON_MODULE_AND_STORES(o23_projections_are_shown),
-        ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
-        ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
-        ON_MODULE_AND_STORES(o23_ready_says_why_not),
-        ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready),
-        ON_MODULE_AND_STORES(o23_an_answer_of_the_store_is_good_for_a_moment),
-        cmocka_unit_test(o23_looks_are_rare_but_not_after_an_outage),
-        ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share),
-        ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share),
-        ON_STORE(o23_a_port_has_a_limit_of_endpoints, "memory"),
-        /* A file can be moved. */
-        ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, "sqlite"),
-        ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome),
+    ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
+    ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
+    ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
+    ON_MODULE_AND_STORES(o23_retries_that_wait_are_shown),
+    ON_MODULE_AND_STORES(o23_projections_are_shown),
+    ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
+    ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
+    ON_MODULE_AND_STORES(o23_ready_says_why_not),
+    ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready),
+    ON_MODULE_AND_STORES(o23_an_answer_of_the_store_is_good_for_a_moment),
+    TEST(o23_looks_are_rare_but_not_after_an_outage),
+    ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share),
+    ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share),
+    ON_STORE(o23_a_port_has_a_limit_of_endpoints, "memory"),
+    /* A file can be moved. */
+    ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, "sqlite"),
+    ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused),
+    {.name = NULL},
+};

@@ -271,23 +271,20 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
     close(fd);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o23_pages_over_a_socket),
-        /* Tests in memory alone are about sockets: the store only lives. */
-        ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
-        ON_STORE(o23_another_address, "memory"),
-        ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),
-        ON_STORE(o23_what_waits_is_sent_at_the_end, "memory"),
-        ON_STORE(o23_many_spans_do_not_wait, "memory"),
-        ON_STORE(o23_a_busy_collector_gets_them_again, "memory"),
-        ON_STORE(o23_an_absent_collector_stops_nothing, "memory"),
-        ON_STORE(o23_a_silent_collector_holds_nobody_up, "memory"),
-        ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, "memory"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o23_pages_over_a_socket),
+    /* Tests in memory alone are about sockets: the store only lives. */
+    ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
+    ON_STORE(o23_another_address, "memory"),
+    ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),
+    ON_STORE(o23_what_waits_is_sent_at_the_end, "memory"),
+    ON_STORE(o23_many_spans_do_not_wait, "memory"),
+    ON_STORE(o23_a_busy_collector_gets_them_again, "memory"),
+    ON_STORE(o23_an_absent_collector_stops_nothing, "memory"),
+    ON_STORE(o23_a_silent_collector_holds_nobody_up, "memory"),
+    ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, "memory"),
+    {.name = NULL},
+};
 
 #else
 

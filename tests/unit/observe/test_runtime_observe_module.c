@@ -142,7 +142,7 @@ static void *ask_ready(void *context)
 /* ---- The server ------------------------------------------------------------------ */
 
 /* A store that does not answer is no reason to take the process for dead. */
-static void o23_who_lives_says_so_while_the_store_is_asked(void **state)
+static void o23_who_lives_says_so_while_the_store_is_asked(void)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -151,7 +151,6 @@ static void o23_who_lives_says_so_while_the_store_is_asked(void **state)
     pthread_t               thread;
     pawl_observe_plan       plan    = {.port = PAWL_OBSERVE_PORT_ANY};
     void                   *carrier = start_module(&it, 0, &plan, &ops, &slow.port);
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, ask_ready, &slow), 0);
     wait_until(&it, &it.is_entered);
     assert_int_equal(fetch(slow.port, "GET", "/livez", page, sizeof page), 200);
@@ -174,7 +173,7 @@ static bool has_metrics(source *it)
 
 /* There is always another span to send: metrics go out all the same, and the end does
  * not wait for all of them. */
-static void o23_traces_without_an_end(void **state)
+static void o23_traces_without_an_end(void)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -183,7 +182,6 @@ static void o23_traces_without_an_end(void **state)
     collector              *far     = collector_open(INT_MAX, 200); /* which keeps nothing */
     pawl_observe_plan       plan    = {.otlp = collector_url(far), .period = PAWL_MILLISECONDS(5)};
     void                   *carrier = start_module(&it, TRACES_MAX, &plan, &ops, &port);
-    (void)state;
     while (!has_metrics(&it))
         patience_wait(&left, "no metrics were asked for");
     ops->stop(carrier);
@@ -208,7 +206,7 @@ static void send_a_trace(source *it, int status, const char *said, const char *r
     collector_close(far);
 }
 
-static void o23_what_is_sent_again_and_when(void **state)
+static void o23_what_is_sent_again_and_when(void)
 {
     static const struct {
         int                  status;
@@ -238,7 +236,6 @@ static void o23_what_is_sent_again_and_when(void **state)
         {504, NULL, PAWL_OBSERVE_AGAIN, 0},
     };
     source it;
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char expected[200];
         snprintf(expected, sizeof expected, "it answers with status %d", rows[i].status);
@@ -253,14 +250,13 @@ static void o23_what_is_sent_again_and_when(void **state)
     }
 }
 
-static void o23_a_pause_until_a_date(void **state)
+static void o23_a_pause_until_a_date(void)
 {
     source    it;
     char      date[100];
     int       seconds = 0;
     struct tm parts;
     time_t    end = time(NULL) + 250;
-    (void)state;
     assert_true(strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&end, &parts)));
     send_a_trace(&it, 503, "{}", date);
     assert_int_equal(
@@ -268,11 +264,10 @@ static void o23_a_pause_until_a_date(void **state)
     assert_in_range(seconds, 250 - WAIT_SECONDS, 250);
 }
 
-static void o23_a_long_answer_is_cut(void **state)
+static void o23_a_long_answer_is_cut(void)
 {
     static char long_one[3 * PAWL_OBSERVE_ANSWER_SIZE_MAX];
     source      it;
-    (void)state;
     send_a_trace(&it, 400, "no", NULL);
     assert_int_equal(it.answer_size, 2);
     memset(long_one, 'x', sizeof long_one - 1);
@@ -282,7 +277,7 @@ static void o23_a_long_answer_is_cut(void **state)
 }
 
 /* Neither the end of the period nor a call makes it shorter, and it ends. */
-static void o23_a_pause_is_kept_and_ends(void **state)
+static void o23_a_pause_is_kept_and_ends(void)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -291,7 +286,6 @@ static void o23_a_pause_is_kept_and_ends(void **state)
     pawl_observe_plan       plan = {.otlp = collector_url(far), .period = PAWL_MILLISECONDS(1)};
     collector_say(far, "{}", "1");
     void *carrier = start_module(&it, TRACES_MAX, &plan, &ops, &port);
-    (void)state;
     wait_until(&it, &it.is_done);
     ops->wake(carrier);
     wait_until(&it, &it.is_again);
@@ -301,18 +295,15 @@ static void o23_a_pause_is_kept_and_ends(void **state)
     collector_close(far);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_who_lives_says_so_while_the_store_is_asked),
-        cmocka_unit_test(o23_traces_without_an_end),
-        cmocka_unit_test(o23_what_is_sent_again_and_when),
-        cmocka_unit_test(o23_a_pause_until_a_date),
-        cmocka_unit_test(o23_a_long_answer_is_cut),
-        cmocka_unit_test(o23_a_pause_is_kept_and_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o23_who_lives_says_so_while_the_store_is_asked),
+    TEST(o23_traces_without_an_end),
+    TEST(o23_what_is_sent_again_and_when),
+    TEST(o23_a_pause_until_a_date),
+    TEST(o23_a_long_answer_is_cut),
+    TEST(o23_a_pause_is_kept_and_ends),
+    {.name = NULL},
+};
 
 #else
 

@@ -2,14 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "runtime/operate/observe/span.h"
+#include "support/tests.h"
 
 #include <string.h>
 
@@ -22,11 +16,10 @@ static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)
     return is_taken;
 }
 
-static void o23_in_a_full_ring_the_oldest_gives_way(void **state)
+static void o23_in_a_full_ring_the_oldest_gives_way(void)
 {
     pawl__spans      *spans = pawl__spans_create(3);
     const pawl__span *items = NULL;
-    (void)state;
     assert_int_equal(pawl__spans_lend(spans, 9, &items), 0);
     for (int32_t i = 1; i <= 3; i++)
         assert_true(put(spans, i, (size_t)i));
@@ -51,12 +44,11 @@ static void o23_in_a_full_ring_the_oldest_gives_way(void **state)
 }
 
 /* Around the end of the ring the rest comes with the next hold. */
-static void o23_spans_leave_in_their_order(void **state)
+static void o23_spans_leave_in_their_order(void)
 {
     pawl__spans      *spans = pawl__spans_create(4);
     const pawl__span *items = NULL;
     int32_t           in = 0, out = 0;
-    (void)state;
     for (int round = 0; round < 50; round++) {
         for (int i = 0; i < 1 + round % 4 && in - out < 4; i++, in++)
             assert_true(put(spans, in, (size_t)(in - out + 1)));
@@ -70,10 +62,9 @@ static void o23_spans_leave_in_their_order(void **state)
     pawl__spans_destroy(spans);
 }
 
-static void o23_texts_are_cut_between_characters(void **state)
+static void o23_texts_are_cut_between_characters(void)
 {
     char text[5];
-    (void)state;
     pawl__span_name(text, sizeof text, PAWL_TEXT("abcd"));
     assert_string_equal(text, "abcd");
     pawl__span_name(text, sizeof text, PAWL_TEXT("abcde"));
@@ -86,12 +77,9 @@ static void o23_texts_are_cut_between_characters(void **state)
     assert_string_equal(text, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_in_a_full_ring_the_oldest_gives_way),
-        cmocka_unit_test(o23_spans_leave_in_their_order),
-        cmocka_unit_test(o23_texts_are_cut_between_characters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o23_in_a_full_ring_the_oldest_gives_way),
+    TEST(o23_spans_leave_in_their_order),
+    TEST(o23_texts_are_cut_between_characters),
+    {.name = NULL},
+};

@@ -431,17 +431,13 @@ static void o20_another_runner_goes_on_when_the_connection_drops(const char *url
     world_close(&first);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o1_a_commit_that_fails_leaves_and_sends_nothing),
-        ON_ALL_STORES(o16_a_runner_gone_before_it_settles_sends_again),
-        ON_ALL_STORES(o10_a_transient_failure_waits_for_its_next_attempt),
-        ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
-        ON_ALL_STORES(o12_a_budget_used_up_is_poison),
-        ON_ALL_STORES(o13_a_type_that_is_not_known_is_dead_at_once),
-        ON_ALL_STORES(o20_another_runner_goes_on_when_the_connection_drops),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o1_a_commit_that_fails_leaves_and_sends_nothing),
+    ON_ALL_STORES(o16_a_runner_gone_before_it_settles_sends_again),
+    ON_ALL_STORES(o10_a_transient_failure_waits_for_its_next_attempt),
+    ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
+    ON_ALL_STORES(o12_a_budget_used_up_is_poison),
+    ON_ALL_STORES(o13_a_type_that_is_not_known_is_dead_at_once),
+    ON_ALL_STORES(o20_another_runner_goes_on_when_the_connection_drops),
+    {.name = NULL},
+};

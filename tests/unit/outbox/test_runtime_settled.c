@@ -173,13 +173,9 @@ static void o14_rows_of_no_source_wait_for_none(const char *url)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on),
-        ON_ALL_STORES(o16_many_rows_that_another_settled_are_left),
-        ON_ALL_STORES(o14_rows_of_no_source_wait_for_none),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on),
+    ON_ALL_STORES(o16_many_rows_that_another_settled_are_left),
+    ON_ALL_STORES(o14_rows_of_no_source_wait_for_none),
+    {.name = NULL},
+};

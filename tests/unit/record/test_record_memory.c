@@ -116,14 +116,13 @@ static void runs_out(scenario_fn *scenario, const sample *in)
     assert_true(failures > 1);
 }
 
-static void every_allocation_may_fail(void **state)
+static void every_allocation_may_fail(void)
 {
     static scenario_fn *const scenarios[] = {scenario_decode, scenario_encode, scenario_copy,
                                              scenario_values, scenario_mask};
     const pawl_allocator      allocator   = {resize_until, NULL};
     sample                    in;
     pawl_error                error = PAWL_ERROR_INIT;
-    (void)state;
     pawl_allocator_set(&allocator);
     pawl_arena *arena = pawl_arena_create(0);
     assert_non_null(arena);
@@ -137,8 +136,7 @@ static void every_allocation_may_fail(void **state)
     pawl_allocator_set(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(every_allocation_may_fail),
+    {.name = NULL},
+};

@@ -6,14 +6,10 @@
 #define TEST_RECORD_SAMPLE_H
 
 #include "pawl/record.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COLOR(E) E(COLOR_RED, "red") E(COLOR_GREEN, "green") E(COLOR_BLUE, "light blue")
 PAWL_ENUM(color, COLOR);

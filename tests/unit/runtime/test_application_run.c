@@ -287,20 +287,16 @@ static void options_of_another_size_are_refused(const char *url)
     assert_int_equal(pawl_application_run(NULL, NULL, &error), PAWL_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STORES(all_endpoints_run_until_a_stop),
-        /* The rest is not about stores. */
-        ON_STORE(a_signal_stops_them_and_is_as_before_then, "memory"),
-        ON_STORE(signals_may_stay_the_programs, "memory"),
-        ON_STORE(one_run_has_the_signals, "memory"),
-        ON_STORE(one_that_fails_stops_all, "sqlite"),
-        ON_STORE(what_configure_sets_is_used_with_older_options, "memory"),
-        ON_STORE(one_endpoint_alone, "memory"),
-        ON_STORE(what_cannot_be_created_runs_nothing, "memory"),
-        ON_STORE(options_of_another_size_are_refused, "memory"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES(all_endpoints_run_until_a_stop),
+    /* The rest is not about stores. */
+    ON_STORE(a_signal_stops_them_and_is_as_before_then, "memory"),
+    ON_STORE(signals_may_stay_the_programs, "memory"),
+    ON_STORE(one_run_has_the_signals, "memory"),
+    ON_STORE(one_that_fails_stops_all, "sqlite"),
+    ON_STORE(what_configure_sets_is_used_with_older_options, "memory"),
+    ON_STORE(one_endpoint_alone, "memory"),
+    ON_STORE(what_cannot_be_created_runs_nothing, "memory"),
+    ON_STORE(options_of_another_size_are_refused, "memory"),
+    {.name = NULL},
+};

@@ -4,16 +4,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "pawl/operate.h"
 #include "pawl/test.h"
+#include "support/tests.h"
 
 /* ---- A desk that sends with the options of an older program ------------------ */
 
@@ -92,11 +87,10 @@ static pawl_code drain(pawl_test *test, pawl_step *counts, pawl_error *error)
     return pawl_endpoint_drain(pawl_test_endpoint(test, NULL), counts, error);
 }
 
-static void a_step_is_no_longer_than_the_programs(void **state)
+static void a_step_is_no_longer_than_the_programs(void)
 {
     static pawl_code (*const calls[])(pawl_test *, pawl_step *, pawl_error *) = {step, drain,
                                                                                  pawl_test_drain};
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         pawl_error error = PAWL_ERROR_INIT;
         pawl_test *test  = begin();
@@ -116,13 +110,12 @@ static void a_step_is_no_longer_than_the_programs(void **state)
     }
 }
 
-static void stats_are_no_longer_than_the_programs(void **state)
+static void stats_are_no_longer_than_the_programs(void)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_test  *test  = begin();
     pawl_stats  wrong = {.stats_size = sizeof wrong + 8, .dead = 7};
     pawl_arena *arena = pawl_arena_create(0);
-    (void)state;
     OLDER(pawl_stats, counters);
     assert_int_equal(pawl_test_stats(test, &older.as, &error), PAWL_OK);
     assert_true(older.as.workers > 0);
@@ -186,13 +179,12 @@ static void check_sent(pawl_test *test, const char *queue, bool has_headers)
     assert_int_equal(strstr(rows.items[0].message.headers.data, "color") != NULL, has_headers);
 }
 
-static void a_handlers_options_are_read_by_their_size(void **state)
+static void a_handlers_options_are_read_by_their_size(void)
 {
     static const struct {
         bool        is_published;
         const char *queue;
     } ways[] = {{false, "out"}, {true, PAWL_TEST_EVENTS}};
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         pawl_dead_rows letters;
         pawl_test     *test = begin();
@@ -227,13 +219,12 @@ static pawl_code publish(pawl_sender *sender, const pawl_send_options *with, paw
     return pawl_sender_publish(sender, with, PAWL_MESSAGE(answer, .n = 1), error);
 }
 
-static void a_senders_options_are_read_by_their_size(void **state)
+static void a_senders_options_are_read_by_their_size(void)
 {
     static const struct {
         pawl_code (*send)(pawl_sender *, const pawl_send_options *, pawl_error *);
         const char *queue;
     } ways[] = {{send, "out"}, {send_json, "out"}, {publish, PAWL_TEST_EVENTS}};
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         pawl_sender      *sender;
         pawl_error        error = PAWL_ERROR_INIT;
@@ -252,15 +243,12 @@ static void a_senders_options_are_read_by_their_size(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_no_longer_than_the_programs),
-        cmocka_unit_test(stats_are_no_longer_than_the_programs),
-        cmocka_unit_test(figures_are_no_longer_than_the_programs),
-        cmocka_unit_test(stats_of_figures_are_read_by_their_size),
-        cmocka_unit_test(a_handlers_options_are_read_by_their_size),
-        cmocka_unit_test(a_senders_options_are_read_by_their_size),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_step_is_no_longer_than_the_programs),
+    TEST(stats_are_no_longer_than_the_programs),
+    cmocka_unit_test(figures_are_no_longer_than_the_programs),
+    cmocka_unit_test(stats_of_figures_are_read_by_their_size),
+    TEST(a_handlers_options_are_read_by_their_size),
+    TEST(a_senders_options_are_read_by_their_size),
+    {.name = NULL},
+};

@@ -500,28 +500,24 @@ static void whatever_happens_each_event_counts_once(const char *url)
     world_close(&keeper);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
-        ON_ALL_STORES(others_see_since_when_and_why_it_waits),
-        ON_ALL_STORES(one_that_is_restarted_tries_now),
-        ON_ALL_STORES(one_that_is_rebuilt_reads_again),
-        ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
-        ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
-        ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),
-        ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on),
-        ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up),
-        ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
-        ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
-        ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
-        ON_SQL_STORES(own_sql_and_the_position_are_one),
-        ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
-        ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
-        /* Only a store in memory has no SQL. */
-        ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-        ON_ALL_STORES(whatever_happens_each_event_counts_once),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
+    ON_ALL_STORES(others_see_since_when_and_why_it_waits),
+    ON_ALL_STORES(one_that_is_restarted_tries_now),
+    ON_ALL_STORES(one_that_is_rebuilt_reads_again),
+    ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
+    ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
+    ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),
+    ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on),
+    ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up),
+    ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
+    ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
+    ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
+    ON_SQL_STORES(own_sql_and_the_position_are_one),
+    ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
+    ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
+    /* Only a store in memory has no SQL. */
+    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
+    ON_ALL_STORES(whatever_happens_each_event_counts_once),
+    {.name = NULL},
+};

@@ -168,29 +168,24 @@ static void rows_are_there_once_whatever_commit_fails(const char *url)
     }
 }
 
-static void a_reset_needs_own_sql(void **state)
+static void a_reset_needs_own_sql(void)
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                  = "memory:";
-    (void)state;
     assert_int_equal(pawl_endpoint_create(&refused_application, NULL, &options, &endpoint, &error),
                      PAWL_ECONFIG);
     assert_string_equal(error.text, "projection names has .reset, which needs .own_sql");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone),
-        ON_SQL_STORES(a_rebuild_empties_them_and_one_from_later_does_not),
-        ON_SQL_STORES(events_that_no_handler_takes_do_not_keep_it_away),
-        ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event),
-        ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again),
-        ON_SQL_STORES(rows_are_there_once_whatever_commit_fails),
-        cmocka_unit_test(a_reset_needs_own_sql),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone),
+    ON_SQL_STORES(a_rebuild_empties_them_and_one_from_later_does_not),
+    ON_SQL_STORES(events_that_no_handler_takes_do_not_keep_it_away),
+    ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event),
+    ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again),
+    ON_SQL_STORES(rows_are_there_once_whatever_commit_fails),
+    TEST(a_reset_needs_own_sql),
+    {.name = NULL},
+};

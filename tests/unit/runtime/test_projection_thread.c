@@ -147,15 +147,11 @@ static void the_test_kit_projects(const char *url)
     pawl_test_destroy(test);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(threads_append_while_a_projection_reads),
-        ON_ALL_STORES(a_reader_that_sleeps_is_woken),
-        ON_ALL_STORES(a_projection_that_failed_is_tried_again_at_its_time),
-        /* The test kit is a store in memory. */
-        ON_STORE(the_test_kit_projects, "memory"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(threads_append_while_a_projection_reads),
+    ON_ALL_STORES(a_reader_that_sleeps_is_woken),
+    ON_ALL_STORES(a_projection_that_failed_is_tried_again_at_its_time),
+    /* The test kit is a store in memory. */
+    ON_STORE(the_test_kit_projects, "memory"),
+    {.name = NULL},
+};

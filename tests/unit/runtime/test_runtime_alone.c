@@ -191,14 +191,10 @@ static void o4_who_only_loses_runs_alone_in_the_end(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        /* Memory has no SQL. */
-        ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, "sqlite"),
-        ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches),
-        ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    /* Memory has no SQL. */
+    ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, "sqlite"),
+    ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches),
+    ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end),
+    {.name = NULL},
+};

@@ -105,10 +105,9 @@ static void send_some(int count)
 }
 
 /* Two workers in their handlers; the first beat fails, which is said once. */
-static void workers_live_while_their_handlers_run(void **state)
+static void workers_live_while_their_handlers_run(void)
 {
-    runner it;
-    (void)state;
+    runner      it;
     pawl_store *held = world_hold("memory:beater");
     gate_listen();
     gate_close();
@@ -131,7 +130,7 @@ int main(void)
 {
     world_quiet();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_live_while_their_handlers_run),
+        TEST(workers_live_while_their_handlers_run),
     };
     return cmocka_run_group_tests_name("beater", tests, use_driver, NULL);
 }

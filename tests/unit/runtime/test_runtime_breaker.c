@@ -572,27 +572,24 @@ static void workers_share_it_and_go_on(const char *url)
     pawl_store_close(held);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STORES(a_rate_of_failures_opens_it),
-        ON_STORES(without_one_all_of_them_run),
-        ON_STORES(old_failures_slide_out_of_the_window),
-        ON_STORES(a_success_begins_a_row_anew),
-        ON_STORES(a_large_window_is_counted_whole),
-        ON_STORES(failures_of_the_message_itself_do_not_count),
-        ON_STORES(a_failure_that_ends_as_a_letter_counts),
-        ON_STORES(failing_timeouts_open_it_too),
-        ON_STORES(nothing_is_claimed_while_it_is_open),
-        ON_STORES(a_failed_probe_opens_it_for_longer),
-        ON_STORES(a_first_pause_may_be_longer_than_the_longest),
-        ON_STORES(so_many_probes_in_a_row_close_it),
-        ON_STORES(a_message_that_says_nothing_is_no_probe),
-        ON_STORES(one_probe_is_one_unit),
-        ON_MODULE(health_and_metrics_tell_of_it, "memory"),
-        ON_MODULE(the_store_and_the_critical_action_are_told, "memory"),
-        ON_MODULE(no_breaker_is_no_check, "memory"),
-        ON_STORES(workers_share_it_and_go_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES(a_rate_of_failures_opens_it),
+    ON_STORES(without_one_all_of_them_run),
+    ON_STORES(old_failures_slide_out_of_the_window),
+    ON_STORES(a_success_begins_a_row_anew),
+    ON_STORES(a_large_window_is_counted_whole),
+    ON_STORES(failures_of_the_message_itself_do_not_count),
+    ON_STORES(a_failure_that_ends_as_a_letter_counts),
+    ON_STORES(failing_timeouts_open_it_too),
+    ON_STORES(nothing_is_claimed_while_it_is_open),
+    ON_STORES(a_failed_probe_opens_it_for_longer),
+    ON_STORES(a_first_pause_may_be_longer_than_the_longest),
+    ON_STORES(so_many_probes_in_a_row_close_it),
+    ON_STORES(a_message_that_says_nothing_is_no_probe),
+    ON_STORES(one_probe_is_one_unit),
+    ON_MODULE(health_and_metrics_tell_of_it, "memory"),
+    ON_MODULE(the_store_and_the_critical_action_are_told, "memory"),
+    ON_MODULE(no_breaker_is_no_check, "memory"),
+    ON_STORES(workers_share_it_and_go_on),
+    {.name = NULL},
+};

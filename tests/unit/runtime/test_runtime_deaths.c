@@ -125,14 +125,13 @@ static void e26_a_note_is_waited_for(const char *url)
 }
 
 /* In memory, where a thousand die fast. A death that is forgotten and met anew is never sure. */
-static void e26_more_deaths_than_are_remembered(void **state)
+static void e26_more_deaths_than_are_remembered(void)
 {
     world          it;
     const char    *url   = "memory:many";
     pawl_store    *kept  = prepare(url);
     pawl_arena    *arena = pawl_arena_create(0);
     pawl_worker_id last; /* in the order of the list */
-    (void)state;
     memset(&last, 0xff, sizeof last);
     pawl_store *store = open_worker_as(url, &last);
     stamp_first_supervised(store, arena);
@@ -519,28 +518,24 @@ static void e26_care_keeps_to_due_times(const char *url)
     finish(&it, kept);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_a_batch_counts_for_none),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_death_alone_counts_and_the_last_is_a_letter),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_noted_signal_is_in_the_history),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for),
-        cmocka_unit_test(e26_more_deaths_than_are_remembered),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_note_ends_the_wait),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_supervised_process_says_so),
-        ON_STORES_THAT_SEE_DEATHS(e26_fewer_deaths_run_again),
-        ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many),
-        ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_left),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages),
-        ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times),
-    };
-    return cmocka_run_group_tests_name("runtime deaths", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_a_batch_counts_for_none),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_death_alone_counts_and_the_last_is_a_letter),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_noted_signal_is_in_the_history),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for),
+    TEST(e26_more_deaths_than_are_remembered),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_note_ends_the_wait),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_supervised_process_says_so),
+    ON_STORES_THAT_SEE_DEATHS(e26_fewer_deaths_run_again),
+    ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many),
+    ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_left),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages),
+    ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times),
+    {.name = NULL},
+};

@@ -47,7 +47,7 @@ static int count_marked(char mark)
 /* ---- How many ----------------------------------------------------------------- */
 
 /* In memory all workers are of one process, and one of several is its service. */
-static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void **state)
+static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void)
 {
     static const struct owing {
         int         workers;
@@ -57,7 +57,6 @@ static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void **state)
         {1, 10, NULL, "up to 10 messages"},     {2, 10, NULL, "up to 10 messages"},
         {4, 10, NULL, "up to 30 messages"},     {4, 10, "property:number", "up to 10 messages"},
         {40, 256, NULL, "up to 2048 messages"}, {40, 256, "property:number", "up to 256 messages"}};
-    (void)state;
     for (size_t i = 0; i < sizeof owed / sizeof owed[0]; i++) {
         world       it;
         const char *url  = "memory:owed";
@@ -263,13 +262,12 @@ static size_t open_after_four(world *it, const char *url)
 }
 
 /* For each share of a dead worker its row is ended: a process that starts now takes as much less care. */
-static void e26_rows_of_the_dead_go_share_by_share(void **state)
+static void e26_rows_of_the_dead_go_share_by_share(void)
 {
     world       it;
     const char *url  = "memory:shares";
     pawl_store *kept = prepare(url);
     size_t      left = open_after_four(&it, url), before = left;
-    (void)state;
     assert_int_equal(left, 4);
     for (int i = 0; left > 0 && i < 40; i++) {
         world_step(&it);
@@ -285,7 +283,7 @@ static void e26_rows_of_the_dead_go_share_by_share(void **state)
 }
 
 /* Another process has ended the rows meanwhile: the rest runs without care. */
-static void e26_what_another_process_ended_is_owed_no_more(void **state)
+static void e26_what_another_process_ended_is_owed_no_more(void)
 {
     world             it;
     pawl_error        error = PAWL_ERROR_INIT;
@@ -293,7 +291,6 @@ static void e26_what_another_process_ended_is_owed_no_more(void **state)
     size_t            count = 0;
     const char       *url   = "memory:other";
     pawl_store       *kept  = prepare(url);
-    (void)state;
     open_after_four(&it, url);
     world_step(&it);
     world_ok(pawl_store_worker_crashed(it.store, it.arena, &items, &count, &error), &error);
@@ -311,20 +308,16 @@ static void e26_what_another_process_ended_is_owed_no_more(void **state)
     finish(&it, kept);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e26_as_many_run_with_care_as_the_dead_can_have_claimed),
-        ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_among_others_runs_alone_and_counts_nothing),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing),
-        ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect),
-        ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
-        ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept),
-        ON_STORES_THAT_SEE_DEATHS(e26_no_batch_begins_beside_a_turn),
-        cmocka_unit_test(e26_rows_of_the_dead_go_share_by_share),
-        cmocka_unit_test(e26_what_another_process_ended_is_owed_no_more),
-    };
-    return cmocka_run_group_tests_name("runtime deaths, care", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed),
+    ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_among_others_runs_alone_and_counts_nothing),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing),
+    ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect),
+    ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
+    ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept),
+    ON_STORES_THAT_SEE_DEATHS(e26_no_batch_begins_beside_a_turn),
+    TEST(e26_rows_of_the_dead_go_share_by_share),
+    TEST(e26_what_another_process_ended_is_owed_no_more),
+    {.name = NULL},
+};

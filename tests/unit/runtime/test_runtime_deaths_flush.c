@@ -441,12 +441,11 @@ static void e26_a_note_under_the_process_needs_no_row(const char *url)
 
 /* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
  * what it had leased, and remembers whose stamp it meets then. */
-static void e26_who_ends_the_row_remembers_the_death(void **state)
+static void e26_who_ends_the_row_remembers_the_death(void)
 {
     world       it;
     const char *url  = "memory:beside";
     pawl_store *kept = prepare(url);
-    (void)state;
     open_world(&it, url, 1);
     world_drain(&it);
     die(url, hold_red_alone);
@@ -459,20 +458,16 @@ static void e26_who_ends_the_row_remembers_the_death(void **state)
     finish(&it, kept);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
-        ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row),
-        cmocka_unit_test(e26_who_ends_the_row_remembers_the_death),
-    };
-    return cmocka_run_group_tests_name("runtime deaths of flushes", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
+    ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row),
+    TEST(e26_who_ends_the_row_remembers_the_death),
+    {.name = NULL},
+};

@@ -313,24 +313,20 @@ static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
     close_direct(&r);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
-        ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored),
-        ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
-        ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
-        ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, "memory"), /* waits 2 s for a worker */
-        ON_STORES(e3_at_the_end_what_is_on_its_way_here_is_a_row),
-        ON_ALL_STORES(e3_a_reply_waits_for_what_the_broker_hands_out_again),
-        ON_STORES(e3_a_reply_waits_while_the_broker_is_away),
-        ON_ALL_STORES(e3_while_another_process_lives_a_reply_waits),
-        ON_STORES(e3_beside_another_process_the_wait_ends),
-        ON_ALL_STORES(e3_for_a_while_after_another_process_a_reply_waits),
-        /* In memory a handle dies by itself. */
-        ON_STORE(e3_behind_a_death_that_is_not_noticed_a_reply_waits, "memory"),
-        ON_STORE(e3_behind_a_death_that_was_cared_for_a_reply_waits, "memory"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
+    ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored),
+    ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
+    ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
+    ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, "memory"), /* waits 2 s for a worker */
+    ON_STORES(e3_at_the_end_what_is_on_its_way_here_is_a_row),
+    ON_ALL_STORES(e3_a_reply_waits_for_what_the_broker_hands_out_again),
+    ON_STORES(e3_a_reply_waits_while_the_broker_is_away),
+    ON_ALL_STORES(e3_while_another_process_lives_a_reply_waits),
+    ON_STORES(e3_beside_another_process_the_wait_ends),
+    ON_ALL_STORES(e3_for_a_while_after_another_process_a_reply_waits),
+    /* In memory a handle dies by itself. */
+    ON_STORE(e3_behind_a_death_that_is_not_noticed_a_reply_waits, "memory"),
+    ON_STORE(e3_behind_a_death_that_was_cared_for_a_reply_waits, "memory"),
+    {.name = NULL},
+};

@@ -97,12 +97,8 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     pawl_store_close(held);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e27_in_threads_each_is_handled_once),
-        ON_STORES(e3_workers_stay_in_the_store_until_what_was_taken_is_a_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e27_in_threads_each_is_handled_once),
+    ON_STORES(e3_workers_stay_in_the_store_until_what_was_taken_is_a_row),
+    {.name = NULL},
+};

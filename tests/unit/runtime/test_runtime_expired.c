@@ -85,12 +85,8 @@ static void a_retry_comes_too_late(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STORES(a_message_is_dropped_when_its_time_is_over),
-        ON_STORES(a_retry_comes_too_late),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES(a_message_is_dropped_when_its_time_is_over),
+    ON_STORES(a_retry_comes_too_late),
+    {.name = NULL},
+};

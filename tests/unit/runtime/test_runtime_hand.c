@@ -96,9 +96,8 @@ static int64_t watch(void)
 
 /* ---- What takes long ------------------------------------------------------------ */
 
-static void o29_a_long_call_is_told_once_and_at_its_end(void **state)
+static void o29_a_long_call_is_told_once_and_at_its_end(void)
 {
-    (void)state;
     begin();
     assert_int_equal(watch(), PAWL_SECONDS(10));
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
@@ -129,9 +128,8 @@ static void o29_a_long_call_is_told_once_and_at_its_end(void **state)
     end();
 }
 
-static void o29_a_short_call_is_not_told(void **state)
+static void o29_a_short_call_is_not_told(void)
 {
-    (void)state;
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(10) - 1);
@@ -141,11 +139,10 @@ static void o29_a_short_call_is_not_told(void **state)
 }
 
 /* Nobody looked meanwhile; and it is about no message. */
-static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state)
+static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void)
 {
     static const pawl__call bare     = {.kind = "the critical action for", .name = "retention"};
     static const pawl__call outbound = {.kind = "a sink"};
-    (void)state;
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &bare));
     pass(PAWL_SECONDS(10));
@@ -168,9 +165,8 @@ static bool needs_beat(void)
 }
 
 /* Only in the application's code, and no longer than a handler may take, which is five minutes. */
-static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void **state)
+static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void)
 {
-    (void)state;
     begin();
     t.hand.has_worker = true;
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
@@ -209,9 +205,8 @@ static given_up give_up(void)
     return result;
 }
 
-static void e29_a_thread_in_a_call_is_given_up_by_its_name(void **state)
+static void e29_a_thread_in_a_call_is_given_up_by_its_name(void)
 {
-    (void)state;
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     pass(PAWL_SECONDS(3));
@@ -229,9 +224,8 @@ static void e29_a_thread_in_a_call_is_given_up_by_its_name(void **state)
     end();
 }
 
-static void e29_a_thread_without_a_call_waits_for_its_store(void **state)
+static void e29_a_thread_without_a_call_waits_for_its_store(void)
 {
-    (void)state;
     begin();
     given_up result = give_up();
     assert_true(result.is_given_up);
@@ -239,9 +233,8 @@ static void e29_a_thread_without_a_call_waits_for_its_store(void **state)
     end();
 }
 
-static void e29_a_thread_that_finished_is_not_given_up(void **state)
+static void e29_a_thread_that_finished_is_not_given_up(void)
 {
-    (void)state;
     begin();
     assert_false(pawl__app_call_is_finished(&t.hand));
     assert_true(pawl__app_call_finish(&t.hand));
@@ -253,11 +246,10 @@ static void e29_a_thread_that_finished_is_not_given_up(void **state)
     end();
 }
 
-static void e29_the_worker_to_end_is_the_last_one(void **state)
+static void e29_the_worker_to_end_is_the_last_one(void)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *other = NULL;
-    (void)state;
     begin();
     world_ok(pawl_store_open("memory:hands", NULL, &other, &error), &error);
     const pawl_store *const stores[] = {t.it.store, other};
@@ -274,10 +266,9 @@ static void e29_the_worker_to_end_is_the_last_one(void **state)
     end();
 }
 
-static void o29_the_critical_action_is_a_call_in_hand(void **state)
+static void o29_the_critical_action_is_a_call_in_hand(void)
 {
     const pawl_error why = {.code = PAWL_EBUSY, .text = "why"};
-    (void)state;
     begin();
     pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
@@ -291,15 +282,15 @@ static void o29_the_critical_action_is_a_call_in_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_of_heartbeats_needs_them_while_its_handler_may_run),
-        cmocka_unit_test(o29_a_long_call_is_told_once_and_at_its_end),
-        cmocka_unit_test(o29_a_short_call_is_not_told),
-        cmocka_unit_test(o29_a_long_call_that_was_not_watched_is_told_at_its_end),
-        cmocka_unit_test(e29_a_thread_in_a_call_is_given_up_by_its_name),
-        cmocka_unit_test(e29_a_thread_without_a_call_waits_for_its_store),
-        cmocka_unit_test(e29_a_thread_that_finished_is_not_given_up),
-        cmocka_unit_test(e29_the_worker_to_end_is_the_last_one),
-        cmocka_unit_test(o29_the_critical_action_is_a_call_in_hand),
+        TEST(a_worker_of_heartbeats_needs_them_while_its_handler_may_run),
+        TEST(o29_a_long_call_is_told_once_and_at_its_end),
+        TEST(o29_a_short_call_is_not_told),
+        TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end),
+        TEST(e29_a_thread_in_a_call_is_given_up_by_its_name),
+        TEST(e29_a_thread_without_a_call_waits_for_its_store),
+        TEST(e29_a_thread_that_finished_is_not_given_up),
+        TEST(e29_the_worker_to_end_is_the_last_one),
+        TEST(o29_the_critical_action_is_a_call_in_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

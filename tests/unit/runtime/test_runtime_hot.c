@@ -265,13 +265,9 @@ static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
     destroy(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_step_that_gave_way_claims_nothing_for_a_while),
-        ON_ALL_STORES(s9_a_worker_that_gives_way_pauses),
-        ON_ALL_STORES(s9_many_workers_on_one_saga_lose_nothing),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(a_step_that_gave_way_claims_nothing_for_a_while),
+    ON_ALL_STORES(s9_a_worker_that_gives_way_pauses),
+    ON_ALL_STORES(s9_many_workers_on_one_saga_lose_nothing),
+    {.name = NULL},
+};

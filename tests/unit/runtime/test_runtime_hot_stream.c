@@ -291,12 +291,8 @@ static void o4_many_workers_on_one_process_put_nothing_off(const char *url)
     destroy(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off),
-        ON_ALL_STORES(o4_many_workers_on_one_process_put_nothing_off),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off),
+    ON_ALL_STORES(o4_many_workers_on_one_process_put_nothing_off),
+    {.name = NULL},
+};

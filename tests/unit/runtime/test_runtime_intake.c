@@ -418,11 +418,10 @@ static void refuses(const char *transport, const char *part)
     assert_null(endpoint);
 }
 
-static void a_transport_that_nobody_knows_is_refused(void **state)
+static void a_transport_that_nobody_knows_is_refused(void)
 {
     static char long_url[PAWL_URL_SIZE_MAX + 2];
     pawl_error  error = PAWL_ERROR_INIT;
-    (void)state;
     memset(long_url, 'u', sizeof long_url - 1);
     world_ok(pawl_inbound_register(&list, &error), &error);
     refuses("letters", "option transport: it is no URL");
@@ -431,11 +430,10 @@ static void a_transport_that_nobody_knows_is_refused(void **state)
     refuses(long_url, "it has 2001 bytes, the limit is 2000");
 }
 
-static void tables_of_intakes_are_checked(void **state)
+static void tables_of_intakes_are_checked(void)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_inbound_ops other = list;
-    (void)state;
     assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
     assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
     assert_int_equal(pawl_inbound_register(&other, &error), PAWL_EDUPLICATE);
@@ -451,27 +449,23 @@ static void tables_of_intakes_are_checked(void **state)
     assert_int_equal(pawl_inbound_register(NULL, &error), PAWL_ECONFIG);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e27_taken_messages_are_handled_and_settled),
-        ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once),
-        ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store),
-        ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on),
-        ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped),
-        ON_ALL_STORES(copies_in_one_take_are_one),
-        ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
-        ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it),
-        ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named),
-        ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
-        ON_STORES(when_the_store_is_away_nothing_is_taken),
-        ON_STORES(a_program_that_steps_takes_in_by_itself),
-        ON_STORES(who_has_no_transport_receives_nothing),
-        ON_STORES(the_queue_of_the_broker_may_have_another_name),
-        ON_STORES(the_pause_grows_with_jitter),
-        cmocka_unit_test(a_transport_that_nobody_knows_is_refused),
-        cmocka_unit_test(tables_of_intakes_are_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e27_taken_messages_are_handled_and_settled),
+    ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once),
+    ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store),
+    ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on),
+    ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped),
+    ON_ALL_STORES(copies_in_one_take_are_one),
+    ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
+    ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it),
+    ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named),
+    ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
+    ON_STORES(when_the_store_is_away_nothing_is_taken),
+    ON_STORES(a_program_that_steps_takes_in_by_itself),
+    ON_STORES(who_has_no_transport_receives_nothing),
+    ON_STORES(the_queue_of_the_broker_may_have_another_name),
+    ON_STORES(the_pause_grows_with_jitter),
+    TEST(a_transport_that_nobody_knows_is_refused),
+    TEST(tables_of_intakes_are_checked),
+    {.name = NULL},
+};

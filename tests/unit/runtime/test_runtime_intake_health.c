@@ -84,13 +84,9 @@ static void without_a_transport_there_is_no_check(const char *url)
     world_close(&p.it);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_MODULE(health_tells_since_when_nothing_is_read, "memory"),
-        ON_MODULE(metrics_tell_what_was_read, "memory"),
-        ON_MODULE(without_a_transport_there_is_no_check, "memory"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_MODULE(health_tells_since_when_nothing_is_read, "memory"),
+    ON_MODULE(metrics_tell_what_was_read, "memory"),
+    ON_MODULE(without_a_transport_there_is_no_check, "memory"),
+    {.name = NULL},
+};

@@ -134,7 +134,7 @@ static bool has_stamp(const ground *p, const pawl_queue_row *row)
     return row->history.size > 0 && pawl__stamp_read(p->it.arena, row->history, &stamp);
 }
 
-static void e26_what_a_stamp_alone_means(void **state)
+static void e26_what_a_stamp_alone_means(void)
 {
     static const struct {
         pawl__marker_verdict way;
@@ -151,7 +151,6 @@ static void e26_what_a_stamp_alone_means(void **state)
     };
     ground     p;
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
         pawl__marker_verdict way;
@@ -175,13 +174,12 @@ static void e26_what_a_stamp_alone_means(void **state)
     close_ground(&p);
 }
 
-static void e26_what_a_stamp_among_others_means(void **state)
+static void e26_what_a_stamp_among_others_means(void)
 {
     static const pawl__marker_verdict ways[WHOSE_COUNT] = {
         [DEAD_NOW] = PAWL__MARKER_ALONE, [DEAD] = PAWL__MARKER_ALONE, [ENDED] = PAWL__MARKER_ALONE};
     ground     p;
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
         pawl__marker_verdict way;
@@ -202,13 +200,12 @@ static void e26_what_a_stamp_among_others_means(void **state)
     close_ground(&p);
 }
 
-static void e26_a_row_without_a_stamp(void **state)
+static void e26_a_row_without_a_stamp(void)
 {
     ground               p;
     pawl_error           error = PAWL_ERROR_INIT;
     pawl__marker_verdict way;
     pawl__marker_owner   found;
-    (void)state;
     open_ground(&p);
     for (int32_t crashes = 0; crashes < 2; crashes++) {
         pawl_queue_row row = {.crashes = crashes, .history = PAWL_TEXT("")};
@@ -227,13 +224,9 @@ static void e26_a_row_without_a_stamp(void **state)
     close_ground(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e26_what_a_stamp_alone_means),
-        cmocka_unit_test(e26_what_a_stamp_among_others_means),
-        cmocka_unit_test(e26_a_row_without_a_stamp),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(e26_what_a_stamp_alone_means),
+    TEST(e26_what_a_stamp_among_others_means),
+    TEST(e26_a_row_without_a_stamp),
+    {.name = NULL},
+};

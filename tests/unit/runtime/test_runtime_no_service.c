@@ -88,12 +88,9 @@ static void test_run_leaves_the_outbox(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(test_steps_leave_the_outbox),
-        ON_ALL_STORES(test_another_delivers_what_is_left),
-        ON_ALL_STORES(test_run_leaves_the_outbox),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(test_steps_leave_the_outbox),
+    ON_ALL_STORES(test_another_delivers_what_is_left),
+    ON_ALL_STORES(test_run_leaves_the_outbox),
+    {.name = NULL},
+};

@@ -78,18 +78,16 @@ static int runs_until_dead(const pawl_application *application, const pawl_endpo
     return runs;
 }
 
-static void the_table_says_what_holds(void **state)
+static void the_table_says_what_holds(void)
 {
-    (void)state;
     assert_int_equal(runs_until_dead(with(NULL), NULL), 4 * 6);
     assert_int_equal(
         runs_until_dead(with(PAWL_OPTIONS(.immediate_retries = -1, .delayed_retries = 1)), NULL),
         2);
 }
 
-static void who_runs_it_knows_better(void **state)
+static void who_runs_it_knows_better(void)
 {
-    (void)state;
     const pawl_endpoint_options *table = PAWL_OPTIONS(.immediate_retries = 1, .delayed_retries = 9);
     assert_int_equal(runs_until_dead(with(table), PAWL_OPTIONS(.delayed_retries = -1)), 2);
     assert_int_equal(
@@ -104,9 +102,8 @@ static size_t in_outbox(pawl_test *test)
     return rows.count;
 }
 
-static void routes_are_those_of_both(void **state)
+static void routes_are_those_of_both(void)
 {
-    (void)state;
     const pawl_endpoint_options *table =
         PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .is_outbox = true},
                                            {.name = "copy", .is_outbox = true}));
@@ -128,9 +125,8 @@ static void routes_are_those_of_both(void **state)
            "route 'audit' is given twice");
 }
 
-static void the_user_is_that_of_who_runs_it(void **state)
+static void the_user_is_that_of_who_runs_it(void)
 {
-    (void)state;
     char  other[] = "another";
     char *seen[]  = {user, other};
     for (size_t i = 0; i < 2; i++) {
@@ -152,9 +148,8 @@ static void hear_other(void *context, const char *what, const pawl_error *error)
 }
 
 /* With its own context, never with the other's. */
-static void so_is_who_hears_of_critical_errors(void **state)
+static void so_is_who_hears_of_critical_errors(void)
 {
-    (void)state;
     const pawl_endpoint_options *table =
         PAWL_OPTIONS(.critical = hear_one, .critical_context = user);
     pawl_test *test = open_test(with(table), NULL);
@@ -167,9 +162,8 @@ static void so_is_who_hears_of_critical_errors(void **state)
     pawl_test_destroy(test);
 }
 
-static void what_is_not_for_the_table_is_refused(void **state)
+static void what_is_not_for_the_table_is_refused(void)
 {
-    (void)state;
     pawl_clock                  *clock   = pawl_clock_create(1);
     const pawl_observe_options   observe = PAWL_OBSERVE_OPTIONS_INIT;
     const pawl_endpoint_options *bad[]   = {PAWL_OPTIONS(.store = "memory:x"),
@@ -192,9 +186,8 @@ static void what_is_not_for_the_table_is_refused(void **state)
     pawl_clock_destroy(clock);
 }
 
-static void a_number_out_of_range_is_named(void **state)
+static void a_number_out_of_range_is_named(void)
 {
-    (void)state;
     refuse(with(PAWL_OPTIONS(.outbox_batch = 99999)),
            "option outbox_batch in the endpoint's table is 99999, the limits are 1 to ");
     refuse(with(PAWL_OPTIONS(.outbox_retention = -1)),
@@ -207,9 +200,8 @@ static void a_number_out_of_range_is_named(void **state)
 }
 
 /* Three delays of 10 s, each with a tenth of jitter at most: between the first try and the last. */
-static void marks_outlast_every_delay_between_two_tries(void **state)
+static void marks_outlast_every_delay_between_two_tries(void)
 {
-    (void)state;
     pawl_endpoint_options options =
         *PAWL_OPTIONS(.delayed_retries = 3, .retry_delay = PAWL_SECONDS(10),
                       .retry_delay_max = PAWL_SECONDS(10), .outbox_attempts = 4,
@@ -235,9 +227,8 @@ static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items
     return PAWL_OK;
 }
 
-static void a_sink_of_a_shorter_table_is_refused(void **state)
+static void a_sink_of_a_shorter_table_is_refused(void)
 {
-    (void)state;
     static pawl_transport_ops outbound = {.ops_size = sizeof outbound, .deliver = deliver_nothing};
     const pawl_endpoint_options *options =
         PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .outbound = &outbound}));
@@ -249,28 +240,23 @@ static void a_sink_of_a_shorter_table_is_refused(void **state)
 }
 
 /* A program that was built before tables had options has none, whatever stands behind them. */
-static void an_older_table_has_none(void **state)
+static void an_older_table_has_none(void)
 {
-    (void)state;
     with(PAWL_OPTIONS(.outbox_batch = 99999));
     factory.endpoint_size = offsetof(pawl_endpoint_spec, options);
     pawl_test_destroy(open_test(&factory, NULL));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_says_what_holds),
-        cmocka_unit_test(who_runs_it_knows_better),
-        cmocka_unit_test(routes_are_those_of_both),
-        cmocka_unit_test(the_user_is_that_of_who_runs_it),
-        cmocka_unit_test(so_is_who_hears_of_critical_errors),
-        cmocka_unit_test(what_is_not_for_the_table_is_refused),
-        cmocka_unit_test(a_number_out_of_range_is_named),
-        cmocka_unit_test(an_older_table_has_none),
-        cmocka_unit_test(marks_outlast_every_delay_between_two_tries),
-        cmocka_unit_test(a_sink_of_a_shorter_table_is_refused),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(the_table_says_what_holds),
+    TEST(who_runs_it_knows_better),
+    TEST(routes_are_those_of_both),
+    TEST(the_user_is_that_of_who_runs_it),
+    TEST(so_is_who_hears_of_critical_errors),
+    TEST(what_is_not_for_the_table_is_refused),
+    TEST(a_number_out_of_range_is_named),
+    TEST(an_older_table_has_none),
+    TEST(marks_outlast_every_delay_between_two_tries),
+    TEST(a_sink_of_a_shorter_table_is_refused),
+    {.name = NULL},
+};

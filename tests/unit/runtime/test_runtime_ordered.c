@@ -236,18 +236,14 @@ static void e27_a_clock_that_was_set_back_stops_no_worker(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease), /* the lease is the runtime's */
-        ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker),
-        ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs),
-        ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
-        ON_STORE(e34_the_order_outlives_a_process, "postgres"),
-        ON_STORE(e34_the_order_outlives_a_process, "mariadb"),
-        ON_STORE(e34_the_order_outlives_a_process, "mysql"),
-        ON_STORE(e34_the_order_outlives_a_process, "mongodb"),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease), /* the lease is the runtime's */
+    ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker),
+    ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs),
+    ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
+    ON_STORE(e34_the_order_outlives_a_process, "postgres"),
+    ON_STORE(e34_the_order_outlives_a_process, "mariadb"),
+    ON_STORE(e34_the_order_outlives_a_process, "mysql"),
+    ON_STORE(e34_the_order_outlives_a_process, "mongodb"),
+    {.name = NULL},
+};

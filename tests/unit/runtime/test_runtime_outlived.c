@@ -487,23 +487,19 @@ static void the_session_ends_when_a_handler_takes_too_long(const char *url)
     end();
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt),
-        ON_ALL_STORES(the_attempt_counts_although_its_own_commit_is_lost),
-        ON_STORES(a_loss_behind_quick_handlers_counts_nothing),
-        ON_STORES(the_limit_alone_fails_nothing),
-        ON_STORES(a_claim_that_is_gone_counts_as_an_attempt),
-        ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt),
-        ON_STORES(runs_of_one_delivery_add_up),
-        ON_STORE(two_processes_count_it_once, "memory"), /* one process works a file */
-        ON_STORE(two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes, "memory"),
-        ON_STORE(an_ordered_queue_is_kept_for_no_handler_beyond_the_limit, "memory"),
-        ON_STORES(a_timeout_and_a_flush_count_their_attempts),
-        ON_STORE(the_session_ends_when_a_handler_takes_too_long, "postgres"),
-        ON_STORE(the_session_ends_when_a_handler_takes_too_long, "mariadb"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt),
+    ON_ALL_STORES(the_attempt_counts_although_its_own_commit_is_lost),
+    ON_STORES(a_loss_behind_quick_handlers_counts_nothing),
+    ON_STORES(the_limit_alone_fails_nothing),
+    ON_STORES(a_claim_that_is_gone_counts_as_an_attempt),
+    ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt),
+    ON_STORES(runs_of_one_delivery_add_up),
+    ON_STORE(two_processes_count_it_once, "memory"), /* one process works a file */
+    ON_STORE(two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes, "memory"),
+    ON_STORE(an_ordered_queue_is_kept_for_no_handler_beyond_the_limit, "memory"),
+    ON_STORES(a_timeout_and_a_flush_count_their_attempts),
+    ON_STORE(the_session_ends_when_a_handler_takes_too_long, "postgres"),
+    ON_STORE(the_session_ends_when_a_handler_takes_too_long, "mariadb"),
+    {.name = NULL},
+};

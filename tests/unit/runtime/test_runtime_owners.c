@@ -447,10 +447,9 @@ static void begin_table(pawl__owners **owners)
     left.count = right.count = 0;
 }
 
-static void hashes_of_one_place_are_kept_apart(void **state)
+static void hashes_of_one_place_are_kept_apart(void)
 {
     pawl__owners *owners;
-    (void)state;
     begin_table(&owners);
     for (uint64_t i = 0; i < 8; i++)
         assert_true(take_left(owners, 1 + i * PAWL__OWNERS_MAX, 0));
@@ -468,10 +467,9 @@ static void hashes_of_one_place_are_kept_apart(void **state)
     pawl__owners_destroy(owners);
 }
 
-static void a_clock_that_is_set_back_keeps_nothing(void **state)
+static void a_clock_that_is_set_back_keeps_nothing(void)
 {
     pawl__owners *owners;
-    (void)state;
     begin_table(&owners);
     assert_true(take_left(owners, 7, PAWL_HOURS(1)));
     assert_false(take_right(owners, 7, PAWL_HOURS(1)));
@@ -480,10 +478,9 @@ static void a_clock_that_is_set_back_keeps_nothing(void **state)
 }
 
 /* A worker whose time is over does not free what is another's meanwhile. */
-static void a_late_release_frees_nothing_of_others(void **state)
+static void a_late_release_frees_nothing_of_others(void)
 {
     pawl__owners *owners;
-    (void)state;
     begin_table(&owners);
     assert_true(take_left(owners, 7, 0));
     assert_true(take_right(owners, 7, PAWL__OWNER_TIME));
@@ -493,10 +490,9 @@ static void a_late_release_frees_nothing_of_others(void **state)
     pawl__owners_destroy(owners);
 }
 
-static void a_table_that_is_full_holds_no_more(void **state)
+static void a_table_that_is_full_holds_no_more(void)
 {
     pawl__owners *owners;
-    (void)state;
     begin_table(&owners);
     for (uint64_t i = 0; i < 2 * PAWL__OWNERS_MAX; i++)
         assert_true(take_left(owners, i, 0));
@@ -512,25 +508,22 @@ static void a_table_that_is_full_holds_no_more(void **state)
     pawl__owners_destroy(owners);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(s9_another_worker_leaves_it_and_does_the_rest),
-        ON_ALL_STORES(s9_without_other_work_the_claims_are_freed),
-        ON_ALL_STORES(s9_a_saga_that_begins_has_one_worker_too),
-        ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga),
-        ON_ALL_STORES(s9_what_a_finder_finds_is_left_too),
-        ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
-        ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
-        ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
-        ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody),
-        ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done),
-        ON_STORE(s9_own_sql_asks_the_database, "sqlite")
-            SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
-        cmocka_unit_test(hashes_of_one_place_are_kept_apart),
-        cmocka_unit_test(a_clock_that_is_set_back_keeps_nothing),
-        cmocka_unit_test(a_late_release_frees_nothing_of_others),
-        cmocka_unit_test(a_table_that_is_full_holds_no_more)};
-    world_quiet();
-    return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(s9_another_worker_leaves_it_and_does_the_rest),
+    ON_ALL_STORES(s9_without_other_work_the_claims_are_freed),
+    ON_ALL_STORES(s9_a_saga_that_begins_has_one_worker_too),
+    ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga),
+    ON_ALL_STORES(s9_what_a_finder_finds_is_left_too),
+    ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
+    ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
+    ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
+    ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody),
+    ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done),
+    ON_STORE(s9_own_sql_asks_the_database, "sqlite")
+        SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
+    TEST(hashes_of_one_place_are_kept_apart),
+    TEST(a_clock_that_is_set_back_keeps_nothing),
+    TEST(a_late_release_frees_nothing_of_others),
+    TEST(a_table_that_is_full_holds_no_more),
+    {.name = NULL},
+};

@@ -72,13 +72,9 @@ static void an_application_may_say_neither(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STORES(a_worker_is_one_of_its_program),
-        ON_STORES(an_older_application_says_no_version),
-        ON_STORES(an_application_may_say_neither),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_STORES(a_worker_is_one_of_its_program),
+    ON_STORES(an_older_application_says_no_version),
+    ON_STORES(an_application_may_say_neither),
+    {.name = NULL},
+};

@@ -59,9 +59,8 @@ static int runs_until_dead(const pawl_recovery *table, const pawl_recovery *over
     return runs;
 }
 
-static void e37_rows_of_the_program_come_before_the_tables(void **state)
+static void e37_rows_of_the_program_come_before_the_tables(void)
 {
-    (void)state;
     const pawl_recovery *five = PAWL_RECOVERY({.immediate = -1, .delayed = 4});
     const pawl_recovery *two  = PAWL_RECOVERY({.type = "job", .immediate = 1, .delayed = -1});
     assert_int_equal(runs_until_dead(NULL, NULL), 24);
@@ -90,9 +89,8 @@ static void refuse_row(pawl_recovery row, const char *why)
     refuse(rows, NULL, text);
 }
 
-static void e37_a_bad_row_is_refused_by_its_number(void **state)
+static void e37_a_bad_row_is_refused_by_its_number(void)
 {
-    (void)state;
     char long_type[PAWL_NAME_SIZE_MAX + 2] = {0};
     memset(long_type, 'x', PAWL_NAME_SIZE_MAX + 1);
     refuse_row((pawl_recovery){.code = (pawl_code)9999}, "code 9999 is no code of pawl's");
@@ -119,9 +117,8 @@ static void e37_a_bad_row_is_refused_by_its_number(void **state)
                "row 1 takes all that it is for");
 }
 
-static void e37_rows_of_the_program_are_checked_too(void **state)
+static void e37_rows_of_the_program_are_checked_too(void)
 {
-    (void)state;
     pawl_recovery many[PAWL_RECOVERY_ROWS_MAX + 2] = {{.type = NULL}};
     static char   types[PAWL_RECOVERY_ROWS_MAX + 1][16];
     for (int i = 0; i <= PAWL_RECOVERY_ROWS_MAX; i++) {
@@ -136,9 +133,8 @@ static void e37_rows_of_the_program_are_checked_too(void **state)
 }
 
 /* Ten delays of a day, each with a tenth of jitter at most. */
-static void e37_marks_outlast_the_delays_of_each_row(void **state)
+static void e37_marks_outlast_the_delays_of_each_row(void)
 {
-    (void)state;
     refuse(PAWL_RECOVERY(
                {.type = "job", .delayed = 10, .delay = PAWL_DAYS(1), .delay_max = PAWL_DAYS(1)}),
            NULL, "and delayed retries go on for up to 950400 s");
@@ -156,9 +152,8 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
-static void e37_a_type_that_nothing_handles_is_said(void **state)
+static void e37_a_type_that_nothing_handles_is_said(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_test *test  = NULL;
     lines[0]         = '\0';
@@ -173,15 +168,11 @@ static void e37_a_type_that_nothing_handles_is_said(void **state)
     world_quiet();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e37_rows_of_the_program_come_before_the_tables),
-        cmocka_unit_test(e37_a_bad_row_is_refused_by_its_number),
-        cmocka_unit_test(e37_rows_of_the_program_are_checked_too),
-        cmocka_unit_test(e37_marks_outlast_the_delays_of_each_row),
-        cmocka_unit_test(e37_a_type_that_nothing_handles_is_said),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(e37_rows_of_the_program_come_before_the_tables),
+    TEST(e37_a_bad_row_is_refused_by_its_number),
+    TEST(e37_rows_of_the_program_are_checked_too),
+    TEST(e37_marks_outlast_the_delays_of_each_row),
+    TEST(e37_a_type_that_nothing_handles_is_said),
+    {.name = NULL},
+};

@@ -76,11 +76,10 @@ static pawl_code open_memory(pawl_store *store, const char *url, const pawl_stor
     return swept->open(store, "memory:unswept", options, error);
 }
 
-static void o29_ten_failures_in_a_row_are_critical(void **state)
+static void o29_ten_failures_in_a_row_are_critical(void)
 {
-    world      it;
-    pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
+    world       it;
+    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     world_ok(pawl_store_open("memory:unswept", NULL, &store, &error), &error);
     swept   = store->ops;
@@ -160,23 +159,21 @@ static void check_bodies(int64_t retention, int64_t kept, bool is_kept_for_ever)
     world_close(&it);
 }
 
-static void e34_bodies_of_dead_letters_go_after_their_retention(void **state)
+static void e34_bodies_of_dead_letters_go_after_their_retention(void)
 {
-    (void)state;
     check_bodies(0, PAWL_DAYS(30), false);
     check_bodies(PAWL_HOURS(2), PAWL_HOURS(2), false);
     check_bodies(PAWL_NONE, PAWL_DAYS(9000), true);
 }
 
 /* More events than a sweep looks at, and the last one is old: the second sweep comes to it. */
-static void e34_a_sweep_goes_on_where_the_last_one_ended(void **state)
+static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
 {
     enum { COUNT = 2001 };
     static pawl_event_append events[COUNT];
     static char              names[COUNT][40];
     world                    it;
     pawl_error               error = PAWL_ERROR_INIT;
-    (void)state;
     world_open(&it, "memory:pages", &application, "source",
                &(pawl_endpoint_options){.routes = routes});
     pawl_time now = pawl_clock_now(it.machine);
@@ -214,9 +211,8 @@ static void refused(pawl_endpoint_options options, const char *text)
         fail_msg("'%s' does not say '%s'", error.text, text);
 }
 
-static void o28_options_out_of_bounds_are_refused(void **state)
+static void o28_options_out_of_bounds_are_refused(void)
 {
-    (void)state;
     refused((pawl_endpoint_options){.outbox_retention = -1}, "option outbox_retention is -1");
     refused((pawl_endpoint_options){.inbox_retention = -1}, "option inbox_retention is -1");
     refused((pawl_endpoint_options){.outbox_idle = -1}, "option outbox_idle is -1");
@@ -226,11 +222,10 @@ static void o28_options_out_of_bounds_are_refused(void **state)
     refused((pawl_endpoint_options){.outbox_batch = 1000000}, "option outbox_batch is 1000000");
 }
 
-static void bad_routes_are_refused(void **state)
+static void bad_routes_are_refused(void)
 {
     static const pawl_transport_ops deaf = {.ops_size = sizeof deaf};
     static const pawl_transport_ops old  = {.ops_size = 8, .deliver = hear};
-    (void)state;
     pawl_route both[] = {{.name = "x", .url = "memory:x", .outbound = &ear}, {.name = NULL}};
     refused((pawl_endpoint_options){.routes = both}, "route 'x' leads more than one way");
     both[0] = (pawl_route){.name = "x", .url = "memory:x", .is_outbox = true};
@@ -250,31 +245,26 @@ typedef struct old_route {
     const char *name, *url, *queue, *system_prefix;
 } old_route;
 
-static void rows_of_an_older_header_are_read(void **state)
+static void rows_of_an_older_header_are_read(void)
 {
     static const old_route old[] = {
         {.name = "x"}, {.name = "y", .url = "memory:y"}, {.name = NULL}};
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
-    (void)state;
-    options.options_size = offsetof(pawl_endpoint_options, route_size);
-    options.store        = "memory:older";
-    options.routes       = (const pawl_route *)(const void *)old;
+    options.options_size           = offsetof(pawl_endpoint_options, route_size);
+    options.store                  = "memory:older";
+    options.routes                 = (const pawl_route *)(const void *)old;
     world_ok(pawl_endpoint_create(&application, "source", &options, &endpoint, &error), &error);
     pawl_endpoint_destroy(endpoint);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o29_ten_failures_in_a_row_are_critical),
-        cmocka_unit_test(e34_bodies_of_dead_letters_go_after_their_retention),
-        cmocka_unit_test(e34_a_sweep_goes_on_where_the_last_one_ended),
-        cmocka_unit_test(o28_options_out_of_bounds_are_refused),
-        cmocka_unit_test(bad_routes_are_refused),
-        cmocka_unit_test(rows_of_an_older_header_are_read),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o29_ten_failures_in_a_row_are_critical),
+    TEST(e34_bodies_of_dead_letters_go_after_their_retention),
+    TEST(e34_a_sweep_goes_on_where_the_last_one_ended),
+    TEST(o28_options_out_of_bounds_are_refused),
+    TEST(bad_routes_are_refused),
+    TEST(rows_of_an_older_header_are_read),
+    {.name = NULL},
+};

@@ -250,18 +250,14 @@ static void enlist_needs_a_store_with_transactions(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(all_or_none),
-        ON_ALL_STORES(a_message_id_is_stored_once),
-        ON_ALL_STORES(bad_input_is_refused_at_the_call),
-        ON_ALL_STORES(start_finds_the_queue),
-        ON_ALL_STORES(publish_reaches_subscribers_of_base_types),
-        /* Only a store in memory has no transactions of a caller. */
-        ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
-        ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(all_or_none),
+    ON_ALL_STORES(a_message_id_is_stored_once),
+    ON_ALL_STORES(bad_input_is_refused_at_the_call),
+    ON_ALL_STORES(start_finds_the_queue),
+    ON_ALL_STORES(publish_reaches_subscribers_of_base_types),
+    /* Only a store in memory has no transactions of a caller. */
+    ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
+    ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller),
+    {.name = NULL},
+};

@@ -156,15 +156,11 @@ static void e24_a_flush_has_failed(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        /* The store is asked for the commit alone, and answers as it is told. */
-        ON_STORES(e26_a_message_alone_runs_again_at_once),
-        ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch),
-        ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch),
-        ON_STORES(e24_a_flush_has_failed),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    /* The store is asked for the commit alone, and answers as it is told. */
+    ON_STORES(e26_a_message_alone_runs_again_at_once),
+    ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch),
+    ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch),
+    ON_STORES(e24_a_flush_has_failed),
+    {.name = NULL},
+};

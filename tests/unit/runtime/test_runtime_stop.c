@@ -581,20 +581,16 @@ static void e29_a_step_that_took_long_is_said(const char *url)
     close_ground(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return),
-        ON_ALL_STORES(e29_what_was_given_up_writes_nothing),
-        ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up),
-        ON_ALL_STORES(e29_what_does_not_return_is_named),
-        ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, "postgres"),
-        ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, "sqlite"),
-        ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return),
-        ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called),
-        ON_ALL_STORES(e29_what_takes_long_is_said_once),
-        ON_STORES(e29_a_step_that_took_long_is_said),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return),
+    ON_ALL_STORES(e29_what_was_given_up_writes_nothing),
+    ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up),
+    ON_ALL_STORES(e29_what_does_not_return_is_named),
+    ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, "postgres"),
+    ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, "sqlite"),
+    ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return),
+    ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called),
+    ON_ALL_STORES(e29_what_takes_long_is_said_once),
+    ON_STORES(e29_a_step_that_took_long_is_said),
+    {.name = NULL},
+};

@@ -489,20 +489,16 @@ static void a_row_of_the_outbox_wakes_the_service(const char *url)
     scenario_forget(target);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(all_messages_are_handled_once),
-        ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one),
-        ON_STORE(e5_claims_go_ahead_of_the_machines_clock_alone, "memory"),
-        ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds),
-        ON_ALL_STORES(a_message_wakes_a_sleeping_worker),
-        ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker),
-        ON_ALL_STORES(e29_stop_is_graceful_and_prompt),
-        ON_ALL_STORES(two_endpoints_in_one_process),
-        ON_ALL_STORES(the_service_delivers_to_another_store),
-        ON_STORES(a_row_of_the_outbox_wakes_the_service),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(all_messages_are_handled_once),
+    ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one),
+    ON_STORE(e5_claims_go_ahead_of_the_machines_clock_alone, "memory"),
+    ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds),
+    ON_ALL_STORES(a_message_wakes_a_sleeping_worker),
+    ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker),
+    ON_ALL_STORES(e29_stop_is_graceful_and_prompt),
+    ON_ALL_STORES(two_endpoints_in_one_process),
+    ON_ALL_STORES(the_service_delivers_to_another_store),
+    ON_STORES(a_row_of_the_outbox_wakes_the_service),
+    {.name = NULL},
+};

@@ -139,10 +139,9 @@ static pawl_store *keep_store(void)
 
 /* ---- Tests -------------------------------------------------------------------- */
 
-static void a_server_that_comes_back_was_waited_for(void **state)
+static void a_server_that_comes_back_was_waited_for(void)
 {
     static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EDENIED};
-    (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         runner it;
         use_driver(codes[i]);
@@ -160,12 +159,11 @@ static void a_server_that_comes_back_was_waited_for(void **state)
 }
 
 /* Without retries a single attempt that were counted would be a letter, and open the breaker. */
-static void e26_a_store_that_goes_away_costs_no_attempt(void **state)
+static void e26_a_store_that_goes_away_costs_no_attempt(void)
 {
     runner     it;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     use_driver(PAWL_EUNREACHABLE);
     pawl_store *store = keep_store();
     pawl_arena *arena = pawl_arena_create(0);
@@ -192,11 +190,10 @@ static void e26_a_store_that_goes_away_costs_no_attempt(void **state)
 }
 
 /* A login that was locked, say: for hours, in a few lines. */
-static void trouble_is_said_once_a_minute(void **state)
+static void trouble_is_said_once_a_minute(void)
 {
     runner      it;
     pawl_clock *machine = pawl_clock_create(WORLD_START);
-    (void)state;
     use_driver(PAWL_EDENIED);
     pawl_store *store = keep_store();
     runner_open(&it, &application, NULL, "trouble:store",
@@ -227,12 +224,11 @@ static void trouble_is_said_once_a_minute(void **state)
 }
 
 /* All workers meet it, in several ways: one line, and one when the last of them is back. */
-static void an_outage_is_one_of_the_endpoint(void **state)
+static void an_outage_is_one_of_the_endpoint(void)
 {
     enum { WORKERS = 3 };
     runner      it;
     pawl_clock *machine = pawl_clock_create(WORLD_START);
-    (void)state;
     use_driver(PAWL_ELOST);
     pawl_store *store = keep_store();
     runner_open(
@@ -265,10 +261,9 @@ static void an_outage_is_one_of_the_endpoint(void **state)
     pawl_clock_destroy(machine);
 }
 
-static void who_was_never_let_in_is_not_waited_for(void **state)
+static void who_was_never_let_in_is_not_waited_for(void)
 {
     runner it;
-    (void)state;
     use_driver(PAWL_EDENIED);
     pawl_store *store = keep_store();
     atomic_store(&away_count, 1000);
@@ -280,10 +275,9 @@ static void who_was_never_let_in_is_not_waited_for(void **state)
     pawl_store_close(store);
 }
 
-static void a_server_never_reached_is_not_waited_for(void **state)
+static void a_server_never_reached_is_not_waited_for(void)
 {
     runner it;
-    (void)state;
     use_driver(PAWL_EUNREACHABLE);
     pawl_store *store = keep_store();
     atomic_store(&away_count, 1000);
@@ -296,10 +290,9 @@ static void a_server_never_reached_is_not_waited_for(void **state)
     pawl_store_close(store);
 }
 
-static void what_does_not_pass_ends_it(void **state)
+static void what_does_not_pass_ends_it(void)
 {
     runner it;
-    (void)state;
     use_driver(PAWL_EPERSIST);
     pawl_store *store = keep_store();
     start(&it);
@@ -315,11 +308,10 @@ static void what_does_not_pass_ends_it(void **state)
 }
 
 /* As often as it takes, once it was there; the pauses grow up to five seconds. */
-static void patience_has_no_end(void **state)
+static void patience_has_no_end(void)
 {
     static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN, PAWL_EDENIED};
     pawl_random            random;
-    (void)state;
     pawl_random_seed(&random, 1);
     for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
         for (int retries = 0; retries < 50; retries++)
@@ -356,10 +348,9 @@ static pawl_code create(pawl_endpoint_options options, pawl_error *error)
     return code;
 }
 
-static void marks_outlive_the_last_retry(void **state)
+static void marks_outlive_the_last_retry(void)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    (void)state;
     /* 10 + 20 + 40 s, each with the most jitter. */
     pawl_endpoint_options delayed = {
         .delayed_retries = 3, .outbox_attempts = 1, .inbox_retention = PAWL_SECONDS(77)};
@@ -390,19 +381,15 @@ static void marks_outlive_the_last_retry(void **state)
     world_ok(create(none, &error), &error);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_comes_back_was_waited_for),
-        cmocka_unit_test(e26_a_store_that_goes_away_costs_no_attempt),
-        cmocka_unit_test(trouble_is_said_once_a_minute),
-        cmocka_unit_test(an_outage_is_one_of_the_endpoint),
-        cmocka_unit_test(who_was_never_let_in_is_not_waited_for),
-        cmocka_unit_test(a_server_never_reached_is_not_waited_for),
-        cmocka_unit_test(what_does_not_pass_ends_it),
-        cmocka_unit_test(patience_has_no_end),
-        cmocka_unit_test(marks_outlive_the_last_retry),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_server_that_comes_back_was_waited_for),
+    TEST(e26_a_store_that_goes_away_costs_no_attempt),
+    TEST(trouble_is_said_once_a_minute),
+    TEST(an_outage_is_one_of_the_endpoint),
+    TEST(who_was_never_let_in_is_not_waited_for),
+    TEST(a_server_never_reached_is_not_waited_for),
+    TEST(what_does_not_pass_ends_it),
+    TEST(patience_has_no_end),
+    TEST(marks_outlive_the_last_retry),
+    {.name = NULL},
+};

@@ -300,19 +300,15 @@ static void wrong_words_change_nothing(const char *url)
     world_close(&it);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(what_is_added_is_listed),
-        ON_ALL_STORES(what_is_added_is_sent),
-        ON_ALL_STORES(a_second_of_the_name_is_refused),
-        ON_ALL_STORES(each_mistake_is_named),
-        ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed),
-        ON_ALL_STORES(run_sends_one_and_leaves_the_plan),
-        ON_ALL_STORES(what_is_removed_is_gone),
-        ON_ALL_STORES(one_of_a_table_is_not_removed),
-        ON_ALL_STORES(wrong_words_change_nothing),
-    };
-    world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(what_is_added_is_listed),
+    ON_ALL_STORES(what_is_added_is_sent),
+    ON_ALL_STORES(a_second_of_the_name_is_refused),
+    ON_ALL_STORES(each_mistake_is_named),
+    ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed),
+    ON_ALL_STORES(run_sends_one_and_leaves_the_plan),
+    ON_ALL_STORES(what_is_removed_is_gone),
+    ON_ALL_STORES(one_of_a_table_is_not_removed),
+    ON_ALL_STORES(wrong_words_change_nothing),
+    {.name = NULL},
+};

@@ -4,17 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/test.h"
+#include "support/tests.h"
 
 /* ---- Two endpoints that reject what is negative, until they are patient ----------- */
 
@@ -69,9 +64,8 @@ static size_t letters_of(pawl_test *test, const char *endpoint)
 
 /* ---- Tests ------------------------------------------------------------------------ */
 
-static void e34_a_retried_letter_is_handled_under_its_own_id(void **state)
+static void e34_a_retried_letter_is_handled_under_its_own_id(void)
 {
-    (void)state;
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
     assert_int_equal(letters_of(test, "shop"), 1);
@@ -85,9 +79,8 @@ static void e34_a_retried_letter_is_handled_under_its_own_id(void **state)
     pawl_test_destroy(test);
 }
 
-static void e34_an_edited_letter_is_handled_with_its_new_body(void **state)
+static void e34_an_edited_letter_is_handled_with_its_new_body(void)
 {
-    (void)state;
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
     assert_int_equal(pawl_test_dead_edit(test, "shop", "b-1", "{\"cents\":", NULL), PAWL_OK);
@@ -98,9 +91,8 @@ static void e34_an_edited_letter_is_handled_with_its_new_body(void **state)
     pawl_test_destroy(test);
 }
 
-static void e34_a_discarded_letter_is_not_handled(void **state)
+static void e34_a_discarded_letter_is_not_handled(void)
 {
-    (void)state;
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
     is_patient = true;
@@ -111,9 +103,8 @@ static void e34_a_discarded_letter_is_not_handled(void **state)
     pawl_test_destroy(test);
 }
 
-static void the_endpoint_is_named_when_two_gave_a_message_up(void **state)
+static void the_endpoint_is_named_when_two_gave_a_message_up(void)
 {
-    (void)state;
     pawl_test *test  = open_bills();
     pawl_error error = PAWL_ERROR_INIT;
     deliver(test, "shop", "b-1", -5);
@@ -140,10 +131,10 @@ static void say_nothing(pawl_log_level level, const char *text, void *context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e34_a_retried_letter_is_handled_under_its_own_id),
-        cmocka_unit_test(e34_an_edited_letter_is_handled_with_its_new_body),
-        cmocka_unit_test(e34_a_discarded_letter_is_not_handled),
-        cmocka_unit_test(the_endpoint_is_named_when_two_gave_a_message_up),
+        TEST(e34_a_retried_letter_is_handled_under_its_own_id),
+        TEST(e34_an_edited_letter_is_handled_with_its_new_body),
+        TEST(e34_a_discarded_letter_is_not_handled),
+        TEST(the_endpoint_is_named_when_two_gave_a_message_up),
     };
     pawl_log_set(say_nothing, PAWL_LOG_ERROR, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

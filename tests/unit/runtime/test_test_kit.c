@@ -3,17 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/test.h"
+#include "support/tests.h"
 
 /* ---- Two endpoints that play ------------------------------------------------ */
 
@@ -197,9 +192,8 @@ static void serve(pawl_test *test, int64_t game)
 
 /* One long advance stops at every time at which something is due, in whichever
  * endpoint: 5 minutes, then 1 more, and so on. */
-static void one_advance_keeps_the_order_across_endpoints(void **state)
+static void one_advance_keeps_the_order_across_endpoints(void)
 {
-    (void)state;
     pawl_test *test = open_games();
     size_t     count;
     game_over  over;
@@ -216,9 +210,8 @@ static void one_advance_keeps_the_order_across_endpoints(void **state)
     pawl_test_destroy(test);
 }
 
-static void a_state_is_read_into_its_struct(void **state)
+static void a_state_is_read_into_its_struct(void)
 {
-    (void)state;
     pawl_test *test    = open_games();
     int64_t    version = 0, count = 0;
     game_state game;
@@ -278,9 +271,8 @@ static void what_is_not_there_is_a_code(void **state)
     pawl_test_destroy(test);
 }
 
-static void a_message_of_another_type_is_refused(void **state)
+static void a_message_of_another_type_is_refused(void)
 {
-    (void)state;
     pawl_test        *test  = open_games();
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_rows   rows;
@@ -297,9 +289,8 @@ static void a_message_of_another_type_is_refused(void **state)
     pawl_test_destroy(test);
 }
 
-static void a_queue_must_be_named_when_there_are_two(void **state)
+static void a_queue_must_be_named_when_there_are_two(void)
 {
-    (void)state;
     pawl_test *test  = open_games();
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), &error),
@@ -308,9 +299,8 @@ static void a_queue_must_be_named_when_there_are_two(void **state)
     pawl_test_destroy(test);
 }
 
-static void a_body_of_any_kind_can_be_delivered(void **state)
+static void a_body_of_any_kind_can_be_delivered(void)
 {
-    (void)state;
     pawl_test     *test = open_games();
     pawl_dead_rows dead;
     assert_int_equal(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"}", NULL),
@@ -326,9 +316,8 @@ static void a_body_of_any_kind_can_be_delivered(void **state)
     pawl_test_destroy(test);
 }
 
-static void an_id_delivered_twice_is_handled_once(void **state)
+static void an_id_delivered_twice_is_handled_once(void)
 {
-    (void)state;
     pawl_test        *test = open_games();
     pawl_send_options as   = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
     for (int i = 0; i < 2; i++)
@@ -339,18 +328,16 @@ static void an_id_delivered_twice_is_handled_once(void **state)
     pawl_test_destroy(test);
 }
 
-static void an_event_from_outside_reaches_its_subscribers(void **state)
+static void an_event_from_outside_reaches_its_subscribers(void)
 {
-    (void)state;
     pawl_test *test = open_games();
     assert_int_equal(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), NULL), PAWL_OK);
     assert_string_equal(seen.text, "over3@0 ");
     pawl_test_destroy(test);
 }
 
-static void an_endless_application_is_stopped(void **state)
+static void an_endless_application_is_stopped(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_test *test;
     assert_int_equal(pawl_test_create(&echoes, NULL, &test, &error), PAWL_OK);
@@ -360,9 +347,8 @@ static void an_endless_application_is_stopped(void **state)
     pawl_test_destroy(test);
 }
 
-static void clocks_do_not_go_back(void **state)
+static void clocks_do_not_go_back(void)
 {
-    (void)state;
     pawl_test *test  = open_games();
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_test_advance(test, -1, &error), PAWL_EINVAL);
@@ -374,9 +360,8 @@ static void clocks_do_not_go_back(void **state)
 }
 
 /* Two at once share nothing. */
-static void two_tests_do_not_meet(void **state)
+static void two_tests_do_not_meet(void)
 {
-    (void)state;
     pawl_test *one   = open_games();
     pawl_test *two   = open_games();
     int64_t    count = 9;
@@ -388,9 +373,8 @@ static void two_tests_do_not_meet(void **state)
     pawl_test_destroy(NULL);
 }
 
-static void a_refused_application_is_a_code(void **state)
+static void a_refused_application_is_a_code(void)
 {
-    (void)state;
     static const pawl_application broken = {.name = "broken"};
     pawl_test                    *test;
     pawl_error                    error = PAWL_ERROR_INIT;
@@ -462,9 +446,8 @@ static size_t timeouts_of(pawl_test *test, pawl_timeout_rows *timeouts)
     return timeouts->count;
 }
 
-static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void **state)
+static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void)
 {
-    (void)state;
     pawl_test        *test  = open_shop();
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_timeout_rows timeouts;
@@ -493,9 +476,8 @@ static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void **s
     pawl_test_destroy(test);
 }
 
-static void an_endpoint_tells_the_state_of_a_process(void **state)
+static void an_endpoint_tells_the_state_of_a_process(void)
 {
-    (void)state;
     pawl_test     *test     = open_shop();
     pawl_endpoint *endpoint = pawl_test_endpoint(test, NULL);
     pawl_arena    *arena    = pawl_arena_create(0);
@@ -519,9 +501,8 @@ static void an_endpoint_tells_the_state_of_a_process(void **state)
     pawl_test_destroy(test);
 }
 
-static void a_look_at_the_wrong_kind_is_a_code(void **state)
+static void a_look_at_the_wrong_kind_is_a_code(void)
 {
-    (void)state;
     pawl_test        *test = open_shop();
     basket            has;
     was_put           event;
@@ -560,25 +541,22 @@ static void a_look_at_the_wrong_kind_is_a_code(void **state)
     pawl_test_destroy(test);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_advance_keeps_the_order_across_endpoints),
-        cmocka_unit_test(a_state_is_read_into_its_struct),
-        cmocka_unit_test(what_is_not_there_is_a_code),
-        cmocka_unit_test(a_message_of_another_type_is_refused),
-        cmocka_unit_test(a_queue_must_be_named_when_there_are_two),
-        cmocka_unit_test(a_body_of_any_kind_can_be_delivered),
-        cmocka_unit_test(an_id_delivered_twice_is_handled_once),
-        cmocka_unit_test(an_event_from_outside_reaches_its_subscribers),
-        cmocka_unit_test(an_endless_application_is_stopped),
-        cmocka_unit_test(clocks_do_not_go_back),
-        cmocka_unit_test(two_tests_do_not_meet),
-        cmocka_unit_test(a_refused_application_is_a_code),
-        cmocka_unit_test(the_state_of_a_process_is_what_its_events_say),
-        cmocka_unit_test(a_timeout_is_moved_released_and_cancelled_as_by_an_operator),
-        cmocka_unit_test(an_endpoint_tells_the_state_of_a_process),
-        cmocka_unit_test(a_look_at_the_wrong_kind_is_a_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(one_advance_keeps_the_order_across_endpoints),
+    TEST(a_state_is_read_into_its_struct),
+    cmocka_unit_test(what_is_not_there_is_a_code),
+    TEST(a_message_of_another_type_is_refused),
+    TEST(a_queue_must_be_named_when_there_are_two),
+    TEST(a_body_of_any_kind_can_be_delivered),
+    TEST(an_id_delivered_twice_is_handled_once),
+    TEST(an_event_from_outside_reaches_its_subscribers),
+    TEST(an_endless_application_is_stopped),
+    TEST(clocks_do_not_go_back),
+    TEST(two_tests_do_not_meet),
+    TEST(a_refused_application_is_a_code),
+    cmocka_unit_test(the_state_of_a_process_is_what_its_events_say),
+    TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator),
+    TEST(an_endpoint_tells_the_state_of_a_process),
+    TEST(a_look_at_the_wrong_kind_is_a_code),
+    {.name = NULL},
+};

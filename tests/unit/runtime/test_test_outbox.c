@@ -3,18 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/test.h"
 #include "pawl/transport.h"
+#include "support/tests.h"
 
 #define JOB_STATE(F) F(INT64, job)
 PAWL_RECORD(job_state, JOB_STATE);
@@ -107,9 +102,8 @@ static void expect_outbox(pawl_outbox_state state, size_t count)
     assert_int_equal(rows.count, count);
 }
 
-static void each_retry_of_a_delivery_runs_at_its_time(void **state)
+static void each_retry_of_a_delivery_runs_at_its_time(void)
 {
-    (void)state;
     open_desk(2, 0);
     begin_job(1);
     assert_string_equal(seen, "note1@0 ");
@@ -120,9 +114,8 @@ static void each_retry_of_a_delivery_runs_at_its_time(void **state)
 }
 
 /* The row's last attempt is on the way, too; then nothing waits and nothing stops the clocks. */
-static void a_delivery_dies_on_the_way(void **state)
+static void a_delivery_dies_on_the_way(void)
 {
-    (void)state;
     open_desk(9, 3);
     begin_job(1);
     assert_int_equal(pawl_test_advance(test, PAWL_SECONDS(10), NULL), PAWL_OK);
@@ -132,9 +125,8 @@ static void a_delivery_dies_on_the_way(void **state)
 }
 
 /* A second row waits until later than the first one, and its delivery comes between. */
-static void of_two_rows_the_earlier_one_stops_the_clocks(void **state)
+static void of_two_rows_the_earlier_one_stops_the_clocks(void)
 {
-    (void)state;
     open_desk(4, 0);
     begin_job(1);
     assert_int_equal(pawl_test_advance(test, PAWL_SECONDS(1), NULL), PAWL_OK);
@@ -146,9 +138,8 @@ static void of_two_rows_the_earlier_one_stops_the_clocks(void **state)
 }
 
 /* An endpoint of its own that is stepped says the same time. */
-static void a_step_says_when_a_delivery_is_tried_again(void **state)
+static void a_step_says_when_a_delivery_is_tried_again(void)
 {
-    (void)state;
     pawl_step step = PAWL_STEP_INIT;
     open_desk(1, 0);
     begin_job(1);
@@ -160,13 +151,10 @@ static void a_step_says_when_a_delivery_is_tried_again(void **state)
     pawl_test_destroy(test);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_retry_of_a_delivery_runs_at_its_time),
-        cmocka_unit_test(a_delivery_dies_on_the_way),
-        cmocka_unit_test(of_two_rows_the_earlier_one_stops_the_clocks),
-        cmocka_unit_test(a_step_says_when_a_delivery_is_tried_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(each_retry_of_a_delivery_runs_at_its_time),
+    TEST(a_delivery_dies_on_the_way),
+    TEST(of_two_rows_the_earlier_one_stops_the_clocks),
+    TEST(a_step_says_when_a_delivery_is_tried_again),
+    {.name = NULL},
+};

@@ -4,18 +4,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/process.h"
 #include "pawl/upgrade.h"
+#include "support/tests.h"
 
 /* ---- The two programs ------------------------------------------------------ */
 
@@ -215,10 +210,9 @@ static void compare(const pawl_application *from, const pawl_application *to, fi
 
 /* ---- Declarations ---------------------------------------------------------- */
 
-static void another_default_is_found(void **state)
+static void another_default_is_found(void)
 {
     findings all = {.count = 0};
-    (void)state;
     compare(&old_program, &new_program, &all);
     has(&all,
         "misread message stage :", "where it was new, and they read as paid: keep the default");
@@ -246,10 +240,9 @@ static void another_default_is_found(void **state)
     has_no_more(&all);
 }
 
-static void a_way_back_is_found_too(void **state)
+static void a_way_back_is_found_too(void)
 {
     findings all = {.count = 0};
-    (void)state;
     compare(&new_program, &old_program, &all);
     has(&all, "misread message stage :", "where it was paid, and they read as new");
     has(&all, "misread message count :", "where it was unset, and they read as 0");
@@ -257,20 +250,18 @@ static void a_way_back_is_found_too(void **state)
     has(&all, "misread message address :", "where it was unset, and they read as {}");
 }
 
-static void another_version_is_the_upcasters(void **state)
+static void another_version_is_the_upcasters(void)
 {
     findings all = {.count = 0};
-    (void)state;
     compare(&old_program, &without_upcaster, &all);
     has(&all, "no-upcast message  :", "version 1 becomes 2");
     compare(&old_program, &with_upcaster, &all);
     has_no_more(&all);
 }
 
-static void the_same_program_misreads_nothing(void **state)
+static void the_same_program_misreads_nothing(void)
 {
     findings all = {.count = 0};
-    (void)state;
     compare(&old_program, &old_program, &all);
     compare(&new_program, &new_program, &all);
     has_no_more(&all);
@@ -319,10 +310,9 @@ static void look_at_stream(pawl_scan_kind kind, const char *stream, const char *
         all);
 }
 
-static void a_row_without_the_member_is_found(void **state)
+static void a_row_without_the_member_is_found(void)
 {
     findings all = {.count = 0};
-    (void)state;
     look_at_message(&old_program, &new_program, "",
                     "{\"must\":\"new\",\"due\":null,\"parts\":[{}]}", &all);
     has(&all,
@@ -339,10 +329,9 @@ static void a_row_without_the_member_is_found(void **state)
     has_no_more(&all);
 }
 
-static void a_row_with_the_member_is_not(void **state)
+static void a_row_with_the_member_is_not(void)
 {
     findings all = {.count = 0};
-    (void)state;
     look_at_message(
         &old_program, &new_program, "",
         "{\"must\":\"new\",\"stage\":\"new\",\"word\":\"new\",\"unset\":\"unset\",\"empty\":\"empty\","
@@ -356,20 +345,18 @@ static void a_row_with_the_member_is_not(void **state)
     has_no_more(&all);
 }
 
-static void a_row_of_another_version_is_not(void **state)
+static void a_row_of_another_version_is_not(void)
 {
     findings all = {.count = 0};
-    (void)state;
     look_at_message(&old_program, &with_upcaster, "", "{\"must\":\"new\"}", &all);
     look_at_message(&old_program, &with_upcaster, "{\"pawl.version\":\"2\"}", "{\"must\":\"new\"}",
                     &all);
     has_no_more(&all);
 }
 
-static void events_and_snapshots_are_found(void **state)
+static void events_and_snapshots_are_found(void)
 {
     findings all = {.count = 0};
-    (void)state;
     look_at_stream(PAWL_SCAN_EVENTS, "Ledger/a-1", "part", "{}", &all);
     has(&all, "misread event stage Ledger/a-1, number 1:", "which meant new and means paid");
     look_at_stream(PAWL_SCAN_STREAM_SNAPSHOTS, "Ledger/a-1", "", "{}", &all);
@@ -379,17 +366,14 @@ static void events_and_snapshots_are_found(void **state)
     has(&all, "misread event stage Visit/v-1, number 1:", "which meant new and means paid");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_default_is_found),
-        cmocka_unit_test(a_way_back_is_found_too),
-        cmocka_unit_test(another_version_is_the_upcasters),
-        cmocka_unit_test(the_same_program_misreads_nothing),
-        cmocka_unit_test(a_row_without_the_member_is_found),
-        cmocka_unit_test(a_row_with_the_member_is_not),
-        cmocka_unit_test(a_row_of_another_version_is_not),
-        cmocka_unit_test(events_and_snapshots_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(another_default_is_found),
+    TEST(a_way_back_is_found_too),
+    TEST(another_version_is_the_upcasters),
+    TEST(the_same_program_misreads_nothing),
+    TEST(a_row_without_the_member_is_found),
+    TEST(a_row_with_the_member_is_not),
+    TEST(a_row_of_another_version_is_not),
+    TEST(events_and_snapshots_are_found),
+    {.name = NULL},
+};

@@ -163,9 +163,8 @@ static void expect(size_t i, pawl_store *store, pawl_code code, const char *part
         fail_msg("%s: %s: %s", calls[i].name, pawl_code_name(actual), error.text);
 }
 
-static void a_call_asks_its_entry(void **state)
+static void a_call_asks_its_entry(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     for (size_t i = 0; i < COUNT(calls); i++) {
         called.calls = called.ready_calls = 0;
@@ -178,9 +177,8 @@ static void a_call_asks_its_entry(void **state)
 }
 
 /* Values that the entry wrote before it failed are not shown: each call looks. */
-static void a_call_that_fails_answers_nothing(void **state)
+static void a_call_that_fails_answers_nothing(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EBUSY;
     for (size_t i = 0; i < COUNT(calls); i++)
@@ -189,9 +187,8 @@ static void a_call_that_fails_answers_nothing(void **state)
     pawl_store_close(store);
 }
 
-static void an_absent_entry_is_named(void **state)
+static void an_absent_entry_is_named(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     for (size_t i = 0; i < COUNT(calls); i++) {
         char text[80];
@@ -206,9 +203,8 @@ static void an_absent_entry_is_named(void **state)
     pawl_store_close(store);
 }
 
-static void without_a_connection_no_entry_is_asked(void **state)
+static void without_a_connection_no_entry_is_asked(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     called.ready_code = PAWL_EUNREACHABLE;
     for (size_t i = 0; i < COUNT(calls); i++)
@@ -224,9 +220,8 @@ static void without_a_connection_no_entry_is_asked(void **state)
 }
 
 /* handler_transaction_end, which a driver's commit does by itself, is asked wherever that one is not. */
-static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void **state)
+static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void)
 {
-    (void)state;
     pawl_store     *store   = called_open("called:");
     pawl_queue_send nowhere = {.due = NOW};
     pawl_changes    wrong   = {
@@ -266,9 +261,8 @@ static int try_in_child(pawl_store *store)
                : 0;
 }
 
-static void a_child_may_not_call(void **state)
+static void a_child_may_not_call(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     pid_t       child = fork();
     if (child == 0)
@@ -281,9 +275,8 @@ static void a_child_may_not_call(void **state)
     pawl_store_close(store);
 }
 
-static void a_handle_for_the_schema_may_not_call(void **state)
+static void a_handle_for_the_schema_may_not_call(void)
 {
-    (void)state;
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_changes       changes = {0};
@@ -306,9 +299,8 @@ static void expect_invalid(pawl_code code, const pawl_error *error, const char *
     assert_int_equal(called.calls, 0);
 }
 
-static void a_lease_has_a_length_and_an_owner(void **state)
+static void a_lease_has_a_length_and_an_owner(void)
 {
-    (void)state;
     pawl_store             *store  = called_open("called:");
     pawl_error              error  = PAWL_ERROR_INIT;
     pawl_timeout_claim      claim  = {.owner = us, .lease = 0, .now = NOW};
@@ -351,9 +343,8 @@ static pawl_code load_by(pawl_store *store, const pawl_saga_table *from, int key
                                 NULL, rows, error);
 }
 
-static void a_saga_is_asked_for_by_what_it_has(void **state)
+static void a_saga_is_asked_for_by_what_it_has(void)
 {
-    (void)state;
     pawl_store     *store  = called_open("called:");
     pawl_error      error  = PAWL_ERROR_INIT;
     pawl_saga_table mapped = table;
@@ -388,9 +379,8 @@ static void a_state_of_the_outbox_is_one_of_its_own(void **state)
     pawl_store_close(store);
 }
 
-static void a_walk_is_over_a_kind_of_rows(void **state)
+static void a_walk_is_over_a_kind_of_rows(void)
 {
-    (void)state;
     pawl_store     *store = called_open("called:");
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_scan_rows  rows;
@@ -403,9 +393,8 @@ static void a_walk_is_over_a_kind_of_rows(void **state)
     pawl_store_close(store);
 }
 
-static void what_is_enlisted_is_checked(void **state)
+static void what_is_enlisted_is_checked(void)
 {
-    (void)state;
     pawl_store  *store   = called_open("called:");
     pawl_error   error   = PAWL_ERROR_INIT;
     pawl_changes changes = {.queue_send = {.count = 1}};
@@ -434,9 +423,8 @@ static void count_told(const pawl_store_call *call, void *context)
 }
 
 /* Also those that are refused before the driver is asked. */
-static void each_call_is_told_once(void **state)
+static void each_call_is_told_once(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     counting    told  = {.count = 0};
     pawl_store_trace_set(count_told, &told);
@@ -457,9 +445,8 @@ static void each_call_is_told_once(void **state)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-static void a_worker_is_attached_while_it_is_open(void **state)
+static void a_worker_is_attached_while_it_is_open(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EBUSY;
     assert_int_equal(pawl_store_worker_open(store, name, name, NOW, NULL), PAWL_EBUSY);
@@ -482,9 +469,8 @@ static void a_worker_is_attached_while_it_is_open(void **state)
     pawl_store_close(store);
 }
 
-static void the_connection_is_given_by_its_type(void **state)
+static void the_connection_is_given_by_its_type(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     assert_ptr_equal(pawl_store_native(store, "fake"), store);
     assert_null(pawl_store_native(store, "sqlite3"));
@@ -513,9 +499,8 @@ static void the_connection_is_given_by_its_type(void **state)
 
 /* The descriptor is ready: nothing is waited for. Without one the time that was asked for is, in the
  * caller's unit. */
-static void without_wait_the_descriptor_ends_it(void **state)
+static void without_wait_the_descriptor_ends_it(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     time_t      begun = time(NULL);
     int         ends[2];
@@ -549,9 +534,8 @@ static pawl_store_ops *register_short(const char *scheme, size_t size)
     return made;
 }
 
-static void an_entry_past_the_table_is_absent(void **state)
+static void an_entry_past_the_table_is_absent(void)
 {
-    (void)state;
     static pawl_store_ops *lent[2];
     const size_t           size  = offsetof(pawl_store_ops, queue_list);
     pawl_store            *store = NULL;
@@ -575,26 +559,23 @@ static void an_entry_past_the_table_is_absent(void **state)
     assert_int_equal(pawl_store_register(lent[1], NULL), PAWL_EDUPLICATE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_asks_its_entry),
-        cmocka_unit_test(a_call_that_fails_answers_nothing),
-        cmocka_unit_test(an_absent_entry_is_named),
-        cmocka_unit_test(without_a_connection_no_entry_is_asked),
-        cmocka_unit_test(a_commit_that_does_not_reach_the_driver_ends_the_hold),
-        cmocka_unit_test(a_child_may_not_call),
-        cmocka_unit_test(a_handle_for_the_schema_may_not_call),
-        cmocka_unit_test(a_lease_has_a_length_and_an_owner),
-        cmocka_unit_test(a_saga_is_asked_for_by_what_it_has),
-        cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
-        cmocka_unit_test(a_walk_is_over_a_kind_of_rows),
-        cmocka_unit_test(what_is_enlisted_is_checked),
-        cmocka_unit_test(each_call_is_told_once),
-        cmocka_unit_test(a_worker_is_attached_while_it_is_open),
-        cmocka_unit_test(the_connection_is_given_by_its_type),
-        cmocka_unit_test(without_wait_the_descriptor_ends_it),
-        cmocka_unit_test(an_entry_past_the_table_is_absent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_call_asks_its_entry),
+    TEST(a_call_that_fails_answers_nothing),
+    TEST(an_absent_entry_is_named),
+    TEST(without_a_connection_no_entry_is_asked),
+    TEST(a_commit_that_does_not_reach_the_driver_ends_the_hold),
+    TEST(a_child_may_not_call),
+    TEST(a_handle_for_the_schema_may_not_call),
+    TEST(a_lease_has_a_length_and_an_owner),
+    TEST(a_saga_is_asked_for_by_what_it_has),
+    cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
+    TEST(a_walk_is_over_a_kind_of_rows),
+    TEST(what_is_enlisted_is_checked),
+    TEST(each_call_is_told_once),
+    TEST(a_worker_is_attached_while_it_is_open),
+    TEST(the_connection_is_given_by_its_type),
+    TEST(without_wait_the_descriptor_ends_it),
+    TEST(an_entry_past_the_table_is_absent),
+    {.name = NULL},
+};

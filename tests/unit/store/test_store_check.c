@@ -4,12 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const pawl_saga_table table = {
     .type = PAWL_TEXT_INIT("OrderSaga"),
@@ -81,9 +78,8 @@ static void make_good(good_set *set)
     changes->queue_send.count = changes->aggregator_add.count = changes->dead_set.count = 1;
 }
 
-static void a_good_set_passes(void **state)
+static void a_good_set_passes(void)
 {
-    (void)state;
     good_set   set;
     pawl_error error = PAWL_ERROR_INIT;
     make_good(&set);
@@ -108,9 +104,8 @@ static void expect(good_set *set, pawl_code code, const char *text)
     make_good(set);
 }
 
-static void sizes_are_limited(void **state)
+static void sizes_are_limited(void)
 {
-    (void)state;
     good_set set;
     memset(long_bytes, 'x', sizeof long_bytes);
     make_good(&set);
@@ -144,9 +139,8 @@ static void sizes_are_limited(void **state)
 }
 
 /* Each is small enough; together they are more than a server takes. */
-static void the_size_of_all_is_limited(void **state)
+static void the_size_of_all_is_limited(void)
 {
-    (void)state;
     good_set        set;
     pawl_queue_send sends[16];
     make_good(&set);
@@ -161,9 +155,8 @@ static void the_size_of_all_is_limited(void **state)
     expect(&set, PAWL_ELIMIT, "change set: its texts have 268435879 bytes, limit 268435456");
 }
 
-static void what_is_needed_may_not_be_empty(void **state)
+static void what_is_needed_may_not_be_empty(void)
 {
-    (void)state;
     good_set set;
     make_good(&set);
     set.queue_send.message.id.size = 0;
@@ -192,9 +185,8 @@ static void what_is_needed_may_not_be_empty(void **state)
     expect(&set, PAWL_EINVAL, "inbox_entry 0: message_id: it has 3 bytes at NULL");
 }
 
-static void texts_are_utf8_without_nul(void **state)
+static void texts_are_utf8_without_nul(void)
 {
-    (void)state;
     good_set set;
     make_good(&set);
     set.queue_send.message.id = PAWL_TEXT("m\0x");
@@ -232,24 +224,16 @@ static void numbers_are_in_range(void **state)
     expect(&set, PAWL_EINVAL, "saga_insert 0: main: it is of type integer, the column's is text");
 }
 
-static void kinds_have_names(void **state)
+static void kinds_have_names(void)
 {
-    (void)state;
     assert_string_equal(pawl_change_kind_name(pawl_change_queue_settle), "queue_settle");
     assert_string_equal(pawl_change_kind_name(pawl_change_subscription_set), "subscription_set");
     assert_string_equal(pawl_change_kind_name(pawl_change_kind_count), "?");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_set_passes),
-        cmocka_unit_test(sizes_are_limited),
-        cmocka_unit_test(the_size_of_all_is_limited),
-        cmocka_unit_test(what_is_needed_may_not_be_empty),
-        cmocka_unit_test(texts_are_utf8_without_nul),
-        cmocka_unit_test(numbers_are_in_range),
-        cmocka_unit_test(kinds_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_good_set_passes),          TEST(sizes_are_limited),
+    TEST(the_size_of_all_is_limited), TEST(what_is_needed_may_not_be_empty),
+    TEST(texts_are_utf8_without_nul), cmocka_unit_test(numbers_are_in_range),
+    TEST(kinds_have_names),           {.name = NULL},
+};

@@ -7,13 +7,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/changes.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LARGE ((size_t)16 * 1024 * 1024)

@@ -5,16 +5,13 @@
  */
 #include "pawl/store_driver.h"
 #include "store/core/wake.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -141,9 +138,8 @@ static pawl_store *open_store(const char *url)
 
 /* ---- Drivers ------------------------------------------------------------ */
 
-static void register_refuses_what_is_no_driver(void **state)
+static void register_refuses_what_is_no_driver(void)
 {
-    (void)state;
     pawl_store_ops bad   = fake_driver;
     pawl_error     error = PAWL_ERROR_INIT;
     bad.ops_size         = offsetof(pawl_store_ops, queue_claim) - 1;
@@ -170,9 +166,8 @@ static void register_refuses_what_is_no_driver(void **state)
     assert_int_equal(pawl_store_register(NULL, &error), PAWL_EINVAL);
 }
 
-static void open_refuses_what_is_no_url(void **state)
+static void open_refuses_what_is_no_url(void)
 {
-    (void)state;
     static const char *const urls[] = {"", "orders.db", "://host", "Memory:", "1x:y", "a b:c"};
     pawl_error               error  = PAWL_ERROR_INIT;
     pawl_store              *store  = NULL;
@@ -191,9 +186,8 @@ static void open_refuses_what_is_no_url(void **state)
     assert_string_equal(error.text, "URL of a store: it has 2007 bytes, limit 2000");
 }
 
-static void a_missing_driver_names_its_package(void **state)
+static void a_missing_driver_names_its_package(void)
 {
-    (void)state;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     assert_int_equal(pawl_store_open("nosuch://u:secret@host/db", NULL, &store, &error),
@@ -507,9 +501,9 @@ int main(void)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(register_refuses_what_is_no_driver),
-        cmocka_unit_test(open_refuses_what_is_no_url),
-        cmocka_unit_test(a_missing_driver_names_its_package),
+        TEST(register_refuses_what_is_no_driver),
+        TEST(open_refuses_what_is_no_url),
+        TEST(a_missing_driver_names_its_package),
         cmocka_unit_test_setup(a_failed_open_is_closed, reset_fake),
         cmocka_unit_test_setup(options_have_defaults_and_limits, reset_fake),
         cmocka_unit_test_setup(printing_a_schema_needs_no_connection, reset_fake),

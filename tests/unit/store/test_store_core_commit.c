@@ -139,9 +139,8 @@ static const trial trials[] = {
 };
 
 /* O32: whatever was in the list before. */
-static void o32_the_refusals_are_those_of_a_commit_that_landed(void **state)
+static void o32_the_refusals_are_those_of_a_commit_that_landed(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(trials); i++) {
         fixture      *f       = open_fixture(trials[i].url);
         pawl_refusals refused = {.arena = f->arena};
@@ -172,9 +171,8 @@ static void o32_the_refusals_are_those_of_a_commit_that_landed(void **state)
 }
 
 /* Nor does a set that never came to the driver show those of an earlier one. */
-static void a_commit_that_is_not_begun_shows_no_refusals(void **state)
+static void a_commit_that_is_not_begun_shows_no_refusals(void)
 {
-    (void)state;
     fixture      *f       = open_fixture("knows:");
     pawl_refusals refused = {.arena = f->arena};
     fake.refusal_count    = 1;
@@ -198,9 +196,8 @@ static void a_commit_that_is_not_begun_shows_no_refusals(void **state)
 }
 
 /* O32: of changes that nobody can refuse "it landed" says all. */
-static void o32_what_cannot_be_refused_needs_no_list(void **state)
+static void o32_what_cannot_be_refused_needs_no_list(void)
 {
-    (void)state;
     static const pawl_change_kind never[] = {
         pawl_change_timeout_cancel, pawl_change_outbox_block,     pawl_change_stream_snapshot_set,
         pawl_change_queue_send,     pawl_change_aggregator_add,   pawl_change_leased_batch_release,
@@ -225,9 +222,8 @@ static void o32_what_cannot_be_refused_needs_no_list(void **state)
 }
 
 /* O32: only a send that must be new can be refused. */
-static void o32_a_send_that_must_be_new_needs_a_list(void **state)
+static void o32_a_send_that_must_be_new_needs_a_list(void)
 {
-    (void)state;
     fixture      *f                     = open_fixture("plain:");
     pawl_refusals refused               = {.arena = f->arena};
     pawl_changes *changes               = only(pawl_change_queue_send);
@@ -238,9 +234,8 @@ static void o32_a_send_that_must_be_new_needs_a_list(void **state)
     lean_close(f);
 }
 
-static void an_unknown_outcome_is_explained(void **state)
+static void an_unknown_outcome_is_explained(void)
 {
-    (void)state;
     fixture *f        = open_fixture("plain:");
     fake.commit_code  = PAWL_EUNKNOWN;
     fake.resolve_code = PAWL_EUNREACHABLE;
@@ -261,9 +256,8 @@ static void an_unknown_outcome_is_explained(void **state)
 }
 
 /* A driver that forgot to write the error does not leave the code of an earlier one. */
-static void the_errors_code_is_the_answer(void **state)
+static void the_errors_code_is_the_answer(void)
 {
-    (void)state;
     fixture      *f       = open_fixture("knows:");
     pawl_refusals refused = {.arena = f->arena};
     fake.is_silent        = true;
@@ -275,9 +269,8 @@ static void the_errors_code_is_the_answer(void **state)
     lean_close(f);
 }
 
-static void without_a_list_the_first_refusal_is_the_answer(void **state)
+static void without_a_list_the_first_refusal_is_the_answer(void)
 {
-    (void)state;
     static const struct {
         size_t    refusals;
         pawl_code code, answer;
@@ -298,9 +291,8 @@ static void without_a_list_the_first_refusal_is_the_answer(void **state)
     }
 }
 
-static void a_refusal_without_its_text_is_a_shortage(void **state)
+static void a_refusal_without_its_text_is_a_shortage(void)
 {
-    (void)state;
     pawl_arena   *arena   = pawl_arena_create(0);
     pawl_refusals refused = {.arena = arena};
     assert_int_equal(
@@ -312,9 +304,8 @@ static void a_refusal_without_its_text_is_a_shortage(void **state)
 
 /* ---- The worker and the ids --------------------------------------------- */
 
-static void a_handle_gets_a_worker_before_its_first_commit(void **state)
+static void a_handle_gets_a_worker_before_its_first_commit(void)
 {
-    (void)state;
     fixture *f       = open_fixture("knows:");
     good.changes.now = NOW;
     fake.worker_code = PAWL_EBUSY;
@@ -344,9 +335,8 @@ static void expect_id(uint8_t epoch, uint8_t count)
 }
 
 /* The epoch, then a count that goes on when the epoch is raised. */
-static void each_commit_has_an_id_of_its_own(void **state)
+static void each_commit_has_an_id_of_its_own(void)
 {
-    (void)state;
     fixture *f = open_fixture("knows:");
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, NULL), PAWL_OK);
     expect_id(2, 1);
@@ -360,9 +350,8 @@ static void each_commit_has_an_id_of_its_own(void **state)
     lean_close(f);
 }
 
-static void an_interrupt_goes_to_a_driver_that_has_one(void **state)
+static void an_interrupt_goes_to_a_driver_that_has_one(void)
 {
-    (void)state;
     fixture *f = open_fixture("plain:");
     pawl_store_interrupt(f->store);
     assert_int_equal(fake.interrupt_count, 0);
@@ -486,17 +475,17 @@ int main(void)
     }
 #define WITH_WAITERS(test) cmocka_unit_test_setup_teardown(test, open_waiters, close_waiters)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o32_the_refusals_are_those_of_a_commit_that_landed),
-        cmocka_unit_test(a_commit_that_is_not_begun_shows_no_refusals),
-        cmocka_unit_test(o32_what_cannot_be_refused_needs_no_list),
-        cmocka_unit_test(o32_a_send_that_must_be_new_needs_a_list),
-        cmocka_unit_test(an_unknown_outcome_is_explained),
-        cmocka_unit_test(the_errors_code_is_the_answer),
-        cmocka_unit_test(without_a_list_the_first_refusal_is_the_answer),
-        cmocka_unit_test(a_refusal_without_its_text_is_a_shortage),
-        cmocka_unit_test(a_handle_gets_a_worker_before_its_first_commit),
-        cmocka_unit_test(each_commit_has_an_id_of_its_own),
-        cmocka_unit_test(an_interrupt_goes_to_a_driver_that_has_one),
+        TEST(o32_the_refusals_are_those_of_a_commit_that_landed),
+        TEST(a_commit_that_is_not_begun_shows_no_refusals),
+        TEST(o32_what_cannot_be_refused_needs_no_list),
+        TEST(o32_a_send_that_must_be_new_needs_a_list),
+        TEST(an_unknown_outcome_is_explained),
+        TEST(the_errors_code_is_the_answer),
+        TEST(without_a_list_the_first_refusal_is_the_answer),
+        TEST(a_refusal_without_its_text_is_a_shortage),
+        TEST(a_handle_gets_a_worker_before_its_first_commit),
+        TEST(each_commit_has_an_id_of_its_own),
+        TEST(an_interrupt_goes_to_a_driver_that_has_one),
         WITH_WAITERS(a_commit_wakes_whom_it_concerns),
         WITH_WAITERS(a_message_that_is_put_back_wakes_the_workers),
         WITH_WAITERS(only_a_commit_that_landed_wakes),

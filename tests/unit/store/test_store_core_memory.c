@@ -140,9 +140,8 @@ static const struct {
     {"wait", wait_for_commits},
 };
 
-static void each_call_survives_a_shortage(void **state)
+static void each_call_survives_a_shortage(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         long n = 0, live = fault_memory_live();
         for (bool is_met = true; is_met;) {
@@ -176,7 +175,7 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_survives_a_shortage)};
+    const struct CMUnitTest tests[] = {TEST(each_call_survives_a_shortage)};
     int                     failed  = cmocka_run_group_tests(tests, NULL, NULL);
     pawl_store_close(store);
     return failed;

@@ -410,9 +410,8 @@ static void is_no_driver(const pawl_store_ops *ops, const char *text)
     assert_string_equal(error.text, text);
 }
 
-static void what_a_driver_cannot_be_without(void **state)
+static void what_a_driver_cannot_be_without(void)
 {
-    (void)state;
     pawl_store_ops bad[7];
     for (size_t i = 0; i < COUNT(bad); i++) {
         bad[i]        = fake_driver;
@@ -430,9 +429,8 @@ static void what_a_driver_cannot_be_without(void **state)
                               "commit and resolve may not be absent");
 }
 
-static void a_drivers_sizes_have_limits(void **state)
+static void a_drivers_sizes_have_limits(void)
 {
-    (void)state;
     char           text[120];
     pawl_store_ops bad = fake_driver;
     bad.scheme         = "never";
@@ -455,9 +453,8 @@ static void a_drivers_sizes_have_limits(void **state)
     assert_int_equal(pawl_store_register(&newer, NULL), PAWL_OK);
 }
 
-static void a_drivers_scheme_is_one_of_a_url(void **state)
+static void a_drivers_scheme_is_one_of_a_url(void)
 {
-    (void)state;
     static const char *const schemes[] = {
         "",    "1x",  "X",  "aB", "a_b",
         "a.b", "a b", "a:", "-a", "forty-bytes-are-one-more-than-it-may-has"};
@@ -513,9 +510,8 @@ static uint64_t wakes_of(int fd)
 }
 
 /* Each of many waits for two stores, the odd ones for the journals. */
-static void many_wait(void **state)
+static void many_wait(void)
 {
-    (void)state;
     enum { MANY = 70 };
     int fds[MANY];
     for (int round = 0; round < 2; round++) { /* the list is empty in between */
@@ -542,9 +538,8 @@ static void many_wait(void **state)
     }
 }
 
-static void a_stores_identity_has_199_bytes_at_most(void **state)
+static void a_stores_identity_has_199_bytes_at_most(void)
 {
-    (void)state;
     char       identity[201];
     int        fd    = eventfd(0, EFD_NONBLOCK);
     pawl_error error = PAWL_ERROR_INIT;
@@ -582,11 +577,11 @@ int main(void)
         cmocka_unit_test_setup(a_schema_is_asked_for_by_its_spec, reset),
         cmocka_unit_test_setup(a_schema_that_fails_is_closed_as_well, reset),
         cmocka_unit_test_setup(what_no_schema_can_be_reaches_no_driver, reset),
-        cmocka_unit_test(what_a_driver_cannot_be_without),
-        cmocka_unit_test(a_drivers_sizes_have_limits),
-        cmocka_unit_test(a_drivers_scheme_is_one_of_a_url),
-        cmocka_unit_test(many_wait),
-        cmocka_unit_test(a_stores_identity_has_199_bytes_at_most),
+        TEST(what_a_driver_cannot_be_without),
+        TEST(a_drivers_sizes_have_limits),
+        TEST(a_drivers_scheme_is_one_of_a_url),
+        TEST(many_wait),
+        TEST(a_stores_identity_has_199_bytes_at_most),
         cmocka_unit_test_setup(there_are_32_drivers_at_most, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,9 +128,8 @@ static void numbers_are_in_range(void **state)
     expect(&set, PAWL_EINVAL, "outbox_reset 0: action: 2 is unknown");
 }
 
-static void a_streams_events_stand_together(void **state)
+static void a_streams_events_stand_together(void)
 {
-    (void)state;
     static const char *const apart =
         "event_append 2: is_first: events of one stream stand together, the first one marked";
     good_set set;
@@ -259,9 +258,8 @@ static void expect_refused(fixture *f, const pawl_append *append, pawl_code code
 
 /* ---- Append ------------------------------------------------------------- */
 
-static void o2_dispatches_without_an_outbox_reach_no_store(void **state)
+static void o2_dispatches_without_an_outbox_reach_no_store(void)
 {
-    (void)state;
     fixture    *f      = open_fixture("journal:");
     pawl_append append = append_of(1);
     append.outbox.size = 0;
@@ -285,9 +283,8 @@ static void o2_dispatches_without_an_outbox_reach_no_store(void **state)
     lean_close(f);
 }
 
-static void what_no_append_can_be_reaches_no_store(void **state)
+static void what_no_append_can_be_reaches_no_store(void)
 {
-    (void)state;
     fixture    *f      = open_fixture("journal:");
     pawl_append append = append_of(1);
     append.event_count = 0;
@@ -318,9 +315,8 @@ static void what_no_append_can_be_reaches_no_store(void **state)
     lean_close(f);
 }
 
-static void o5_an_append_makes_ids_and_keeps_given_ones(void **state)
+static void o5_an_append_makes_ids_and_keeps_given_ones(void)
 {
-    (void)state;
     fixture              *f      = open_fixture("journal:");
     const pawl_event      two[]  = {event, event};
     const pawl_outbox_row rows[] = {dispatch,
@@ -348,9 +344,8 @@ static void o5_an_append_makes_ids_and_keeps_given_ones(void **state)
     lean_close(f);
 }
 
-static void o4_a_refused_append_says_which_version(void **state)
+static void o4_a_refused_append_says_which_version(void)
 {
-    (void)state;
     fixture    *f      = open_fixture("journal:");
     pawl_append append = append_of(1);
     fake.commit_code   = PAWL_ECONFLICT;
@@ -363,9 +358,8 @@ static void o4_a_refused_append_says_which_version(void **state)
 
 /* ---- The other calls ---------------------------------------------------- */
 
-static void an_absent_entry_is_unsupported(void **state)
+static void an_absent_entry_is_unsupported(void)
 {
-    (void)state;
     fixture                *f        = open_fixture("journalonly:");
     pawl_stream             stream   = {.version = 7};
     pawl_event_rows         events   = {.count = 7};
@@ -392,9 +386,8 @@ static void an_absent_entry_is_unsupported(void **state)
     lean_close(f);
 }
 
-static void o33_a_message_of_which_the_store_cannot_tell(void **state)
+static void o33_a_message_of_which_the_store_cannot_tell(void)
 {
-    (void)state;
     fixture           *f    = open_fixture("journal:");
     const pawl_text    name = PAWL_TEXT("orders"), none = PAWL_TEXT_INIT("");
     bool               is_found = true;
@@ -439,13 +432,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_sizes_are_limited),
         cmocka_unit_test(numbers_are_in_range),
-        cmocka_unit_test(a_streams_events_stand_together),
-        cmocka_unit_test(o2_dispatches_without_an_outbox_reach_no_store),
-        cmocka_unit_test(what_no_append_can_be_reaches_no_store),
-        cmocka_unit_test(o5_an_append_makes_ids_and_keeps_given_ones),
-        cmocka_unit_test(o4_a_refused_append_says_which_version),
-        cmocka_unit_test(an_absent_entry_is_unsupported),
-        cmocka_unit_test(o33_a_message_of_which_the_store_cannot_tell),
+        TEST(a_streams_events_stand_together),
+        TEST(o2_dispatches_without_an_outbox_reach_no_store),
+        TEST(what_no_append_can_be_reaches_no_store),
+        TEST(o5_an_append_makes_ids_and_keeps_given_ones),
+        TEST(o4_a_refused_append_says_which_version),
+        TEST(an_absent_entry_is_unsupported),
+        TEST(o33_a_message_of_which_the_store_cannot_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/kinds.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/tests.h"
 
 /* Two of the tables have one name: a program may describe a table twice. */
 static const pawl_saga_table tables[] = {{.name = PAWL_TEXT_INIT("shop_Order")},
@@ -17,7 +11,7 @@ static const pawl_saga_table tables[] = {{.name = PAWL_TEXT_INIT("shop_Order")},
                                          {.name = PAWL_TEXT_INIT("shop_Order")},
                                          {.name = PAWL_TEXT_INIT("shop_Bill")}};
 
-static void changes_are_taken_table_by_table(void **state)
+static void changes_are_taken_table_by_table(void)
 {
     static const size_t      order[] = {0, 1, 0, 2, 3, 1, 2, 0};
     static const char *const taken[] = {"shop_Bill", "shop_Cart", "shop_Order"};
@@ -26,7 +20,6 @@ static void changes_are_taken_table_by_table(void **state)
     pawl_saga_update changes[COUNT];
     const void      *items[COUNT], *alike[COUNT];
     size_t           left = COUNT;
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         changes[i] = (pawl_saga_update){.table = &tables[order[i]], .version = (int64_t)i};
         items[i]   = &changes[i];
@@ -46,8 +39,7 @@ static void changes_are_taken_table_by_table(void **state)
     assert_int_equal(left, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_taken_table_by_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(changes_are_taken_table_by_table),
+    {.name = NULL},
+};

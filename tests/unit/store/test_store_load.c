@@ -6,16 +6,13 @@
  */
 #include "pawl/store_driver.h"
 #include "pawl/transport.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[2000];
 
@@ -35,9 +32,8 @@ static void expect_refused(const char *path, pawl_code expected, const char *par
         fail_msg("'%s' lacks '%s'", error.text, part);
 }
 
-static void what_is_no_driver_is_refused(void **state)
+static void what_is_no_driver_is_refused(void)
 {
-    (void)state;
     char missing[2200];
     snprintf(missing, sizeof missing, "%s", path_of("missing"));
     expect_refused(NULL, PAWL_EINVAL, "is empty");
@@ -61,9 +57,8 @@ static void expect_sink_refused(const char *path, pawl_code expected, const char
 }
 
 /* Its bytes are asked of the loader before any is read. */
-static void what_is_no_table_is_refused(void **state)
+static void what_is_no_table_is_refused(void)
 {
-    (void)state;
     expect_refused(path_of("code"), PAWL_ECONFIG,
                    "code.so: its symbol pawl_store_driver is no data");
     expect_sink_refused(path_of("code"), PAWL_ECONFIG,
@@ -87,10 +82,9 @@ static void what_is_no_table_is_refused(void **state)
 }
 
 /* Opening a pipe would wait for its writer, for ever: the alarm ends the test then. */
-static void what_is_no_file_is_refused(void **state)
+static void what_is_no_file_is_refused(void)
 {
     char pipe[] = "/tmp/pawl-pipe-XXXXXX";
-    (void)state;
     assert_non_null(mkdtemp(pipe));
     expect_refused(pipe, PAWL_EUNREACHABLE, "is a folder, where a shared object is expected");
     assert_int_equal(rmdir(pipe), 0);
@@ -103,17 +97,15 @@ static void what_is_no_file_is_refused(void **state)
     expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is no file");
 }
 
-static void a_path_over_the_limit_is_refused(void **state)
+static void a_path_over_the_limit_is_refused(void)
 {
-    (void)state;
     static char path[5000];
     memset(path, 'x', sizeof path - 1);
     expect_refused(path, PAWL_ELIMIT, "4999 bytes, limit 4095");
 }
 
-static void a_loaded_driver_opens_stores(void **state)
+static void a_loaded_driver_opens_stores(void)
 {
-    (void)state;
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_EUNREACHABLE);
@@ -130,9 +122,8 @@ static void a_loaded_driver_opens_stores(void **state)
 }
 
 /* "driver.so" is a file here, not one of the system's folders. */
-static void a_bare_name_is_a_file_of_this_folder(void **state)
+static void a_bare_name_is_a_file_of_this_folder(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(chdir(folder), 0);
     if (pawl_store_load("tiny.so", &error) != PAWL_OK)
@@ -149,12 +140,9 @@ int main(void)
     }
     snprintf(folder, sizeof folder, "%s/tests/support/driver", build);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_driver_is_refused),
-        cmocka_unit_test(what_is_no_table_is_refused),
-        cmocka_unit_test(what_is_no_file_is_refused),
-        cmocka_unit_test(a_path_over_the_limit_is_refused),
-        cmocka_unit_test(a_loaded_driver_opens_stores),
-        cmocka_unit_test(a_bare_name_is_a_file_of_this_folder),
+        TEST(what_is_no_driver_is_refused), TEST(what_is_no_table_is_refused),
+        TEST(what_is_no_file_is_refused),   TEST(a_path_over_the_limit_is_refused),
+        TEST(a_loaded_driver_opens_stores), TEST(a_bare_name_is_a_file_of_this_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,17 +9,14 @@
 #include "pawl/store_driver.h"
 #include "store/memory/memory.h"
 #include "store/memory/table.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -58,9 +55,8 @@ static size_t claim_all(pawl_store *store, pawl_arena *arena)
     return rows.count;
 }
 
-static void handles_of_one_name_share_the_data(void **state)
+static void handles_of_one_name_share_the_data(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
     pawl_store *other = open_store("memory:"), *unnamed = open_store("memory:?create=no");
@@ -81,9 +77,8 @@ static void handles_of_one_name_share_the_data(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void system_prefixes_are_apart(void **state)
+static void system_prefixes_are_apart(void)
 {
-    (void)state;
     pawl_arena        *arena = pawl_arena_create(0);
     pawl_store        *first = open_store("memory:shop"), *second = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -96,9 +91,8 @@ static void system_prefixes_are_apart(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void bad_names_are_refused(void **state)
+static void bad_names_are_refused(void)
 {
-    (void)state;
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_store_open("memory:x?size=3", NULL, &store, &error), PAWL_ECONFIG);
@@ -118,9 +112,8 @@ static void bad_names_are_refused(void **state)
     pawl_store_close(second);
 }
 
-static void what_a_closed_handle_held_is_free(void **state)
+static void what_a_closed_handle_held_is_free(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
     bool        is_held = false;
@@ -140,9 +133,8 @@ static void what_a_closed_handle_held_is_free(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void a_raised_epoch_shuts_out_the_old_one(void **state)
+static void a_raised_epoch_shuts_out_the_old_one(void)
 {
-    (void)state;
     pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
     bool        is_applied = true;
     send_one(first, "m-1");
@@ -161,9 +153,8 @@ static void a_raised_epoch_shuts_out_the_old_one(void **state)
 }
 
 /* A worker that is opened again is another one: what the first still sends is shut out. */
-static void a_worker_that_is_opened_again_has_the_next_epoch(void **state)
+static void a_worker_that_is_opened_again_has_the_next_epoch(void)
 {
-    (void)state;
     pawl_store  *first = open_store("memory:shop"), *second = open_store("memory:shop");
     pawl_error   error   = PAWL_ERROR_INIT;
     pawl_changes nothing = {0};
@@ -206,9 +197,8 @@ static void every_refused_change_of_a_group_is_named(void **state)
     pawl_store_close(store);
 }
 
-static void a_child_process_is_refused(void **state)
+static void a_child_process_is_refused(void)
 {
-    (void)state;
     pawl_store *store = open_store("memory:shop");
     pid_t       child = fork();
     assert_int_not_equal(child, -1);
@@ -226,9 +216,8 @@ static void a_child_process_is_refused(void **state)
 
 /* A thread of the parent that was inside a call left its mutex locked in the child, for good:
  * the handle is only forgotten there. */
-static void a_child_closes_a_handle_whose_mutex_is_held(void **state)
+static void a_child_closes_a_handle_whose_mutex_is_held(void)
 {
-    (void)state;
     pawl_store  *store = open_store("memory:shop");
     memory_data *data  = pawl__memory_enter(store);
     pid_t        child = fork();
@@ -246,9 +235,8 @@ static void a_child_closes_a_handle_whose_mutex_is_held(void **state)
 }
 
 /* An interrupt is of the call that is under way: the next wait does not end by an old one. */
-static void an_interrupt_from_before_a_wait_counts_for_nothing(void **state)
+static void an_interrupt_from_before_a_wait_counts_for_nothing(void)
 {
-    (void)state;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = open_store("memory:shop");
     store->ops->interrupt(store);
@@ -257,9 +245,8 @@ static void an_interrupt_from_before_a_wait_counts_for_nothing(void **state)
 }
 
 /* In the caller's unit: an idle worker's next message is due by then. */
-static void o21_a_wait_is_as_long_as_asked(void **state)
+static void o21_a_wait_is_as_long_as_asked(void)
 {
-    (void)state;
     struct timespec begun, ended;
     pawl_store     *store = open_store("memory:shop");
     clock_gettime(CLOCK_MONOTONIC, &begun);
@@ -306,9 +293,8 @@ static void retry_one(pawl_store *store, pawl_arena *arena, int32_t attempts)
 }
 
 /* Each try writes its error and its history anew: the texts that went are given back. */
-static void a_message_that_is_retried_takes_no_more_memory(void **state)
+static void a_message_that_is_retried_takes_no_more_memory(void)
 {
-    (void)state;
     pawl_allocator counting = {.resize = count_blocks};
     pawl_allocator_set(&counting);
     pawl_store *store = open_store("memory:shop");
@@ -326,9 +312,8 @@ static void a_message_that_is_retried_takes_no_more_memory(void **state)
 }
 
 /* Two names of one hash, whatever follows them: what tells them apart is their bytes. */
-static void names_of_one_hash_are_apart(void **state)
+static void names_of_one_hash_are_apart(void)
 {
-    (void)state;
     static const pawl_text names[] = {PAWL_TEXT_INIT("ogzDQ5qV6mF"), PAWL_TEXT_INIT("yv8PawoVvBH")};
     pawl_store            *store   = open_store("memory:shop");
     pawl_arena            *arena   = pawl_arena_create(0);
@@ -404,9 +389,8 @@ static int64_t count_rows(pawl_store *store, pawl_arena *arena)
 }
 
 /* The rows go; the worker and what it leads stay. */
-static void a_dropped_schema_leaves_no_row(void **state)
+static void a_dropped_schema_leaves_no_row(void)
 {
-    (void)state;
     const pawl_saga_table        table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
     const pawl_saga_table *const tables[] = {&table};
     const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
@@ -438,9 +422,8 @@ static void keep_line(pawl_text line, void *context)
     snprintf(context, 80, "%.*s", PAWL_TEXT_ARGS(line));
 }
 
-static void the_schema_is_said_to_be_none(void **state)
+static void the_schema_is_said_to_be_none(void)
 {
-    (void)state;
     char        line[80] = "";
     pawl_arena *arena    = pawl_arena_create(0);
     pawl_store *store    = open_store("memory:shop");
@@ -470,9 +453,8 @@ static void must(pawl_store *store, pawl_changes *changes)
 /* ---- Order of the outbox -------------------------------------------------- */
 
 /* Rows of a source come by (version, index) although their ids do not. */
-static void rows_of_a_source_come_in_order(void **state)
+static void rows_of_a_source_come_in_order(void)
 {
-    (void)state;
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_store     *store = open_store("memory:order");
     pawl_outbox_add adds[4];
@@ -519,13 +501,12 @@ static pawl_code begin_by(pawl_store *store, const char *property, pawl_saga_row
 
 /* Values of one property are not found by another one; a property of which no row has a value any
  * more makes room. */
-static void d29_values_of_four_properties_are_apart(void **state)
+static void d29_values_of_four_properties_are_apart(void)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
-    (void)state;
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_store   *store = open_store("memory:shop");
-    pawl_saga_row rows[COUNT(properties)], more;
+    pawl_error               error        = PAWL_ERROR_INIT;
+    pawl_store              *store        = open_store("memory:shop");
+    pawl_saga_row            rows[COUNT(properties)], more;
     for (size_t i = 0; i < COUNT(properties); i++)
         if (begin_by(store, properties[i], &rows[i], &error) != PAWL_OK)
             fail_msg("%s", error.text);
@@ -542,13 +523,12 @@ static void d29_values_of_four_properties_are_apart(void **state)
 
 /* The commit that removes the last row of a property gives its column to no other: it would come
  * back with its value when the commit is taken back. */
-static void d29_a_column_is_free_behind_the_commit(void **state)
+static void d29_a_column_is_free_behind_the_commit(void)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
-    (void)state;
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_store   *store = open_store("memory:shop");
-    pawl_saga_row rows[COUNT(properties)], more;
+    pawl_error               error        = PAWL_ERROR_INIT;
+    pawl_store              *store        = open_store("memory:shop");
+    pawl_saga_row            rows[COUNT(properties)], more;
     for (size_t i = 0; i < COUNT(properties); i++)
         assert_int_equal(begin_by(store, properties[i], &rows[i], &error), PAWL_OK);
     const pawl_saga_table table   = {.type = PAWL_TEXT("Order"),
@@ -569,27 +549,24 @@ static void d29_a_column_is_free_behind_the_commit(void **state)
     pawl_store_close(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handles_of_one_name_share_the_data),
-        cmocka_unit_test(system_prefixes_are_apart),
-        cmocka_unit_test(bad_names_are_refused),
-        cmocka_unit_test(what_a_closed_handle_held_is_free),
-        cmocka_unit_test(a_raised_epoch_shuts_out_the_old_one),
-        cmocka_unit_test(a_worker_that_is_opened_again_has_the_next_epoch),
-        cmocka_unit_test(every_refused_change_of_a_group_is_named),
-        cmocka_unit_test(names_of_one_hash_are_apart),
-        cmocka_unit_test(a_dropped_schema_leaves_no_row),
-        cmocka_unit_test(a_child_process_is_refused),
-        cmocka_unit_test(a_child_closes_a_handle_whose_mutex_is_held),
-        cmocka_unit_test(an_interrupt_from_before_a_wait_counts_for_nothing),
-        cmocka_unit_test(o21_a_wait_is_as_long_as_asked),
-        cmocka_unit_test(a_message_that_is_retried_takes_no_more_memory),
-        cmocka_unit_test(the_schema_is_said_to_be_none),
-        cmocka_unit_test(rows_of_a_source_come_in_order),
-        cmocka_unit_test(d29_values_of_four_properties_are_apart),
-        cmocka_unit_test(d29_a_column_is_free_behind_the_commit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(handles_of_one_name_share_the_data),
+    TEST(system_prefixes_are_apart),
+    TEST(bad_names_are_refused),
+    TEST(what_a_closed_handle_held_is_free),
+    TEST(a_raised_epoch_shuts_out_the_old_one),
+    TEST(a_worker_that_is_opened_again_has_the_next_epoch),
+    cmocka_unit_test(every_refused_change_of_a_group_is_named),
+    TEST(names_of_one_hash_are_apart),
+    TEST(a_dropped_schema_leaves_no_row),
+    TEST(a_child_process_is_refused),
+    TEST(a_child_closes_a_handle_whose_mutex_is_held),
+    TEST(an_interrupt_from_before_a_wait_counts_for_nothing),
+    TEST(o21_a_wait_is_as_long_as_asked),
+    TEST(a_message_that_is_retried_takes_no_more_memory),
+    TEST(the_schema_is_said_to_be_none),
+    TEST(rows_of_a_source_come_in_order),
+    TEST(d29_values_of_four_properties_are_apart),
+    TEST(d29_a_column_is_free_behind_the_commit),
+    {.name = NULL},
+};

@@ -6,13 +6,10 @@
 #include "support/fault_memory.h"
 
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -416,9 +413,8 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_int_equal(next.flush, 60);
 }
 
-static void a_commit_takes_every_kind_of_change(void **state)
+static void a_commit_takes_every_kind_of_change(void)
 {
-    (void)state;
     pawl_arena   *arena   = pawl_arena_create(0);
     pawl_store   *store   = open_store("memory:rich");
     pawl_refusals refused = {.arena = arena};
@@ -439,9 +435,8 @@ static void a_commit_takes_every_kind_of_change(void **state)
 
 /* Fails the first allocation of the commit, then the second ..., until it runs
  * untouched. Whenever one fails, nothing was applied. */
-static void a_commit_without_memory_leaves_nothing(void **state)
+static void a_commit_without_memory_leaves_nothing(void)
 {
-    (void)state;
     fault_memory_install();
     pawl_code code = PAWL_ENOMEM;
     int       n    = 0;
@@ -525,9 +520,8 @@ static pawl_code claim_snapshot(pawl_store *store, pawl_arena *arena, size_t *co
 
 /* A claim that could not be handed out left the row free: the next one, which
  * has memory, takes it. */
-static void a_claim_without_memory_takes_nothing(void **state)
+static void a_claim_without_memory_takes_nothing(void)
 {
-    (void)state;
     typedef pawl_code      claim_fn(pawl_store * store, pawl_arena * arena, size_t * count);
     static claim_fn *const claims[] = {claim_message, claim_timeout, claim_snapshot};
     fault_memory_install();
@@ -554,12 +548,9 @@ static void a_claim_without_memory_takes_nothing(void **state)
     pawl_allocator_set(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_commit_takes_every_kind_of_change),
-        cmocka_unit_test(a_commit_without_memory_leaves_nothing),
-        cmocka_unit_test(a_claim_without_memory_takes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_commit_takes_every_kind_of_change),
+    TEST(a_commit_without_memory_leaves_nothing),
+    TEST(a_claim_without_memory_takes_nothing),
+    {.name = NULL},
+};

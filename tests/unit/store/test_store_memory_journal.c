@@ -6,14 +6,11 @@
 #include "support/fault_memory.h"
 
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -79,9 +76,8 @@ static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
 /* ---- Numbers ---------------------------------------------------------------- */
 
 /* An append that was taken back leaves no gap, and no position has to be given later. */
-static void positions_are_seqs_without_gaps(void **state)
+static void positions_are_seqs_without_gaps(void)
 {
-    (void)state;
     pawl_arena       *arena    = pawl_arena_create(0);
     pawl_store       *store    = open_store("memory:numbers");
     pawl_refusals     refused  = {.arena = arena};
@@ -105,9 +101,8 @@ static void positions_are_seqs_without_gaps(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void one_refusal_tells_of_all_events_of_a_stream(void **state)
+static void one_refusal_tells_of_all_events_of_a_stream(void)
 {
-    (void)state;
     pawl_arena       *arena   = pawl_arena_create(0);
     pawl_store       *store   = open_store("memory:refusals");
     pawl_refusals     refused = {.arena = arena};
@@ -127,9 +122,8 @@ static void one_refusal_tells_of_all_events_of_a_stream(void **state)
 
 /* ---- The whole store ---------------------------------------------------------- */
 
-static void dropping_the_schema_empties_the_journal(void **state)
+static void dropping_the_schema_empties_the_journal(void)
 {
-    (void)state;
     pawl_arena            *arena    = pawl_arena_create(0);
     pawl_store            *store    = open_store("memory:dropped");
     const pawl_schema_spec spec     = {.table_count = 0};
@@ -152,9 +146,8 @@ static void dropping_the_schema_empties_the_journal(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void a_worker_is_of_this_process(void **state)
+static void a_worker_is_of_this_process(void)
 {
-    (void)state;
     pawl_arena       *arena   = pawl_arena_create(0);
     pawl_store       *store   = open_store("memory:workers");
     pawl_event_append first[] = {event_of("a/1", 1, true)};
@@ -213,9 +206,8 @@ typedef struct short_read {
 } short_read;
 
 /* Fails the first allocation of a read, then the second ..., until it runs. */
-static void a_read_without_memory_says_so(void **state)
+static void a_read_without_memory_says_so(void)
 {
-    (void)state;
     static const short_read reads[] = {{read_events, 3, "list of events: out of memory"},
                                        {read_streams, 2, "load of streams: out of memory"},
                                        {read_outbox, 1, "search of the outbox: out of memory"}};
@@ -246,14 +238,11 @@ static void a_read_without_memory_says_so(void **state)
     pawl_allocator_set(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(positions_are_seqs_without_gaps),
-        cmocka_unit_test(one_refusal_tells_of_all_events_of_a_stream),
-        cmocka_unit_test(dropping_the_schema_empties_the_journal),
-        cmocka_unit_test(a_worker_is_of_this_process),
-        cmocka_unit_test(a_read_without_memory_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(positions_are_seqs_without_gaps),
+    TEST(one_refusal_tells_of_all_events_of_a_stream),
+    TEST(dropping_the_schema_empties_the_journal),
+    TEST(a_worker_is_of_this_process),
+    TEST(a_read_without_memory_says_so),
+    {.name = NULL},
+};

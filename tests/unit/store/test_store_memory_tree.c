@@ -5,13 +5,10 @@
  */
 #include "pawl/base.h"
 #include "store/memory/tree.h"
+#include "support/tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define ROWS 2000
 
@@ -50,9 +47,8 @@ static void check_tree(const memory_tree *tree, tree_row *rows)
     assert_int_equal(tree->count, count);
 }
 
-static void a_tree_keeps_rows_in_order(void **state)
+static void a_tree_keeps_rows_in_order(void)
 {
-    (void)state;
     const char *given = getenv("PAWL_SEED");
     uint64_t    seed  = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     print_message("seed: PAWL_SEED=%llu\n", (unsigned long long)seed);
@@ -85,9 +81,8 @@ static int depth_of(const memory_node *node)
 
 /* 18 levels would be perfect for 200,000 rows; four times that is far out of
  * what random priorities give, and far from a list. */
-static void a_tree_of_sorted_rows_stays_shallow(void **state)
+static void a_tree_of_sorted_rows_stays_shallow(void)
 {
-    (void)state;
     enum { MANY = 200000 };
     tree_row   *rows = calloc(MANY, sizeof *rows);
     memory_tree tree = {.compare = by_key, .node_offset = offsetof(tree_row, node)};
@@ -102,11 +97,8 @@ static void a_tree_of_sorted_rows_stays_shallow(void **state)
     free(rows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_keeps_rows_in_order),
-        cmocka_unit_test(a_tree_of_sorted_rows_stays_shallow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(a_tree_keeps_rows_in_order),
+    TEST(a_tree_of_sorted_rows_stays_shallow),
+    {.name = NULL},
+};

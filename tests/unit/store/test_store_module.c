@@ -9,17 +9,14 @@
 #include "store/core/module.h"
 
 #include "pawl/store_driver.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The library's own look at a file, which the program takes the place of. */
 static char   looks[12][PAWL__MODULE_PATH_SIZE];
@@ -257,19 +254,16 @@ static void what_is_no_module_is_refused(void **state)
                    "has 8 bytes, at least ");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
-    const struct CMUnitTest tests[] = {
-        TEST(a_driver_of_another_scheme_is_refused),
-        TEST(what_lies_beside_the_library_comes_before_the_variable),
-        TEST(each_folder_of_the_variable_is_looked_into),
-        TEST(a_path_over_the_limit_is_passed_over),
-        TEST(the_folders_are_looked_into_in_their_order),
-        TEST(a_path_has_4095_bytes_at_most),
-        TEST(the_folders_are_named_in_their_order),
-        TEST(the_table_of_a_module_is_found),
-        TEST(what_is_no_module_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make, clean)
+const struct CMUnitTest tests[] = {
+    CASE(a_driver_of_another_scheme_is_refused),
+    CASE(what_lies_beside_the_library_comes_before_the_variable),
+    CASE(each_folder_of_the_variable_is_looked_into),
+    CASE(a_path_over_the_limit_is_passed_over),
+    CASE(the_folders_are_looked_into_in_their_order),
+    CASE(a_path_has_4095_bytes_at_most),
+    CASE(the_folders_are_named_in_their_order),
+    CASE(the_table_of_a_module_is_found),
+    CASE(what_is_no_module_is_refused),
+    {.name = NULL},
+};

@@ -119,9 +119,8 @@ static void expect_text(const fixture *f, const char *part)
 
 /* ---- Tests -------------------------------------------------------------- */
 
-static void an_absent_entry_is_unsupported(void **state)
+static void an_absent_entry_is_unsupported(void)
 {
-    (void)state;
     fixture                             *f = open_fixture("lean:");
     pawl_saga_row                        saga;
     pawl_timeout_rows                    timeouts;
@@ -152,9 +151,8 @@ static void an_absent_entry_is_unsupported(void **state)
 }
 
 /* S1: a missing table is one that cannot be counted either. */
-static void only_a_missing_table_counts_as_none(void **state)
+static void only_a_missing_table_counts_as_none(void)
 {
-    (void)state;
     fixture         *f     = open_fixture("full:");
     pawl_saga_row    row   = {.version = -1};
     const pawl_value value = pawl_value_text(PAWL_TEXT("r"));
@@ -182,9 +180,8 @@ static void only_a_missing_table_counts_as_none(void **state)
 }
 
 /* A23, and the reads behind the two answers of A21. */
-static void a_failure_in_remove_keeps_its_cause(void **state)
+static void a_failure_in_remove_keeps_its_cause(void)
 {
-    (void)state;
     fixture        *f     = open_fixture("full:");
     const pawl_text bills = PAWL_TEXT("Bills"), id = PAWL_TEXT("c-1");
     fake.commit_code = PAWL_EPERSIST;
@@ -247,9 +244,8 @@ static bool decodes_nothing(const pawl_message *message, void *context)
 }
 
 /* A snapshot that fails half-way gives back what it had leased. */
-static void a_snapshot_that_fails_leaves_no_lease(void **state)
+static void a_snapshot_that_fails_leaves_no_lease(void)
 {
-    (void)state;
     fixture                             *f       = open_fixture("full:");
     pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
     pawl_aggregator_leased_batch         leased;
@@ -274,9 +270,8 @@ static void a_snapshot_that_fails_leaves_no_lease(void **state)
     lean_close(f);
 }
 
-static void handles_make_different_ids(void **state)
+static void handles_make_different_ids(void)
 {
-    (void)state;
     enum { HANDLES = 4, IDS = 8 };
     pawl_store *stores[HANDLES];
     pawl_uuid   ids[HANDLES * IDS];
@@ -300,12 +295,12 @@ int main(void)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_absent_entry_is_unsupported),
-        cmocka_unit_test(only_a_missing_table_counts_as_none),
-        cmocka_unit_test(a_failure_in_remove_keeps_its_cause),
+        TEST(an_absent_entry_is_unsupported),
+        TEST(only_a_missing_table_counts_as_none),
+        TEST(a_failure_in_remove_keeps_its_cause),
         cmocka_unit_test(an_unknown_outcome_is_settled_before_the_row),
-        cmocka_unit_test(a_snapshot_that_fails_leaves_no_lease),
-        cmocka_unit_test(handles_make_different_ids),
+        TEST(a_snapshot_that_fails_leaves_no_lease),
+        TEST(handles_make_different_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,17 +331,17 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-#define TEST(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_timeout_is_inserted_as_it_is),
-        TEST(a_timeout_is_settled_for_its_owner),
-        TEST(an_aggregator_row_has_a_partition_and_a_key),
-        TEST(rows_are_removed_by_correlation_id_or_all),
-        TEST(a_snapshot_is_removed_with_the_rest_of_its_leases),
-        TEST(an_outbox_row_is_inserted_as_it_is),
-        TEST(o12_an_attempt_settles_its_row),
-        TEST(no_attempt_ends_otherwise),
-        TEST(o19_an_operator_enables_or_discards),
+        CASE(a_timeout_is_inserted_as_it_is),
+        CASE(a_timeout_is_settled_for_its_owner),
+        CASE(an_aggregator_row_has_a_partition_and_a_key),
+        CASE(rows_are_removed_by_correlation_id_or_all),
+        CASE(a_snapshot_is_removed_with_the_rest_of_its_leases),
+        CASE(an_outbox_row_is_inserted_as_it_is),
+        CASE(o12_an_attempt_settles_its_row),
+        CASE(no_attempt_ends_otherwise),
+        CASE(o19_an_operator_enables_or_discards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

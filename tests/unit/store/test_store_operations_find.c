@@ -209,11 +209,11 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(s16_a_saga_is_found_by_each_key),
-        TEST(s18_a_key_that_cannot_be_is_refused),
-        TEST(s19_a_property_that_is_no_key_is_refused),
+        CASE(s16_a_saga_is_found_by_each_key),
+        CASE(s18_a_key_that_cannot_be_is_refused),
+        CASE(s19_a_property_that_is_no_key_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -535,14 +535,14 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(t5_a_batch_claims_what_is_due),           TEST(a_batch_that_cannot_be_is_refused),
-        TEST(leases_are_reaped_by_the_given_time),     TEST(a17_rows_are_got_and_counted),
-        TEST(a14_a_snapshot_leases_what_it_asks_for),  TEST(a15_a_session_is_made),
-        TEST(a_bounded_snapshot_is_filled_up),         TEST(a_snapshot_that_cannot_be_is_refused),
-        TEST(o24_an_outbox_is_what_is_left_to_send),   TEST(a_query_comes_to_the_driver),
-        TEST(reads_of_the_journal_come_to_the_driver),
+        CASE(t5_a_batch_claims_what_is_due),           CASE(a_batch_that_cannot_be_is_refused),
+        CASE(leases_are_reaped_by_the_given_time),     CASE(a17_rows_are_got_and_counted),
+        CASE(a14_a_snapshot_leases_what_it_asks_for),  CASE(a15_a_session_is_made),
+        CASE(a_bounded_snapshot_is_filled_up),         CASE(a_snapshot_that_cannot_be_is_refused),
+        CASE(o24_an_outbox_is_what_is_left_to_send),   CASE(a_query_comes_to_the_driver),
+        CASE(reads_of_the_journal_come_to_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

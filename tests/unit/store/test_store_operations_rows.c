@@ -282,17 +282,17 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-#define TEST(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_saga_is_inserted_as_it_is),
-        TEST(a_saga_is_updated_at_the_version_that_was_read),
-        TEST(a_saga_is_deleted_at_the_version_that_was_read),
-        TEST(s21_a_saga_without_its_values_is_refused),
-        TEST(a_saga_table_of_null_is_refused),
-        TEST(o2_an_append_is_its_events_and_its_dispatches),
-        TEST(o5_each_dispatch_of_an_append_gets_an_id),
-        TEST(an_append_has_limits),
-        TEST(a_fold_and_a_checkpoint_are_set_as_they_are),
+        CASE(a_saga_is_inserted_as_it_is),
+        CASE(a_saga_is_updated_at_the_version_that_was_read),
+        CASE(a_saga_is_deleted_at_the_version_that_was_read),
+        CASE(s21_a_saga_without_its_values_is_refused),
+        CASE(a_saga_table_of_null_is_refused),
+        CASE(o2_an_append_is_its_events_and_its_dispatches),
+        CASE(o5_each_dispatch_of_an_append_gets_an_id),
+        CASE(an_append_has_limits),
+        CASE(a_fold_and_a_checkpoint_are_set_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

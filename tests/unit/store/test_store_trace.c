@@ -42,9 +42,8 @@ static void expect_told(const pawl_store *store, const char *call, pawl_code cod
 }
 
 /* worker_open is told, too, and ends first. */
-static void a_commit_is_told_with_what_it_calls(void **state)
+static void a_commit_is_told_with_what_it_calls(void)
 {
-    (void)state;
     pawl_store  *store   = called_open("called:");
     pawl_changes changes = {0};
     pawl_store_trace_set(tell, &told);
@@ -60,9 +59,8 @@ static void a_commit_is_told_with_what_it_calls(void **state)
 }
 
 /* A refusal's text is told, and none of an older one. */
-static void a_call_is_told_with_its_failure(void **state)
+static void a_call_is_told_with_its_failure(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store_trace_set(tell, &told);
@@ -97,9 +95,8 @@ static pawl_code take_a_while(pawl_store *store, pawl_text lease, pawl_error *er
     return PAWL_OK;
 }
 
-static void a_call_is_told_with_the_time_it_took(void **state)
+static void a_call_is_told_with_the_time_it_took(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     called_ops.unlead = take_a_while;
     pawl_store_trace_set(tell, &told);
@@ -116,9 +113,8 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(context, 200, "%s", text);
 }
 
-static void a_call_is_a_line_of_the_log(void **state)
+static void a_call_is_a_line_of_the_log(void)
 {
-    (void)state;
     pawl_store *store = called_open("called:");
     char        line[200], start[100], id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_error  error = PAWL_ERROR_INIT;
@@ -142,10 +138,10 @@ static void a_call_is_a_line_of_the_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_is_told_with_its_failure),
-        cmocka_unit_test(a_commit_is_told_with_what_it_calls),
-        cmocka_unit_test(a_call_is_told_with_the_time_it_took),
-        cmocka_unit_test(a_call_is_a_line_of_the_log),
+        TEST(a_call_is_told_with_its_failure),
+        TEST(a_commit_is_told_with_what_it_calls),
+        TEST(a_call_is_told_with_the_time_it_took),
+        TEST(a_call_is_a_line_of_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

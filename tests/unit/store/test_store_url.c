@@ -2,22 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/core/core.h"
+#include "support/tests.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void passwords_are_masked(void **state)
+static void passwords_are_masked(void)
 {
-    (void)state;
     static const struct {
         const char *url, *masked;
     } cases[] = {
@@ -147,9 +141,8 @@ static const struct {
     {"", ""},
 };
 
-static void no_password_is_shown(void **state)
+static void no_password_is_shown(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     for (size_t i = 0; i < COUNT(hidden); i++) {
         assert_string_equal(pawl_url_masked(hidden[i].url, arena).data, hidden[i].masked);
@@ -165,9 +158,8 @@ static void no_password_is_shown(void **state)
 }
 
 /* Whatever stands around it. */
-static void no_mixture_shows_a_password(void **state)
+static void no_mixture_shows_a_password(void)
 {
-    (void)state;
     static const char *const before[] = {"",         "postgres:", "postgres:/",  "postgres://",
                                          "x://h:1/", "sqlite:",   "POSTGRES://", "host=h "};
     static const char *const login[]  = {"u:Sesame@",      "u:1/Sesame@", "u:1?Sesame@",
@@ -230,9 +222,8 @@ static void expect_shown(pawl_arena *arena, const char *before, const char *name
     assert_string_equal(pawl_url_masked(url, arena).data, masked);
 }
 
-static void each_secret_word_hides_its_value(void **state)
+static void each_secret_word_hides_its_value(void)
 {
-    (void)state;
     static const char *const ends[] = {"file", "path"};
     pawl_arena              *arena  = pawl_arena_create(0);
     for (size_t i = 0; i < COUNT(secret_words); i++) {
@@ -253,9 +244,8 @@ static void each_secret_word_hides_its_value(void **state)
 }
 
 /* Behind a password the rest may be a part of it, unless its name is known. */
-static void each_known_name_is_shown_behind_a_password(void **state)
+static void each_known_name_is_shown_behind_a_password(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     char        url[200], masked[200];
     for (size_t i = 0; i < COUNT(known_names); i++) {
@@ -274,9 +264,8 @@ static void each_known_name_is_shown_behind_a_password(void **state)
 }
 
 /* A name of 64 bytes is read; of a longer one nobody knows what it names. */
-static void a_long_name_is_taken_for_a_secret_one(void **state)
+static void a_long_name_is_taken_for_a_secret_one(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     char        name[66];
     memset(name, 'n', sizeof name);
@@ -291,9 +280,8 @@ static void a_long_name_is_taken_for_a_secret_one(void **state)
 }
 
 /* Every character of a URL in the places where it decides. */
-static void each_character_has_its_places(void **state)
+static void each_character_has_its_places(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     for (int c = 1; c < 256; c++) {
         char url[100], shown[100];
@@ -320,9 +308,8 @@ static void each_character_has_its_places(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void a_port_has_five_digits_at_most(void **state)
+static void a_port_has_five_digits_at_most(void)
 {
-    (void)state;
     pawl_arena *arena = pawl_arena_create(0);
     assert_string_equal(pawl_url_masked("x://h:12345", arena).data, "x://h:12345");
     assert_string_equal(pawl_url_masked("x://h:123456", arena).data, "x:***");
@@ -335,10 +322,9 @@ static void a_port_has_five_digits_at_most(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void a_scheme_has_a_form(void **state)
+static void a_scheme_has_a_form(void)
 {
     char longest[PAWL_PREFIX_SIZE_MAX + 2];
-    (void)state;
     assert_int_equal(pawl__url_scheme_size("s3:x"), 2);
     assert_int_equal(pawl__url_scheme_size("a+b-c:"), 5);
     assert_int_equal(pawl__url_scheme_size("3s:x"), 0);
@@ -353,18 +339,15 @@ static void a_scheme_has_a_form(void **state)
     assert_int_equal(pawl__url_scheme_size(longest + 1), PAWL_PREFIX_SIZE_MAX - 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passwords_are_masked),
-        cmocka_unit_test(no_password_is_shown),
-        cmocka_unit_test(no_mixture_shows_a_password),
-        cmocka_unit_test(each_secret_word_hides_its_value),
-        cmocka_unit_test(each_known_name_is_shown_behind_a_password),
-        cmocka_unit_test(a_long_name_is_taken_for_a_secret_one),
-        cmocka_unit_test(each_character_has_its_places),
-        cmocka_unit_test(a_port_has_five_digits_at_most),
-        cmocka_unit_test(a_scheme_has_a_form),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(passwords_are_masked),
+    TEST(no_password_is_shown),
+    TEST(no_mixture_shows_a_password),
+    TEST(each_secret_word_hides_its_value),
+    TEST(each_known_name_is_shown_behind_a_password),
+    TEST(a_long_name_is_taken_for_a_secret_one),
+    TEST(each_character_has_its_places),
+    TEST(a_port_has_five_digits_at_most),
+    TEST(a_scheme_has_a_form),
+    {.name = NULL},
+};

@@ -4,16 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/core/url_read.h"
+#include "support/tests.h"
 
 typedef struct settings {
     const char *title, *key, *file;
@@ -47,9 +42,8 @@ static settings read_options(const char *text)
     return own;
 }
 
-static void an_option_sets_its_member(void **state)
+static void an_option_sets_its_member(void)
 {
-    (void)state;
     settings own = read_options("");
     assert_int_equal(own.seconds, 7); /* stays */
     assert_int_equal(own.mode, -1);
@@ -81,9 +75,8 @@ static void refused(const char *text, const char *given, pawl_code code, const c
     assert_int_equal(own.mode, -1);
 }
 
-static void a_value_that_may_not_be_is_said(void **state)
+static void a_value_that_may_not_be_is_said(void)
 {
-    (void)state;
     refused("seconds=0", NULL, PAWL_ECONFIG, "db: seconds is '0', may be 1 to 60");
     refused("seconds=61", NULL, PAWL_ECONFIG, "db: seconds is '61', may be 1 to 60");
     refused("seconds=", NULL, PAWL_ECONFIG, "db: seconds is '', may be 1 to 60");
@@ -101,9 +94,8 @@ static void a_value_that_may_not_be_is_said(void **state)
 }
 
 /* A name with a character that no option has may be a part of a password, where there may be one. */
-static void d35_an_unknown_option_is_named(void **state)
+static void d35_an_unknown_option_is_named(void)
 {
-    (void)state;
     refused("x=1", "db://h/d", PAWL_ECONFIG,
             "db: unknown option 'x', known: any, file-name, key, mode, seconds, title");
     refused("x:y=1", NULL, PAWL_ECONFIG,
@@ -113,9 +105,8 @@ static void d35_an_unknown_option_is_named(void **state)
             "must be written as %3F");
 }
 
-static void a_whole_url_is_read(void **state)
+static void a_whole_url_is_read(void)
 {
-    (void)state;
     pawl__url  parts;
     settings   own   = {0};
     pawl_error error = PAWL_ERROR_INIT;
@@ -146,9 +137,8 @@ static void a_whole_url_is_read(void **state)
 }
 
 /* An error text has to hold more than the URL. */
-static void a_long_url_is_cut_where_it_is_shown(void **state)
+static void a_long_url_is_cut_where_it_is_shown(void)
 {
-    (void)state;
     char url[300] = "db://h/";
     memset(url + 7, 'x', sizeof url - 8);
     char *given = pawl__url_given(url);
@@ -161,14 +151,8 @@ static void a_long_url_is_cut_where_it_is_shown(void **state)
     pawl_free(given);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_option_sets_its_member),
-        cmocka_unit_test(a_value_that_may_not_be_is_said),
-        cmocka_unit_test(d35_an_unknown_option_is_named),
-        cmocka_unit_test(a_whole_url_is_read),
-        cmocka_unit_test(a_long_url_is_cut_where_it_is_shown),
-    };
-    return cmocka_run_group_tests_name("store_url_read", tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(an_option_sets_its_member),           TEST(a_value_that_may_not_be_is_said),
+    TEST(d35_an_unknown_option_is_named),      TEST(a_whole_url_is_read),
+    TEST(a_long_url_is_cut_where_it_is_shown), {.name = NULL},
+};

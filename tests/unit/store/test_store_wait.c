@@ -6,19 +6,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/wait.h"
+#include "support/tests.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-
-#include <cmocka.h>
 
 static pawl__wait it;
 static int        looks, news_at;      /* the look that has news; 0: none has */
@@ -213,18 +208,15 @@ static void an_interrupt_ends_asking_for_a_commit_in_doubt(void **state)
     assert_int_equal(asks, 2);
 }
 
-int main(void)
-{
 #define WITH_WAIT(function) cmocka_unit_test_setup_teardown(function, open_wait, close_wait)
-    const struct CMUnitTest tests[] = {
-        WITH_WAIT(pauses_grow_while_nothing_is_new),
-        WITH_WAIT(news_make_the_pauses_short_again),
-        WITH_WAIT(a_signal_ends_a_wait_without_an_error),
-        WITH_WAIT(the_callers_descriptor_ends_a_wait),
-        WITH_WAIT(an_interrupt_ends_a_wait_and_stays_until_it_is_taken),
-        WITH_WAIT(a_session_that_ends_is_lost),
-        WITH_WAIT(a_commit_in_doubt_is_asked_for_until_there_is_an_answer),
-        WITH_WAIT(an_interrupt_ends_asking_for_a_commit_in_doubt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    WITH_WAIT(pauses_grow_while_nothing_is_new),
+    WITH_WAIT(news_make_the_pauses_short_again),
+    WITH_WAIT(a_signal_ends_a_wait_without_an_error),
+    WITH_WAIT(the_callers_descriptor_ends_a_wait),
+    WITH_WAIT(an_interrupt_ends_a_wait_and_stays_until_it_is_taken),
+    WITH_WAIT(a_session_that_ends_is_lost),
+    WITH_WAIT(a_commit_in_doubt_is_asked_for_until_there_is_an_answer),
+    WITH_WAIT(an_interrupt_ends_asking_for_a_commit_in_doubt),
+    {.name = NULL},
+};

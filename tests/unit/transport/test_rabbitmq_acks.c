@@ -3,24 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#ifdef PAWL_HAVE_RABBITMQ
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "transport/rabbitmq/acks.h"
 
@@ -52,10 +39,9 @@ static void sends(pawl__acks *acks, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void e27_what_is_settled_in_order_is_one_acknowledgement(void **state)
+static void e27_what_is_settled_in_order_is_one_acknowledgement(void)
 {
     pawl__acks acks = {0};
-    (void)state;
     assert_int_equal(pawl__acks_begin(&acks, 10), PAWL_OK);
     take(&acks, 1, 10);
     sends(&acks, "");
@@ -70,10 +56,9 @@ static void e27_what_is_settled_in_order_is_one_acknowledgement(void **state)
     pawl__acks_free(&acks);
 }
 
-static void e27_behind_a_gap_each_is_acknowledged_alone(void **state)
+static void e27_behind_a_gap_each_is_acknowledged_alone(void)
 {
     pawl__acks acks = {0};
-    (void)state;
     assert_int_equal(pawl__acks_begin(&acks, 8), PAWL_OK);
     take(&acks, 1, 8);
     settle(&acks, 5, 6);
@@ -89,10 +74,9 @@ static void e27_behind_a_gap_each_is_acknowledged_alone(void **state)
     pawl__acks_free(&acks);
 }
 
-static void e27_tags_of_another_channel_are_passed_over(void **state)
+static void e27_tags_of_another_channel_are_passed_over(void)
 {
     pawl__acks acks = {0};
-    (void)state;
     assert_int_equal(pawl__acks_begin(&acks, 4), PAWL_OK);
     uint64_t first = acks.channel;
     take(&acks, 1, 4);
@@ -109,10 +93,9 @@ static void e27_tags_of_another_channel_are_passed_over(void **state)
     pawl__acks_free(&acks);
 }
 
-static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(void **state)
+static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(void)
 {
     pawl__acks acks = {0};
-    (void)state;
     assert_int_equal(pawl__acks_begin(&acks, 2), PAWL_OK);
     take(&acks, 1, 2);
     assert_false(pawl__acks_take(&acks, 3));
@@ -134,11 +117,10 @@ static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(vo
 }
 
 /* Tags are acknowledged once each in any order, and none before it is settled. */
-static void e27_in_any_order_each_is_acknowledged_once(void **state)
+static void e27_in_any_order_each_is_acknowledged_once(void)
 {
     pawl__acks  acks = {0};
     pawl_random random;
-    (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
         bool     is_settled[DELIVERIES + 1] = {false}, is_done[DELIVERIES + 1] = {false};
         uint64_t tag = 0, left = DELIVERIES;
@@ -170,15 +152,12 @@ static void e27_in_any_order_each_is_acknowledged_once(void **state)
     pawl__acks_free(&acks);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(e27_what_is_settled_in_order_is_one_acknowledgement),
-        cmocka_unit_test(e27_behind_a_gap_each_is_acknowledged_alone),
-        cmocka_unit_test(e27_tags_of_another_channel_are_passed_over),
-        cmocka_unit_test(more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing),
-        cmocka_unit_test(e27_in_any_order_each_is_acknowledged_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(e27_what_is_settled_in_order_is_one_acknowledgement),
+    TEST(e27_behind_a_gap_each_is_acknowledged_alone),
+    TEST(e27_tags_of_another_channel_are_passed_over),
+    TEST(more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing),
+    TEST(e27_in_any_order_each_is_acknowledged_once),
+    {.name = NULL},
+};
 #endif

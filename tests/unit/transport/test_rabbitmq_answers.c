@@ -3,15 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
+#ifdef PAWL_HAVE_RABBITMQ
 
 #include "support/world.h"
 
@@ -253,12 +247,11 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
     return (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
 }
 
-static void o9_messages_of_one_id_come_back_each(void **state)
+static void o9_messages_of_one_id_come_back_each(void)
 {
     pawl_arena   *arena = pawl_arena_create(0);
     pawl_delivery items[ITEMS];
     pawl_code     code;
-    (void)state;
     deliver(&(server){.returns = true}, items, arena, &code);
     assert_int_equal(code, PAWL_OK);
     for (int i = 0; i < ITEMS; i++)
@@ -271,11 +264,10 @@ static void o9_messages_of_one_id_come_back_each(void **state)
 }
 
 /* No attempt is lost, nothing is sent while it is blocked, and the call ends soon, for the other routes. */
-static void o10_a_server_that_is_blocked_counts_as_away(void **state)
+static void o10_a_server_that_is_blocked_counts_as_away(void)
 {
     static const char *const places[] = {"begin", "publish"};
     pawl_arena              *arena    = pawl_arena_create(0);
-    (void)state;
     for (int i = 0; i < 2; i++) {
         server        s = {.blocked_at = places[i]};
         pawl_delivery items[ITEMS];
@@ -288,13 +280,12 @@ static void o10_a_server_that_is_blocked_counts_as_away(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void o10_a_server_that_was_blocked_gets_the_messages(void **state)
+static void o10_a_server_that_was_blocked_gets_the_messages(void)
 {
     server        s     = {.blocked_at = "begin", .is_freed = true};
     pawl_arena   *arena = pawl_arena_create(0);
     pawl_delivery items[ITEMS];
     pawl_code     code;
-    (void)state;
     deliver(&s, items, arena, &code);
     assert_int_equal(code, PAWL_OK);
     assert_int_equal(s.published, ITEMS);
@@ -303,15 +294,11 @@ static void o10_a_server_that_was_blocked_gets_the_messages(void **state)
     pawl_arena_destroy(arena);
 }
 
-int main(void)
-{
-    world_quiet();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o9_messages_of_one_id_come_back_each),
-        cmocka_unit_test(o10_a_server_that_is_blocked_counts_as_away),
-        cmocka_unit_test(o10_a_server_that_was_blocked_gets_the_messages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(o9_messages_of_one_id_come_back_each),
+    TEST(o10_a_server_that_is_blocked_counts_as_away),
+    TEST(o10_a_server_that_was_blocked_gets_the_messages),
+    {.name = NULL},
+};
 
 #endif

@@ -3,24 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#ifdef PAWL_HAVE_RABBITMQ
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/envelope.h"
@@ -91,10 +78,9 @@ static void rejects(sample *s, const char *expected)
 
 #define OWN "tone=kind;none=;pawl.reply_to=orders;pawl.causation_id=m-0;"
 
-static void properties_say_what_the_message_is(void **state)
+static void properties_say_what_the_message_is(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker");
     make(&s);
     assert_int_equal(s.why.size, 0);
@@ -117,7 +103,7 @@ static void properties_say_what_the_message_is(void **state)
     end(&s);
 }
 
-static void an_end_of_its_time_is_the_expiration(void **state)
+static void an_end_of_its_time_is_the_expiration(void)
 {
     static const struct {
         const char *headers, *expiration;
@@ -128,7 +114,6 @@ static void an_end_of_its_time_is_the_expiration(void **state)
                  {"{\"pawl.expires\":\"2026-02-20T02:02:47.419456Z\"}", NULL},
                  {"{\"pawl.expires\":\"soon\"}", NULL},
                  {"", NULL}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sample s;
         begin(&s, "amqp://broker?headers=nservicebus");
@@ -147,10 +132,9 @@ static void an_end_of_its_time_is_the_expiration(void **state)
     }
 }
 
-static void what_a_message_does_not_have_is_left_out(void **state)
+static void what_a_message_does_not_have_is_left_out(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?headers=nservicebus");
     s.url.headers                 = PAWL__RABBITMQ_HEADERS_NONE;
     s.item.message.headers        = PAWL_TEXT("");
@@ -166,10 +150,9 @@ static void what_a_message_does_not_have_is_left_out(void **state)
     end(&s);
 }
 
-static void an_exchange_takes_its_own_key_or_the_route_s_queue(void **state)
+static void an_exchange_takes_its_own_key_or_the_route_s_queue(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?exchange=events");
     make(&s);
     is(s.envelope.exchange, "events");
@@ -206,10 +189,9 @@ static bool has_header(const sample *s, const char *name, const char *value)
     return false;
 }
 
-static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(void **state)
+static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?headers=nservicebus");
     s.item.queue           = PAWL_TEXT("audit");
     s.item.message.headers = PAWL_TEXT(AUDITED);
@@ -243,10 +225,9 @@ static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(voi
     end(&s);
 }
 
-static void the_headers_of_nservicebus(void **state)
+static void the_headers_of_nservicebus(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?headers=nservicebus");
     make(&s);
     headers_are(&s, OWN "NServiceBus.MessageId=m-1;"
@@ -268,10 +249,9 @@ static void the_headers_of_nservicebus(void **state)
     end(&s);
 }
 
-static void the_headers_of_serviceconnect(void **state)
+static void the_headers_of_serviceconnect(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?headers=serviceconnect");
     make(&s);
     headers_are(&s, OWN "MessageId=m-1;MessageType=Send;TypeName=Shop.OrderPlaced;"
@@ -281,11 +261,10 @@ static void the_headers_of_serviceconnect(void **state)
     end(&s);
 }
 
-static void what_amqp_cannot_carry_is_rejected(void **state)
+static void what_amqp_cannot_carry_is_rejected(void)
 {
     sample s;
     char   text[300], large[130000], headers[130100];
-    (void)state;
     memset(text, 'x', sizeof text);
     memset(large, 'x', sizeof large);
     begin(&s, "amqp://broker");
@@ -317,10 +296,9 @@ static void what_amqp_cannot_carry_is_rejected(void **state)
 }
 
 /* To an endpoint of pawl, which keeps it until then. */
-static void a_delay_may_go_in_a_header(void **state)
+static void a_delay_may_go_in_a_header(void)
 {
     sample s;
-    (void)state;
     begin(&s, "amqp://broker?delay=header");
     s.item.due = NOW + PAWL_HOURS(1);
     rejects(&s, "");
@@ -336,20 +314,17 @@ static void a_delay_may_go_in_a_header(void **state)
     end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties_say_what_the_message_is),
-        cmocka_unit_test(an_end_of_its_time_is_the_expiration),
-        cmocka_unit_test(what_a_message_does_not_have_is_left_out),
-        cmocka_unit_test(an_exchange_takes_its_own_key_or_the_route_s_queue),
-        cmocka_unit_test(a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits),
-        cmocka_unit_test(the_headers_of_nservicebus),
-        cmocka_unit_test(the_headers_of_serviceconnect),
-        cmocka_unit_test(what_amqp_cannot_carry_is_rejected),
-        cmocka_unit_test(a_delay_may_go_in_a_header),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(properties_say_what_the_message_is),
+    TEST(an_end_of_its_time_is_the_expiration),
+    TEST(what_a_message_does_not_have_is_left_out),
+    TEST(an_exchange_takes_its_own_key_or_the_route_s_queue),
+    TEST(a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits),
+    TEST(the_headers_of_nservicebus),
+    TEST(the_headers_of_serviceconnect),
+    TEST(what_amqp_cannot_carry_is_rejected),
+    TEST(a_delay_may_go_in_a_header),
+    {.name = NULL},
+};
 
 #endif

@@ -3,24 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#ifdef PAWL_HAVE_RABBITMQ
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/letter.h"
@@ -80,10 +67,9 @@ static void is(pawl_text text, const char *expected)
         fail_msg("'%.*s' is not '%s'", PAWL_TEXT_ARGS(text), expected);
 }
 
-static void properties_are_enough(void **state)
+static void properties_are_enough(void)
 {
     made m;
-    (void)state;
     make(&m, "{\"n\":1}");
     PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
     PROPERTY(&m, TYPE, type, "ping");
@@ -99,10 +85,9 @@ static void properties_are_enough(void **state)
     end(&m);
 }
 
-static void headers_of_pawl_come_back_as_they_went(void **state)
+static void headers_of_pawl_come_back_as_they_went(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     PROPERTY(&m, REPLY_TO, reply_to, "answers");
@@ -122,10 +107,9 @@ static void headers_of_pawl_come_back_as_they_went(void **state)
     end(&m);
 }
 
-static void headers_of_nservicebus_are_understood(void **state)
+static void headers_of_nservicebus_are_understood(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, CORRELATION_ID, correlation_id, "m-before"); /* names a message there */
     header(&m, "NServiceBus.MessageId", "n-1");
@@ -145,10 +129,9 @@ static void headers_of_nservicebus_are_understood(void **state)
     end(&m);
 }
 
-static void headers_of_serviceconnect_are_understood(void **state)
+static void headers_of_serviceconnect_are_understood(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     header(&m, "MessageId", "s-1");
     header(&m, "TypeName", "Placed");
@@ -163,10 +146,9 @@ static void headers_of_serviceconnect_are_understood(void **state)
     end(&m);
 }
 
-static void what_a_property_says_comes_before_a_header(void **state)
+static void what_a_property_says_comes_before_a_header(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
     PROPERTY(&m, TYPE, type, "ping");
@@ -182,10 +164,9 @@ static void what_a_property_says_comes_before_a_header(void **state)
 }
 
 /* A property or a header without a text says nothing: the next one is asked. */
-static void what_is_empty_says_nothing(void **state)
+static void what_is_empty_says_nothing(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, MESSAGE_ID, message_id, "");
     PROPERTY(&m, TYPE, type, "");
@@ -213,12 +194,11 @@ static void what_is_empty_says_nothing(void **state)
 }
 
 /* The first class's full name, with or without an assembly behind it. */
-static void of_several_types_the_first_counts(void **state)
+static void of_several_types_the_first_counts(void)
 {
     static const char *const texts[] = {"Shop.Placed, Shop, Version=1.0;Shop.Event, Shop",
                                         "Shop.Placed;Shop.Event", "Shop.Placed;Shop.Event, Shop",
                                         "Shop.Placed, Shop", "Shop.Placed"};
-    (void)state;
     for (size_t i = 0; i < 2 * (sizeof texts / sizeof texts[0]); i++) {
         made m;
         make(&m, "{}");
@@ -232,10 +212,9 @@ static void of_several_types_the_first_counts(void **state)
     }
 }
 
-static void e28_without_a_type_it_is_refused(void **state)
+static void e28_without_a_type_it_is_refused(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, MESSAGE_ID, message_id, "m-1");
     header(&m, "TypeName", "");
@@ -245,10 +224,9 @@ static void e28_without_a_type_it_is_refused(void **state)
     end(&m);
 }
 
-static void values_become_texts(void **state)
+static void values_become_texts(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     add(&m, "yes", AMQP_FIELD_KIND_BOOLEAN)->value.boolean = 1;
@@ -271,10 +249,9 @@ static void values_become_texts(void **state)
     end(&m);
 }
 
-static void e28_a_header_that_is_no_text_is_left_out_and_told(void **state)
+static void e28_a_header_that_is_no_text_is_left_out_and_told(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "good", "yes");
@@ -291,11 +268,10 @@ static void e28_a_header_that_is_no_text_is_left_out_and_told(void **state)
     end(&m);
 }
 
-static void a_due_time_is_read_and_one_that_is_none_refused(void **state)
+static void a_due_time_is_read_and_one_that_is_none_refused(void)
 {
     made      m;
     pawl_time due = 0;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     read_it(&m);
@@ -327,10 +303,9 @@ static void expires(made *m, const char *expected)
         fail_msg("'%.*s' has not %s", PAWL_TEXT_ARGS(m->taken.message.headers), text);
 }
 
-static void a_time_to_be_processed_becomes_its_end(void **state)
+static void a_time_to_be_processed_becomes_its_end(void)
 {
     made m;
-    (void)state;
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     PROPERTY(&m, EXPIRATION, expiration, "1500");
@@ -363,22 +338,19 @@ static void a_time_to_be_processed_becomes_its_end(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties_are_enough),
-        cmocka_unit_test(headers_of_pawl_come_back_as_they_went),
-        cmocka_unit_test(headers_of_nservicebus_are_understood),
-        cmocka_unit_test(headers_of_serviceconnect_are_understood),
-        cmocka_unit_test(what_a_property_says_comes_before_a_header),
-        cmocka_unit_test(what_is_empty_says_nothing),
-        cmocka_unit_test(of_several_types_the_first_counts),
-        cmocka_unit_test(e28_without_a_type_it_is_refused),
-        cmocka_unit_test(values_become_texts),
-        cmocka_unit_test(e28_a_header_that_is_no_text_is_left_out_and_told),
-        cmocka_unit_test(a_due_time_is_read_and_one_that_is_none_refused),
-        cmocka_unit_test(a_time_to_be_processed_becomes_its_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(properties_are_enough),
+    TEST(headers_of_pawl_come_back_as_they_went),
+    TEST(headers_of_nservicebus_are_understood),
+    TEST(headers_of_serviceconnect_are_understood),
+    TEST(what_a_property_says_comes_before_a_header),
+    TEST(what_is_empty_says_nothing),
+    TEST(of_several_types_the_first_counts),
+    TEST(e28_without_a_type_it_is_refused),
+    TEST(values_become_texts),
+    TEST(e28_a_header_that_is_no_text_is_left_out_and_told),
+    TEST(a_due_time_is_read_and_one_that_is_none_refused),
+    TEST(a_time_to_be_processed_becomes_its_end),
+    {.name = NULL},
+};
 #endif

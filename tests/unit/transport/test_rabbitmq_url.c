@@ -2,25 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
+#include "support/tests.h"
 
-int main(void)
-{
-    puts("skipped: built without librabbitmq");
-    return 77;
-}
-#else
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#ifdef PAWL_HAVE_RABBITMQ
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "pawl/driver.h"
 #include "transport/rabbitmq/url.h"
@@ -54,10 +41,9 @@ static void refuse(const char *text, pawl_code code, const char *part)
     refuse_for(PAWL__RABBITMQ_ROUTE, text, code, part);
 }
 
-static void the_shortest_url_means_a_queue_on_the_usual_server(void **state)
+static void the_shortest_url_means_a_queue_on_the_usual_server(void)
 {
     pawl__rabbitmq_url url;
-    (void)state;
     read_url(&url, "amqp://broker");
     assert_string_equal(url.parts.hosts[0].name, "broker");
     assert_int_equal(url.parts.hosts[0].port, 5672);
@@ -78,10 +64,9 @@ static void the_shortest_url_means_a_queue_on_the_usual_server(void **state)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void everything_may_be_said(void **state)
+static void everything_may_be_said(void)
 {
     pawl__rabbitmq_url url;
-    (void)state;
     read_url(
         &url,
         "amqps://clerk:a%2Fb@one,two:5673/sales%2Feast?exchange=events&exchange_type=direct&"
@@ -112,10 +97,9 @@ static void everything_may_be_said(void **state)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void an_exchange_is_a_topic_and_that_of_a_type_a_fanout(void **state)
+static void an_exchange_is_a_topic_and_that_of_a_type_a_fanout(void)
 {
     pawl__rabbitmq_url url;
-    (void)state;
     read_url(&url, "amqp://broker?exchange=events");
     assert_string_equal(url.exchange_type, "topic");
     assert_true(url.is_mandatory);
@@ -132,10 +116,9 @@ static void an_exchange_is_a_topic_and_that_of_a_type_a_fanout(void **state)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void what_has_no_sense_is_refused(void **state)
+static void what_has_no_sense_is_refused(void)
 {
     char long_name[400];
-    (void)state;
     refuse("amqp:broker", PAWL_EINVAL, "does not begin with amqp:// or amqps://");
     refuse("amqp:///vhost", PAWL_EINVAL, "no host is named");
     refuse("amqp://clerk:Se-kret@broker:0/", PAWL_EINVAL, "a host or its port cannot be read");
@@ -171,10 +154,9 @@ static void what_has_no_sense_is_refused(void **state)
 
 /* The two schemes lead to the same module, and its URLs are shown without their password. */
 /* amqp:// is never encrypted: the environment may refuse it. */
-static void less_than_is_required_is_refused(void **state)
+static void less_than_is_required_is_refused(void)
 {
     pawl__rabbitmq_url url;
-    (void)state;
     setenv("PAWL_REQUIRE_TLS", "yes", 1);
     refuse("amqp://db/", PAWL_ECONFIG, "PAWL_REQUIRE_TLS is yes, and by this URL");
     read_url(&url, "amqps://db/?ssl-mode=required");
@@ -186,11 +168,10 @@ static void less_than_is_required_is_refused(void **state)
     unsetenv("PAWL_REQUIRE_TLS");
 }
 
-static void the_module_is_found_by_its_schemes(void **state)
+static void the_module_is_found_by_its_schemes(void)
 {
     pawl_arena               *arena = pawl_arena_create(1000);
     const pawl_transport_ops *ops   = pawl_transport_find("amqp://broker");
-    (void)state;
     assert_ptr_not_equal(ops, &pawl_transport_store);
     assert_ptr_equal(pawl_transport_find("amqps://broker"), ops);
     assert_ptr_equal(pawl_transport_find("amqp://other"), ops);
@@ -201,10 +182,9 @@ static void the_module_is_found_by_its_schemes(void **state)
     pawl_arena_destroy(arena);
 }
 
-static void what_is_read_from_has_a_queue_whatever_leads_into_it(void **state)
+static void what_is_read_from_has_a_queue_whatever_leads_into_it(void)
 {
     pawl__rabbitmq_url url;
-    (void)state;
     read_for(PAWL__RABBITMQ_INTAKE, &url, "amqp://broker");
     assert_string_equal(url.queue_type, "quorum");
     assert_int_equal(url.without_id, PAWL__RABBITMQ_WITHOUT_ID_HANDLE);
@@ -226,9 +206,8 @@ static void what_is_read_from_has_a_queue_whatever_leads_into_it(void **state)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void options_are_for_one_way_alone(void **state)
+static void options_are_for_one_way_alone(void)
 {
-    (void)state;
     refuse("amqp://broker?prefetch=7", PAWL_ECONFIG, "this one is a route's");
     refuse("amqp://broker?without-id=handle", PAWL_ECONFIG, "this one is a route's");
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://u:Se-kret@broker?headers=none", PAWL_ECONFIG,
@@ -244,19 +223,16 @@ static void options_are_for_one_way_alone(void **state)
                "handle or dead");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_shortest_url_means_a_queue_on_the_usual_server),
-        cmocka_unit_test(everything_may_be_said),
-        cmocka_unit_test(an_exchange_is_a_topic_and_that_of_a_type_a_fanout),
-        cmocka_unit_test(what_has_no_sense_is_refused),
-        cmocka_unit_test(less_than_is_required_is_refused),
-        cmocka_unit_test(the_module_is_found_by_its_schemes),
-        cmocka_unit_test(what_is_read_from_has_a_queue_whatever_leads_into_it),
-        cmocka_unit_test(options_are_for_one_way_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(the_shortest_url_means_a_queue_on_the_usual_server),
+    TEST(everything_may_be_said),
+    TEST(an_exchange_is_a_topic_and_that_of_a_type_a_fanout),
+    TEST(what_has_no_sense_is_refused),
+    TEST(less_than_is_required_is_refused),
+    TEST(the_module_is_found_by_its_schemes),
+    TEST(what_is_read_from_has_a_queue_whatever_leads_into_it),
+    TEST(options_are_for_one_way_alone),
+    {.name = NULL},
+};
 
 #endif

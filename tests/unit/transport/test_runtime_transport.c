@@ -159,9 +159,8 @@ static void refuse(const pawl_transport_ops *ops, pawl_code code, const char *te
     assert_non_null(strstr(error.text, text));
 }
 
-static void a_bad_table_is_refused(void **state)
+static void a_bad_table_is_refused(void)
 {
-    (void)state;
     pawl_transport_ops ops = bell;
     ops.scheme             = NULL;
     refuse(&ops, PAWL_ECONFIG, "no scheme");
@@ -175,9 +174,8 @@ static void a_bad_table_is_refused(void **state)
     refuse(NULL, PAWL_ECONFIG, "0 bytes");
 }
 
-static void a_scheme_belongs_to_one(void **state)
+static void a_scheme_belongs_to_one(void)
 {
-    (void)state;
     static const pawl_transport_ops other = {.ops_size       = sizeof(pawl_transport_ops),
                                              .transport_size = sizeof(pawl_transport),
                                              .scheme         = "bell",
@@ -192,25 +190,21 @@ static void a_scheme_belongs_to_one(void **state)
     assert_ptr_equal(pawl_transport_find("sqlite:x.db"), &pawl_transport_store);
 }
 
-static void a_module_without_a_sink_is_refused(void **state)
+static void a_module_without_a_sink_is_refused(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_transport_load("./no-such-sink.so", &error), PAWL_EUNREACHABLE);
     assert_non_null(strstr(error.text, "no-such-sink.so"));
     assert_int_equal(pawl_transport_load("", &error), PAWL_EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
-        ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
-        ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
-        ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt),
-        cmocka_unit_test(a_bad_table_is_refused),
-        cmocka_unit_test(a_scheme_belongs_to_one),
-        cmocka_unit_test(a_module_without_a_sink_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
+    ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
+    ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
+    ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt),
+    TEST(a_bad_table_is_refused),
+    TEST(a_scheme_belongs_to_one),
+    TEST(a_module_without_a_sink_is_refused),
+    {.name = NULL},
+};

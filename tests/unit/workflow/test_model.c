@@ -190,9 +190,8 @@ static const mistake mistakes[] = {
      .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},
 };
 
-static void every_mistake_is_refused_and_named(void **state)
+static void every_mistake_is_refused_and_named(void)
 {
-    (void)state;
     check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
 }
 
@@ -206,15 +205,14 @@ static const mistake transitional_mistakes[] = {
          {.name = "S", STATE, .correlation = "order_id", .transitional = "order_id", ON(START)}},
 };
 
-static void d32_transitional_properties_that_cannot_be_are_refused(void **state)
+static void d32_transitional_properties_that_cannot_be_are_refused(void)
 {
-    (void)state;
     check_refused(transitional_mistakes,
                   sizeof transitional_mistakes / sizeof transitional_mistakes[0]);
 }
 
 /* None at all, a main one alone, and both. */
-static void d32_all_other_ways_are_accepted(void **state)
+static void d32_all_other_ways_are_accepted(void)
 {
     const pawl_saga sagas[] = {
         {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .starts = true})},
@@ -228,7 +226,6 @@ static void d32_all_other_ways_are_accepted(void **state)
              .transitional_key = "order_id",
              .starts           = true})},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof sagas / sizeof sagas[0]; i++) {
         const pawl_endpoint_spec spec  = {.name  = "e",
                                           .sagas = (const pawl_saga *const[]){&sagas[i], NULL}};
@@ -294,9 +291,8 @@ static const pawl_endpoint_spec endpoint    = {.name  = "my.shop",
 static const pawl_application   application = {
       PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
 
-static void a_good_table_is_found_again(void **state)
+static void a_good_table_is_found_again(void)
 {
-    (void)state;
     pawl_error   error = PAWL_ERROR_INIT;
     pawl__model *model = NULL;
     world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
@@ -319,9 +315,8 @@ static void a_good_table_is_found_again(void **state)
     pawl__model_destroy(model);
 }
 
-static void an_application_of_another_time_is_refused(void **state)
+static void an_application_of_another_time_is_refused(void)
 {
-    (void)state;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
     pawl_application other = application;
@@ -339,7 +334,7 @@ static void an_application_of_another_time_is_refused(void **state)
 
 /* Each size that an application says, one byte below the least: all that is read without a
  * look at it must be there. */
-static void an_application_whose_tables_are_too_small_is_refused(void **state)
+static void an_application_whose_tables_are_too_small_is_refused(void)
 {
     static const struct {
         const char *name;
@@ -356,7 +351,6 @@ static void an_application_whose_tables_are_too_small_is_refused(void **state)
         {"pawl_projection", offsetof(pawl_application, projection_size)},
         {"pawl_effect", offsetof(pawl_application, effect_size)},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         pawl_application other  = application;
         uint32_t         said[] = {1, sizeof(void *)};
@@ -374,17 +368,16 @@ static void an_application_whose_tables_are_too_small_is_refused(void **state)
 }
 
 /* The size of a row in the first version is enough, and a byte less is not. */
-static void the_first_version_of_a_row_is_enough(void **state)
+static void the_first_version_of_a_row_is_enough(void)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_application other = application;
-    (void)state;
-    other.on_size         = offsetof(pawl_on, starts) + sizeof(bool);
-    other.aggregator_size = offsetof(pawl_aggregator, attempts_max) + sizeof(int32_t);
-    other.endpoint_size   = offsetof(pawl_endpoint_spec, aggregators) + sizeof(void *);
-    other.handler_size    = offsetof(pawl_handler, call) + sizeof(void *);
-    other.process_size    = offsetof(pawl_process, apply) + sizeof(void *);
-    other.projection_size = offsetof(pawl_projection, on) + sizeof(void *);
+    other.on_size          = offsetof(pawl_on, starts) + sizeof(bool);
+    other.aggregator_size  = offsetof(pawl_aggregator, attempts_max) + sizeof(int32_t);
+    other.endpoint_size    = offsetof(pawl_endpoint_spec, aggregators) + sizeof(void *);
+    other.handler_size     = offsetof(pawl_handler, call) + sizeof(void *);
+    other.process_size     = offsetof(pawl_process, apply) + sizeof(void *);
+    other.projection_size  = offsetof(pawl_projection, on) + sizeof(void *);
     world_ok(pawl_application_check(&other, &error), &error);
     other.application_size = offsetof(pawl_application, filters) + sizeof(void *);
     other.process_size     = 1; /* the table does not say so any more */
@@ -405,9 +398,8 @@ typedef struct old_on {
     bool                starts;
 } old_on;
 
-static void rows_are_read_by_their_stride(void **state)
+static void rows_are_read_by_their_stride(void)
 {
-    (void)state;
     static const old_on      rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
                                        {PAWL_HANDLE(on_late), "late", NULL, NULL, false},
                                        {NULL, NULL, NULL, NULL, false}};
@@ -453,19 +445,16 @@ static void lists_have_their_end(void **state)
     assert_null(PAWL_APPLY_LIST(NULL)[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_have_their_end),
-        cmocka_unit_test(every_mistake_is_refused_and_named),
-        cmocka_unit_test(d32_transitional_properties_that_cannot_be_are_refused),
-        cmocka_unit_test(d32_all_other_ways_are_accepted),
-        cmocka_unit_test(d17_a_property_asks_for_an_offset),
-        cmocka_unit_test(a_good_table_is_found_again),
-        cmocka_unit_test(an_application_of_another_time_is_refused),
-        cmocka_unit_test(an_application_whose_tables_are_too_small_is_refused),
-        cmocka_unit_test(the_first_version_of_a_row_is_enough),
-        cmocka_unit_test(rows_are_read_by_their_stride),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lists_have_their_end),
+    TEST(every_mistake_is_refused_and_named),
+    TEST(d32_transitional_properties_that_cannot_be_are_refused),
+    TEST(d32_all_other_ways_are_accepted),
+    cmocka_unit_test(d17_a_property_asks_for_an_offset),
+    TEST(a_good_table_is_found_again),
+    TEST(an_application_of_another_time_is_refused),
+    TEST(an_application_whose_tables_are_too_small_is_refused),
+    TEST(the_first_version_of_a_row_is_enough),
+    TEST(rows_are_read_by_their_stride),
+    {.name = NULL},
+};

@@ -79,9 +79,8 @@ static const mistake mistakes[] = {
      .saga = {SAGA("name"), .transitional = "at", .format = &in_ms}},
 };
 
-static void s26_every_mistake_is_refused_and_named(void **state)
+static void s26_every_mistake_is_refused_and_named(void)
 {
-    (void)state;
     check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
 }
 
@@ -110,11 +109,10 @@ static void times_are(const pawl_saga *saga, const pawl_state_format *of_endpoin
     pawl__model_destroy(model);
 }
 
-static void s26_the_sagas_format_goes_before_the_endpoints(void **state)
+static void s26_the_sagas_format_goes_before_the_endpoints(void)
 {
     const pawl_saga own    = {SAGA("name"), .format = &in_us, OLDER(&microsoft, &below_3)};
     const pawl_saga others = {SAGA("name"), .format = NULL};
-    (void)state;
     times_are(&own, &in_ms, sizeof own, sizeof(pawl_endpoint_spec), PAWL_TIMES_UNIX_US, 2);
     times_are(&others, &in_ms, sizeof own, sizeof(pawl_endpoint_spec), PAWL_TIMES_UNIX_MS, 0);
     times_are(&others, NULL, sizeof own, sizeof(pawl_endpoint_spec), PAWL_TIMES_RFC3339, 0);
@@ -142,12 +140,9 @@ static void s26_programs_built_before_have_no_format(void **state)
     pawl__model_destroy(model);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(s26_every_mistake_is_refused_and_named),
-        cmocka_unit_test(s26_the_sagas_format_goes_before_the_endpoints),
-        cmocka_unit_test(s26_programs_built_before_have_no_format),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(s26_every_mistake_is_refused_and_named),
+    TEST(s26_the_sagas_format_goes_before_the_endpoints),
+    cmocka_unit_test(s26_programs_built_before_have_no_format),
+    {.name = NULL},
+};

@@ -145,9 +145,8 @@ static const struct {
      false},
 };
 
-static void each_row_of_a_saga_is_bound_as_it_is(void **state)
+static void each_row_of_a_saga_is_bound_as_it_is(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const pawl_on            on[]    = {rows[i].row, START, {.handle = NULL}};
         const pawl_saga          saga    = {.name = "S",
@@ -179,9 +178,8 @@ static void each_row_of_a_saga_is_bound_as_it_is(void **state)
     }
 }
 
-static void a_plain_row_is_bound_as_it_is(void **state)
+static void a_plain_row_is_bound_as_it_is(void)
 {
-    (void)state;
     for (int own_sql = 0; own_sql < 2; own_sql++) {
         const pawl_on on[] = {{.handle = PAWL_HANDLE(hear_plain), .own_sql = own_sql != 0},
                               {.handle = PAWL_HANDLE(hear_other)},
@@ -233,9 +231,8 @@ static const mistake mistakes[] = {
     {.says = "'place.zip'", .saga = {.name = "S", STATE, .correlation = "place.zip", ON(START)}},
 };
 
-static void what_no_row_can_be_is_refused(void **state)
+static void what_no_row_can_be_is_refused(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
@@ -247,9 +244,8 @@ static void what_no_row_can_be_is_refused(void **state)
 }
 
 /* Both ends and the middle of the list are found, and nothing beside it. */
-static void types_are_sorted_and_found(void **state)
+static void types_are_sorted_and_found(void)
 {
-    (void)state;
     static const char *const types[] = {"a_other", "b_child", "m_order", "q_plain", "z_grandchild"};
     const pawl_on            on[]    = {{.handle = PAWL_HANDLE(on_order), .key = "ref"},
                                         {.handle = PAWL_HANDLE(on_grandchild), .key = "ref"},
@@ -275,9 +271,8 @@ static void types_are_sorted_and_found(void **state)
 
 /* ---- Aggregators ---------------------------------------------------------------- */
 
-static void e17_an_aggregator_has_defaults(void **state)
+static void e17_an_aggregator_has_defaults(void)
 {
-    (void)state;
     static const struct {
         pawl_aggregator given;
         int64_t         size, lease;
@@ -312,9 +307,8 @@ static void e17_an_aggregator_has_defaults(void **state)
 }
 
 /* E9: rows of its own type, of those made from it, and of those made from these. */
-static void e9_an_aggregator_finds_rows_of_derived_types(void **state)
+static void e9_an_aggregator_finds_rows_of_derived_types(void)
 {
-    (void)state;
     const pawl_aggregator         batch = {.name = "A", .handle = PAWL_HANDLE(on_batch)};
     const pawl_on                 on[]  = {START,
                                            {.handle = PAWL_HANDLE(on_child), .key = "ref"},
@@ -335,9 +329,8 @@ static void e9_an_aggregator_finds_rows_of_derived_types(void **state)
 
 /* ---- Streams and projections ------------------------------------------------------ */
 
-static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void **state)
+static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void)
 {
-    (void)state;
     static const struct {
         const char *key;
         bool        is_key;
@@ -354,9 +347,8 @@ static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void **state)
 }
 
 /* Any message may be an entity's first one; zero is a key of it. */
-static void each_message_starts_an_entity(void **state)
+static void each_message_starts_an_entity(void)
 {
-    (void)state;
     static const pawl_on     on[]    = {{.handle = PAWL_HANDLE(on_entity), .key = "needed"},
                                         {.handle = NULL}};
     const pawl_entity        entity  = {.name = "E", STATE, .on = on};
@@ -371,9 +363,8 @@ static void each_message_starts_an_entity(void **state)
     pawl__model_destroy(model);
 }
 
-static void a_projection_is_made_as_it_is(void **state)
+static void a_projection_is_made_as_it_is(void)
 {
-    (void)state;
     for (int own_sql = 0; own_sql < 2; own_sql++) {
         const pawl_projection    given = {.name    = "V",
                                           .on      = PAWL_ON({.handle = PAWL_HANDLE(hear_plain)},
@@ -401,9 +392,8 @@ static void a_projection_is_made_as_it_is(void **state)
 
 /* ---- The endpoint ------------------------------------------------------------------ */
 
-static void a_queue_may_have_a_name_of_its_own(void **state)
+static void a_queue_may_have_a_name_of_its_own(void)
 {
-    (void)state;
     const pawl_on plain[] = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     for (int i = 0; i < 2; i++) {
         const pawl_endpoint_spec spec = {
@@ -415,9 +405,8 @@ static void a_queue_may_have_a_name_of_its_own(void **state)
     }
 }
 
-static void there_are_16_filters_at_most(void **state)
+static void there_are_16_filters_at_most(void)
 {
-    (void)state;
     const pawl_on            plain[]     = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     const pawl_endpoint_spec spec        = {.name = "e", .handlers = plain};
     pawl_filter              filters[18] = {{0}};
@@ -440,9 +429,8 @@ static void there_are_16_filters_at_most(void **state)
     assert_non_null(strstr(error.text, "16"));
 }
 
-static void one_of_several_endpoints_has_to_be_said(void **state)
+static void one_of_several_endpoints_has_to_be_said(void)
 {
-    (void)state;
     const pawl_on            plain[]   = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     const pawl_endpoint_spec first     = {.name = "e", .handlers = plain},
                              second    = {.name = "f", .handlers = plain};
@@ -463,9 +451,8 @@ static void one_of_several_endpoints_has_to_be_said(void **state)
     }
 }
 
-static void endpoints_of_an_application_have_different_names(void **state)
+static void endpoints_of_an_application_have_different_names(void)
 {
-    (void)state;
     pawl_endpoint_spec     first = {.name = "e"}, second = {.name = "e"};
     const pawl_application application = {
         PAWL_APPLICATION_HEAD,
@@ -481,9 +468,8 @@ static void endpoints_of_an_application_have_different_names(void **state)
 }
 
 /* A model that is refused, or for which there is no memory, leaves nothing. */
-static void what_is_refused_leaves_nothing(void **state)
+static void what_is_refused_leaves_nothing(void)
 {
-    (void)state;
     const long live = fault_memory_live();
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         pawl__model *model = NULL;
@@ -494,9 +480,8 @@ static void what_is_refused_leaves_nothing(void **state)
 
 /* ---- Names ------------------------------------------------------------------------ */
 
-static void names_have_200_bytes_at_most(void **state)
+static void names_have_200_bytes_at_most(void)
 {
-    (void)state;
     char       name[202];
     pawl_error error = PAWL_ERROR_INIT;
     memset(name, 'n', sizeof name);
@@ -512,9 +497,8 @@ static void names_have_200_bytes_at_most(void **state)
 }
 
 /* Every character by itself: in a name, in a table's, in a column's. */
-static void each_character_of_a_name_is_looked_at(void **state)
+static void each_character_of_a_name_is_looked_at(void)
 {
-    (void)state;
     for (int c = 1; c < 128; c++) {
         char       name[] = "a?b";
         bool       is_odd = c < ' ' || c == '"' || c == '\\';
@@ -533,9 +517,8 @@ static void each_character_of_a_name_is_looked_at(void **state)
 }
 
 /* "Correlation_" stands before it. */
-static void a_columns_property_has_51_bytes_at_most(void **state)
+static void a_columns_property_has_51_bytes_at_most(void)
 {
-    (void)state;
     char       name[53];
     pawl_error error = PAWL_ERROR_INIT;
     memset(name, 'n', sizeof name);
@@ -551,23 +534,23 @@ int main(void)
 {
     fault_memory_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_row_of_a_saga_is_bound_as_it_is),
-        cmocka_unit_test(a_plain_row_is_bound_as_it_is),
-        cmocka_unit_test(what_no_row_can_be_is_refused),
-        cmocka_unit_test(types_are_sorted_and_found),
-        cmocka_unit_test(e17_an_aggregator_has_defaults),
-        cmocka_unit_test(e9_an_aggregator_finds_rows_of_derived_types),
-        cmocka_unit_test(a_zero_is_a_key_where_it_cannot_be_a_missing_value),
-        cmocka_unit_test(each_message_starts_an_entity),
-        cmocka_unit_test(a_projection_is_made_as_it_is),
-        cmocka_unit_test(a_queue_may_have_a_name_of_its_own),
-        cmocka_unit_test(there_are_16_filters_at_most),
-        cmocka_unit_test(one_of_several_endpoints_has_to_be_said),
-        cmocka_unit_test(endpoints_of_an_application_have_different_names),
-        cmocka_unit_test(what_is_refused_leaves_nothing),
-        cmocka_unit_test(names_have_200_bytes_at_most),
-        cmocka_unit_test(each_character_of_a_name_is_looked_at),
-        cmocka_unit_test(a_columns_property_has_51_bytes_at_most),
+        TEST(each_row_of_a_saga_is_bound_as_it_is),
+        TEST(a_plain_row_is_bound_as_it_is),
+        TEST(what_no_row_can_be_is_refused),
+        TEST(types_are_sorted_and_found),
+        TEST(e17_an_aggregator_has_defaults),
+        TEST(e9_an_aggregator_finds_rows_of_derived_types),
+        TEST(a_zero_is_a_key_where_it_cannot_be_a_missing_value),
+        TEST(each_message_starts_an_entity),
+        TEST(a_projection_is_made_as_it_is),
+        TEST(a_queue_may_have_a_name_of_its_own),
+        TEST(there_are_16_filters_at_most),
+        TEST(one_of_several_endpoints_has_to_be_said),
+        TEST(endpoints_of_an_application_have_different_names),
+        TEST(what_is_refused_leaves_nothing),
+        TEST(names_have_200_bytes_at_most),
+        TEST(each_character_of_a_name_is_looked_at),
+        TEST(a_columns_property_has_51_bytes_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,9 +233,8 @@ static const mistake mistakes[] = {
      .second_projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)})}},
 };
 
-static void every_mistake_is_refused_and_named(void **state)
+static void every_mistake_is_refused_and_named(void)
 {
-    (void)state;
     check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
 }
 
@@ -262,9 +261,8 @@ static const pawl_endpoint_spec good            = {
 static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&good, NULL}};
 
-static void a_good_table_is_found_again(void **state)
+static void a_good_table_is_found_again(void)
 {
-    (void)state;
     pawl_error   error = PAWL_ERROR_INIT;
     pawl__model *model = NULL;
     world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
@@ -306,9 +304,8 @@ static const pawl_saga asking_sagas[] = {
 
 /* A saga hears of its commands by rows for answers that have neither a key nor a finder: those find their
  * saga themselves, and no header asks for them. */
-static void the_rows_of_a_saga_say_which_answers_it_asks_for(void **state)
+static void the_rows_of_a_saga_say_which_answers_it_asks_for(void)
 {
-    (void)state;
     static const unsigned answers[] = {PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED,
                                        PAWL__ANSWER_REJECTED, PAWL__ANSWER_NONE};
     for (size_t i = 0; i < sizeof asking_sagas / sizeof asking_sagas[0]; i++) {
@@ -362,9 +359,8 @@ typedef struct followed_handler {
     bool        follows;
 } followed_handler;
 
-static void what_an_older_application_did_not_know_is_absent(void **state)
+static void what_an_older_application_did_not_know_is_absent(void)
 {
-    (void)state;
     static const followed_handler handler = {
         {PAWL_RECORD_OF(account), PAWL_RECORD_OF(credit), false, on_credit_saga_pawl_call}, true};
     static const pawl_on rows[] = {
@@ -395,9 +391,8 @@ static void what_an_older_application_did_not_know_is_absent(void **state)
 }
 
 /* Fields that were appended to a process since read as zero. */
-static void a_smaller_process_is_read_by_its_size(void **state)
+static void a_smaller_process_is_read_by_its_size(void)
 {
-    (void)state;
     pawl_application old   = application;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
@@ -414,9 +409,8 @@ static void a_smaller_process_is_read_by_its_size(void **state)
     assert_null(model);
 }
 
-static void every_allocation_fails_in_turn(void **state)
+static void every_allocation_fails_in_turn(void)
 {
-    (void)state;
     long live   = fault_memory_live();
     bool is_met = true;
     for (long n = 1; is_met; n++) {
@@ -437,12 +431,12 @@ static void every_allocation_fails_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_is_refused_and_named),
-        cmocka_unit_test(a_good_table_is_found_again),
-        cmocka_unit_test(the_rows_of_a_saga_say_which_answers_it_asks_for),
-        cmocka_unit_test(what_an_older_application_did_not_know_is_absent),
-        cmocka_unit_test(a_smaller_process_is_read_by_its_size),
-        cmocka_unit_test(every_allocation_fails_in_turn),
+        TEST(every_mistake_is_refused_and_named),
+        TEST(a_good_table_is_found_again),
+        TEST(the_rows_of_a_saga_say_which_answers_it_asks_for),
+        TEST(what_an_older_application_did_not_know_is_absent),
+        TEST(a_smaller_process_is_read_by_its_size),
+        TEST(every_allocation_fails_in_turn),
     };
     fault_memory_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,8 @@ static const struct {
      "schedule n: endpoint office handles no message other"},
 };
 
-static void each_mistake_is_named(void **state)
+static void each_mistake_is_named(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
@@ -89,9 +88,8 @@ static void each_mistake_is_named(void **state)
     }
 }
 
-static void rows_that_are_too_short_are_refused(void **state)
+static void rows_that_are_too_short_are_refused(void)
 {
-    (void)state;
     pawl_error          error = PAWL_ERROR_INIT;
     pawl__model        *model = NULL;
     const pawl_schedule bad[] = {{.name = "n", .cron = "@daily", TASKS}, {.name = NULL}};
@@ -99,9 +97,8 @@ static void rows_that_are_too_short_are_refused(void **state)
     assert_non_null(strstr(error.text, "its pawl_schedule has 4 bytes, at least"));
 }
 
-static void the_rest_is_taken(void **state)
+static void the_rest_is_taken(void)
 {
-    (void)state;
     static const task   seven  = {.number = 7};
     pawl_error          error  = PAWL_ERROR_INIT;
     pawl__model        *model  = NULL;
@@ -128,9 +125,8 @@ static void the_rest_is_taken(void **state)
     pawl__model_destroy(model);
 }
 
-static void the_next_time_of_a_line(void **state)
+static void the_next_time_of_a_line(void)
 {
-    (void)state;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_time  next  = 7;
     assert_int_equal(pawl_schedule_next("0 3 * * *", "Europe/Berlin", WORLD_START, &next, &error),
@@ -152,10 +148,10 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_mistake_is_named),
-        cmocka_unit_test(rows_that_are_too_short_are_refused),
-        cmocka_unit_test(the_rest_is_taken),
-        cmocka_unit_test(the_next_time_of_a_line),
+        TEST(each_mistake_is_named),
+        TEST(rows_that_are_too_short_are_refused),
+        TEST(the_rest_is_taken),
+        TEST(the_next_time_of_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

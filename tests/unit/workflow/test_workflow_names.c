@@ -2,14 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/tests.h"
 #include "workflow/names.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 static void expect_prefix(const char *endpoint, const char *explicit_prefix, const char *expected)
 {
@@ -21,9 +16,8 @@ static void expect_prefix(const char *endpoint, const char *explicit_prefix, con
     pawl_arena_destroy(arena);
 }
 
-static void d2_the_default_prefix_is_the_endpoints_name(void **state)
+static void d2_the_default_prefix_is_the_endpoints_name(void)
 {
-    (void)state;
     expect_prefix("orders", NULL, "orders_");
     expect_prefix("shop.orders.eu", NULL, "shop_orders_eu_");
     expect_prefix("shop.orders", "a.b", "a.b");
@@ -39,10 +33,9 @@ static pawl_code check_table(const char *name)
     return code;
 }
 
-static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void **state)
+static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void)
 {
     static const char *const bad[] = {"a[b", "a]b", "a`b", "a\"b"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(check_table(bad[i]), PAWL_ECONFIG);
     assert_int_equal(check_table("orders_Order Saga"), PAWL_OK);
@@ -51,10 +44,9 @@ static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void **state)
                      PAWL_OK);
 }
 
-static void d5_limits_are_in_bytes(void **state)
+static void d5_limits_are_in_bytes(void)
 {
     char name[64 + 1];
-    (void)state;
     memset(name, 'x', 64);
     name[64] = '\0';
     assert_int_equal(check_table(name), PAWL_ECONFIG);
@@ -67,12 +59,9 @@ static void d5_limits_are_in_bytes(void **state)
     assert_int_equal(check_table(name), PAWL_ECONFIG);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(d2_the_default_prefix_is_the_endpoints_name),
-        cmocka_unit_test(d3_what_cannot_be_quoted_is_refused_naming_the_saga),
-        cmocka_unit_test(d5_limits_are_in_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    TEST(d2_the_default_prefix_is_the_endpoints_name),
+    TEST(d3_what_cannot_be_quoted_is_refused_naming_the_saga),
+    TEST(d5_limits_are_in_bytes),
+    {.name = NULL},
+};

@@ -1,0 +1,11 @@
+/* tests.c - see tests.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/tests.h"
+
+void test_run(void **state)
+{
+    test_fn *const *run = *state;
+    (*run)();
+}

@@ -1,0 +1,37 @@
+/* tests.h - the tests of a program are a table, which tests/main.c runs where the program has no main of its own:
+ *
+ *     static void a_cent_is_not_lost(void) { ... }
+ *
+ *     const struct CMUnitTest tests[] = {TEST(a_cent_is_not_lost), ON_ALL_STORES(it_is_saved), {.name = NULL}};
+ *
+ * A program without a table is skipped: the build lacks the library that it is about. If the program defines
+ * `tests_missing`, that is called first; it returns the exit code that ends the program, 77 to skip it, or 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_TESTS_H
+#define PAWL_TESTS_TESTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* After the headers that it needs. */
+#include <cmocka.h>
+
+typedef void test_fn(void);
+
+/* For cmocka: the state points to a test_fn *. */
+void test_run(void **state);
+
+/* A row of the table, for a test without a fixture. */
+#define TEST(function)                                \
+    {                                                 \
+#function, test_run, NULL, NULL, &(test_fn *) \
+        {                                             \
+            function                                  \
+        }                                             \
+    }
+
+#endif
