@@ -42,6 +42,7 @@ typedef struct pawl__bench_options {
     int64_t     marks;        /* retention: old ones of the inbox; a tenth as many outbox rows */
     int64_t     pending;      /* timeouts: far in the future, beside those that are due */
     int64_t     due;       /* timeouts: so many come due one by one, for their lateness; 0: none */
+    int64_t     grown;     /* rows of the tables before the rounds, beside an empty store; 0: no */
     bool        is_apart;  /* latency: the sender is a process of its own */
     const char *peer;      /* saga-step, no-op: measure this program, too; or NULL */
     bool        has_peers; /* no-op: all of them */

@@ -1,6 +1,7 @@
 /* bench_run.c - the rounds of one benchmark.
  *
  *     fill -> { copy -> run -> check } * sides * rounds -> after -> medians -> verdict
+ *     grow -> { fill -> run } * { grown, empty } * rounds -> medians              with --grown
  *
  * The sides of a round are pawl, what the workload measures beside it, and the
  * loop. They take turns, so that a machine that becomes slower or faster does
@@ -96,6 +97,50 @@ static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_err
     return pawl__bench_go_on(error);
 }
 
+/* ---- Rounds on large tables ------------------------------------------------- */
+
+static pawl_code grow(const session *s, pawl_error *error)
+{
+    pawl__bench_job job = s->job;
+    job.url             = s->ground.filled;
+    pawl_code code      = s->workload->grow(&job, error);
+    pawl__bench_progress("settling", 0, 0);
+    if (code == PAWL_OK && s->ground.kind->settle != NULL)
+        code = s->ground.kind->settle(&s->ground, error);
+    return code;
+}
+
+/* Each turn has messages of its own, which differ by the seed, and what earlier ones left stays. So
+ * nothing is checked but that each message was handled. */
+static pawl_code take_grown_turn(session *s, const char *url, double *rate, int64_t round,
+                                 pawl_error *error)
+{
+    pawl__bench_job job          = s->job;
+    int64_t         microseconds = 0;
+    job.url                      = url;
+    job.seed                     = s->job.seed + 1 + (uint64_t)round;
+    pawl_code code               = s->workload->fill(&job, error);
+    pawl__bench_progress("measuring, round", round + 1, s->options.rounds);
+    if (code == PAWL_OK)
+        code = s->workload->run(&job, &microseconds, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "%s", s->workload->name);
+    *rate = pawl__bench_rate(job.messages, microseconds);
+    return pawl__bench_go_on(error);
+}
+
+static pawl_code run_grown_rounds(session *s, pawl_error *error)
+{
+    pawl_code code = grow(s, error);
+    for (int64_t i = 0; code == PAWL_OK && i < s->options.rounds; i++) {
+        code = take_grown_turn(s, s->ground.filled, &s->pawl_rates[i], i, error);
+        if (code == PAWL_OK)
+            code = take_grown_turn(s, s->ground.round, &s->beside_rates[i], i, error);
+    }
+    pawl__bench_progress_end();
+    return code;
+}
+
 static pawl_code run_after(session *s, pawl_error *error)
 {
     double    rate = pawl__bench_median(s->pawl_rates, (size_t)s->options.rounds);
@@ -142,10 +187,13 @@ static pawl_code drop_all(session *s, pawl_code code, pawl_error *error)
 
 /* ---- Results -------------------------------------------------------------- */
 
+static const pawl__bench_beside on_empty = {.rate  = pawl__bench_empty_per_s,
+                                            .ratio = pawl__bench_ratio_to_empty};
+
 static pawl__bench_result result_of(session *s)
 {
     size_t                    rounds = (size_t)s->options.rounds;
-    const pawl__bench_beside *beside = s->workload->beside;
+    const pawl__bench_beside *beside = s->options.grown > 0 ? &on_empty : s->workload->beside;
     pawl__bench_result        r      = {
                     .workload       = s->workload->name,
                     .job            = &s->job,
@@ -161,6 +209,8 @@ static pawl__bench_result result_of(session *s)
         r.ratio       = r.messages_per_s / r.limit_per_s;
         if (beside != NULL)
             pawl__bench_note(&s->figures, beside->limit_ratio, beside_per_s / r.limit_per_s);
+    } else if (s->options.grown > 0) {
+        r.no_limit = "it is measured beside the same on a store that was empty";
     } else {
         r.no_limit =
             s->workload->no_limit != NULL ? s->workload->no_limit : s->ground.kind->no_limit;
@@ -221,6 +271,8 @@ static pawl_code settle_options(session *s, const pawl__bench_options *given, pa
     if (o->rounds < 1 || o->rounds > PAWL__BENCH_ROUNDS_MAX)
         return pawl_error_set(error, PAWL_EINVAL, "rounds are %lld, the limits are 1 to %d",
                               (long long)o->rounds, PAWL__BENCH_ROUNDS_MAX);
+    if (o->grown > 0 && w->grow == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "%s has no option --grown", w->name);
     if (o->due > o->messages)
         return pawl_error_set(
             error, PAWL_EINVAL,
@@ -244,7 +296,11 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
         code = pawl__bench_ground_take(options->store, &s->ground, error);
     if (code != PAWL_OK)
         return code;
-    const pawl__bench_limit *limit = s->ground.kind->limits;
+    if (s->options.grown > 0 && s->ground.kind->copy == NULL)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "--grown needs a store that keeps its rows: this one loses them with "
+                              "its last handle");
+    const pawl__bench_limit *limit = s->options.grown > 0 ? NULL : s->ground.kind->limits;
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
@@ -271,7 +327,7 @@ static pawl_code run_session(session *s, pawl_error *error)
     pawl__bench_signals_take();
     pawl_code code = w->begin != NULL ? w->begin(&s->job, error) : PAWL_OK;
     if (code == PAWL_OK)
-        code = run_rounds(s, error);
+        code = s->options.grown > 0 ? run_grown_rounds(s, error) : run_rounds(s, error);
     if (w->end != NULL && w->end(&s->job, &failed) != PAWL_OK && code == PAWL_OK)
         code = pawl_error_set(error, failed.code, "%s", failed.text);
     code = drop_all(s, code, error);

@@ -93,6 +93,8 @@ typedef struct pawl__bench_workload {
     /* After pawl and after the loop alike: did it do all of the work? */
     pawl__bench_fn           *check;
     const pawl__bench_beside *beside; /* or NULL */
+    /* For --grown: fills the tables with as many rows as the option says. NULL: no such option. */
+    pawl__bench_fn *grow;
     /* Once, on what the last round left; or NULL. After PAWL_REJECT the rounds count, and
      * the result is printed before the error. */
     pawl_code (*after)(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
@@ -182,6 +184,9 @@ typedef struct pawl__bench_kind {
     /* Removes the tables of one URL; harmless when there are none. NULL: they
      * are gone with their last handle, and one is kept open. */
     pawl_code (*drop)(const char *url, pawl_error *error);
+    /* After many rows were put into ground->filled: what the server would do by itself within
+     * minutes. NULL: nothing. */
+    pawl_code (*settle)(const pawl__bench_ground *ground, pawl_error *error);
     const pawl__bench_limit *limits;   /* or NULL */
     const char              *no_limit; /* why there are none */
     /* For steady. Both NULL: old snapshots are in nobody's way on that kind of store. */
@@ -258,6 +263,9 @@ typedef struct pawl__bench_filling {
 
 pawl_code pawl__bench_fill(const pawl__bench_job *job, const pawl__bench_filling *fillings,
                            pawl_error *error);
+/* Delivers the first rows of the outbox; of retention.c. */
+pawl_code pawl__bench_make_settles(pawl__bench_filler *filler, int64_t first, size_t count,
+                                   pawl_changes *changes, pawl_error *error);
 /* PAWL_EBUG: "saga-step: 99 inbox marks, should be 100". */
 pawl_code pawl__bench_expect(const char *what, int64_t found, int64_t wanted, pawl_error *error);
 

@@ -55,6 +55,17 @@ static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
     return pawl__bench_fill(job, fillings, error);
 }
 
+/* Rows that were delivered, of the orders behind those of the rounds. */
+static pawl_code grow(const pawl__bench_job *job, pawl_error *error)
+{
+    const int64_t             rows       = job->options->grown;
+    const pawl__bench_filling fillings[] = {
+        {"outbox rows", rows, FILL_COUNT, make_rows},
+        {"their delivery", rows, FILL_COUNT, pawl__bench_make_settles},
+        {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
+}
+
 /* ---- Running -------------------------------------------------------------- */
 
 /* The second store is there before the clock starts, as it is for the loop. */
@@ -136,5 +147,9 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
     return code;
 }
 
-const pawl__bench_workload pawl__bench_outbox_drain = {
-    .name = "outbox-drain", .fill = fill, .run = run, .check = check, .rounds = PAWL__BENCH_ROUNDS};
+const pawl__bench_workload pawl__bench_outbox_drain = {.name   = "outbox-drain",
+                                                       .fill   = fill,
+                                                       .run    = run,
+                                                       .check  = check,
+                                                       .grow   = grow,
+                                                       .rounds = PAWL__BENCH_ROUNDS};

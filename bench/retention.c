@@ -25,14 +25,16 @@ static pawl_time old_time(int64_t number)
     return pawl_time_add(pawl_clock_now(NULL), number - AGE);
 }
 
-static pawl_code make_marks(pawl__bench_filler *filler, int64_t first, size_t count,
-                            pawl_changes *changes, pawl_error *error)
+/* One mark each `step` microseconds from `begin` on. */
+static pawl_code make_marks_at(pawl__bench_filler *filler, pawl_time begin, double step,
+                               int64_t first, size_t count, pawl_changes *changes,
+                               pawl_error *error)
 {
     pawl_arena       *arena = filler->handle.arena;
     pawl_inbox_entry *marks = pawl_arena_take(arena, count * sizeof *marks);
     for (size_t i = 0; marks != NULL && i < count; i++) {
         char      id[PAWL_UUID_TEXT_SIZE + 1];
-        pawl_time at = old_time(first + (int64_t)i);
+        pawl_time at = pawl_time_add(begin, (int64_t)((double)(first + (int64_t)i) * step));
         pawl_uuid_format(pawl_uuid_v7(&filler->random, at), id);
         marks[i] = (pawl_inbox_entry){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
                                       .message_id = pawl_arena_text(arena, pawl_text_of(id)),
@@ -44,6 +46,22 @@ static pawl_code make_marks(pawl__bench_filler *filler, int64_t first, size_t co
     changes->inbox_entry.count = count;
     return marks != NULL ? PAWL_OK
                          : pawl_error_set(error, PAWL_ENOMEM, "no memory for inbox marks");
+}
+
+static pawl_code make_marks(pawl__bench_filler *filler, int64_t first, size_t count,
+                            pawl_changes *changes, pawl_error *error)
+{
+    return make_marks_at(filler, old_time(0), 1, first, count, changes, error);
+}
+
+/* The marks of a store in use: those of a week, and a sixth as many that are past it. */
+static pawl_code make_week(pawl__bench_filler *filler, int64_t first, size_t count,
+                           pawl_changes *changes, pawl_error *error)
+{
+    const int64_t total = filler->job->options->grown;
+    pawl_time     begin = pawl_time_add(pawl_clock_now(NULL), -INBOX_RETENTION / 6 * 7);
+    return make_marks_at(filler, begin, (double)(INBOX_RETENTION / 6 * 7) / (double)total, first,
+                         count, changes, error);
 }
 
 static pawl_code make_rows(pawl__bench_filler *filler, int64_t first, size_t count,
@@ -73,8 +91,8 @@ static pawl_code make_rows(pawl__bench_filler *filler, int64_t first, size_t cou
 }
 
 /* As if the rows had been delivered when they were made. */
-static pawl_code make_settles(pawl__bench_filler *filler, int64_t first, size_t count,
-                              pawl_changes *changes, pawl_error *error)
+pawl_code pawl__bench_make_settles(pawl__bench_filler *filler, int64_t first, size_t count,
+                                   pawl_changes *changes, pawl_error *error)
 {
     (void)first;
     pawl_store      *store = filler->handle.store;
@@ -103,14 +121,22 @@ static pawl_code make_settles(pawl__bench_filler *filler, int64_t first, size_t 
 
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 {
-    const int64_t             marks      = job->options->marks;
+    const int64_t             marks      = job->options->grown > 0 ? 0 : job->options->marks;
     const int64_t             rows       = marks / MARKS_OF_ROW;
-    const pawl__bench_filling fillings[] = {{"old inbox marks", marks, FILL_COUNT, make_marks},
-                                            {"old outbox rows", rows, FILL_COUNT, make_rows},
-                                            {"their delivery", rows, FILL_COUNT, make_settles},
-                                            {.what = NULL}};
-    pawl_code                 code       = pawl__bench_fill(job, fillings, error);
+    const pawl__bench_filling fillings[] = {
+        {"old inbox marks", marks, FILL_COUNT, make_marks},
+        {"old outbox rows", rows, FILL_COUNT, make_rows},
+        {"their delivery", rows, FILL_COUNT, pawl__bench_make_settles},
+        {.what = NULL}};
+    pawl_code code = pawl__bench_fill(job, fillings, error);
     return code == PAWL_OK ? pawl__bench_saga_step_fill(job, error) : code;
+}
+
+static pawl_code grow(const pawl__bench_job *job, pawl_error *error)
+{
+    const pawl__bench_filling fillings[] = {
+        {"inbox marks", job->options->grown, FILL_COUNT, make_week}, {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
 }
 
 /* ---- Running -------------------------------------------------------------- */
@@ -152,6 +178,8 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     if (code == PAWL_OK)
         code = pawl__bench_saga_step_run(job, microseconds, error);
     code = pawl__bench_background_stop(&background, code, error);
+    if (code == PAWL_OK && job->options->grown > 0)
+        return PAWL_OK; /* counting them takes longer than the round */
     if (code == PAWL_OK)
         code = count_marks(job, &marks, error);
     if (code == PAWL_OK)
@@ -203,6 +231,7 @@ const pawl__bench_workload pawl__bench_retention = {
     .run      = run,
     .check    = check,
     .beside   = &unswept,
+    .grow     = grow,
     .no_limit = "it is measured beside the same steps without sweeping",
     .rounds   = PAWL__BENCH_ROUNDS,
     .workers  = PAWL__BENCH_WORKERS};

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "saga_step.h"
+#include "timeouts.h"
 
 #define FILL_COUNT 1000 /* messages of one commit while the queue is filled */
 
@@ -204,5 +205,6 @@ const pawl__bench_workload pawl__bench_saga_step = {.name   = "saga-step",
                                                     .fill   = pawl__bench_saga_step_fill,
                                                     .run    = pawl__bench_saga_step_run,
                                                     .check  = pawl__bench_saga_step_check,
+                                                    .grow   = pawl__bench_sagas_grow,
                                                     .after  = pawl__bench_peer_saga_step,
                                                     .rounds = PAWL__BENCH_ROUNDS};

@@ -71,6 +71,14 @@ static pawl_code make_sagas(pawl__bench_filler *filler, int64_t first, size_t co
     return code;
 }
 
+static pawl_code make_sagas_alone(pawl__bench_filler *filler, int64_t first, size_t count,
+                                  pawl_changes *changes, pawl_error *error)
+{
+    pawl_code code             = make_sagas(filler, first, count, changes, error);
+    changes->timeout_set.count = 0;
+    return code;
+}
+
 static pawl_code make_pending(pawl__bench_filler *filler, int64_t first, size_t count,
                               pawl_changes *changes, pawl_error *error)
 {
@@ -86,6 +94,20 @@ static pawl_code make_pending(pawl__bench_filler *filler, int64_t first, size_t 
     changes->timeout_set.items = timeouts;
     changes->timeout_set.count = count;
     return PAWL_OK;
+}
+
+static pawl_code grow(const pawl__bench_job *job, pawl_error *error)
+{
+    const pawl__bench_filling fillings[] = {
+        {"pending timeouts", job->options->grown, PENDING_COUNT, make_pending}, {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
+}
+
+pawl_code pawl__bench_sagas_grow(const pawl__bench_job *job, pawl_error *error)
+{
+    const pawl__bench_filling fillings[] = {
+        {"sagas", job->options->grown, FILL_COUNT, make_sagas_alone}, {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
 }
 
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
@@ -147,6 +169,7 @@ const pawl__bench_workload pawl__bench_timeouts = {.name    = "timeouts",
                                                    .fill    = fill,
                                                    .run     = run,
                                                    .check   = check,
+                                                   .grow    = grow,
                                                    .after   = pawl__bench_lateness,
                                                    .rounds  = PAWL__BENCH_ROUNDS,
                                                    .workers = PAWL__BENCH_WORKERS};

@@ -218,9 +218,9 @@ static pawl_code take_schemas(const char *url, pawl__bench_ground *ground, pawl_
 
 /* Only tables with rows: one that was found empty by a vacuum is planned for as
  * if it stayed so, and each side would scan it whole while it grows. */
-#define VACUUM_OF_ROUND                                                                  \
+#define VACUUM_OF(schema)                                                                \
     "select 'vacuum (analyze) ' || string_agg(oid::regclass::text, ', ') from pg_class " \
-    "where relkind = 'r' and relnamespace = '" SCHEMA "1'::regnamespace "                \
+    "where relkind = 'r' and relnamespace = '" schema "'::regnamespace "                 \
     "and pg_relation_size(oid) > 0"
 
 static pawl_code copy_schema(const pawl__bench_ground *ground, pawl_error *error)
@@ -235,13 +235,26 @@ static pawl_code copy_schema(const pawl__bench_ground *ground, pawl_error *error
         "select string_agg(format('select setval(%L, last_value, is_called) from " SCHEMA
         "0.%I', format('" SCHEMA "1.%I', relname), relname), '; ') from pg_class "
         "where relkind = 'S' and relnamespace = '" SCHEMA "0'::regnamespace",
-        VACUUM_OF_ROUND,
+        VACUUM_OF(SCHEMA "1"),
     };
     PGconn   *db   = NULL;
     pawl_code code = connect_to(ground->round, &db, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof makers / sizeof makers[0]; i++)
         code = run_made(db, makers[i], error);
     /* Not every user may: then the server's own checkpoints do, more or less. */
+    if (code == PAWL_OK)
+        (void)run(db, "checkpoint", NULL, NULL);
+    PQfinish(db);
+    return code;
+}
+
+/* Autovacuum and the checkpointer would do the same a little later. */
+static pawl_code settle_schema(const pawl__bench_ground *ground, pawl_error *error)
+{
+    PGconn   *db   = NULL;
+    pawl_code code = connect_to(ground->filled, &db, error);
+    if (code == PAWL_OK)
+        code = run_made(db, VACUUM_OF(SCHEMA "0"), error);
     if (code == PAWL_OK)
         (void)run(db, "checkpoint", NULL, NULL);
     PQfinish(db);
@@ -262,6 +275,7 @@ const pawl__bench_kind pawl_bench_kind = {.kind_size = sizeof(pawl__bench_kind),
                                           .take      = take_schemas,
                                           .copy      = copy_schema,
                                           .drop      = drop_schema,
+                                          .settle    = settle_schema,
                                           .limits    = limits,
                                           .hold      = pawl__bench_postgres_hold,
                                           .release   = pawl__bench_postgres_release};

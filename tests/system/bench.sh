@@ -183,6 +183,16 @@ expect 2 "another process cannot send to a store in memory" \
     pawl bench latency --store memory:bench --seconds 1 --apart
 only_these_files "code err out"
 
+echo "== with rows before"
+for workload in retention saga-step timeouts outbox-drain; do
+    run_json 0 $workload --store "$store" --messages 100 --grown 4001 --rounds 2
+    check_quotient ratio_to_empty messages_per_s empty_per_s
+    [ "$(member limit_per_s)" = null ] || die "a limit beside an empty store: $(cat "$work/out")"
+    only_these_files "code err out"
+done
+expect 2 "append has no option --grown" pawl bench append --store "$store" --grown 1
+expect 2 "this one loses them with its last handle" pawl bench saga-step --store memory:bench --grown 1
+
 echo "== odd numbers"
 for arguments in "--messages 1 --batch 1 --rounds 1" "--messages 13 --batch 5 --rounds 2" \
     "--messages 6 --batch 4096 --rounds 1"; do
@@ -232,6 +242,7 @@ file=bench.db-bench-0
 interrupt saga-step --messages 20000000
 interrupt retention --marks 20000000
 interrupt timeouts --pending 20000000 --messages 100
+interrupt timeouts --grown 20000000 --messages 100
 file=bench.db-bench-1
 interrupt hot-saga --messages 20000000
 interrupt steady

@@ -81,6 +81,16 @@ for workload in saga-step append; do # sagas and streams with several messages i
     run_json $workload --messages 60 --batch 4096 --rounds 1
 done
 
+echo "== with rows before"
+for workload in retention saga-step timeouts outbox-drain; do
+    pawl bench $workload --store "$server" --messages 100 --grown 4001 --rounds 2 --json >"$work/out" \
+        2>"$work/err" </dev/null || die "exit code $?: $workload --grown: $(cat "$work/err")"
+    for key in messages_per_s empty_per_s ratio_to_empty; do
+        is_number "$(member $key)" || die "$key is $(member $key): bench $workload --grown"
+    done
+    [ -z "$(schemas)" ] || die "left behind: $(schemas)"
+done
+
 echo "== a peer that cannot be measured is refused before anything is"
 export PAWL_BENCH_PEERS=$work/peers
 mkdir -p "$PAWL_BENCH_PEERS/empty" "$PAWL_BENCH_PEERS/silent" "$PAWL_BENCH_PEERS/bare"
