@@ -49,7 +49,7 @@ trap finish EXIT
 "$build/pawl" schema apply --store "$server/$database" --app "$work/endpoints.so" >/dev/null
 "$build/pawl" run "$work/endpoints.so" --store "$server/$database" --log warning "$@" &
 pid=$!
-sleep 20 # all are started, and asleep
+sleep 75 # all are started and have prepared what they ask once a minute
 before=$(transactions)
 sleep "$seconds"
 after=$(transactions)

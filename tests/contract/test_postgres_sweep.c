@@ -138,6 +138,25 @@ static void marks_out_of_order_go_too(void **state)
     pawl_store_close(store);
 }
 
+/* After a `vacuum full` the hand may be far before the old marks, and strolls have to reach them within hours, however
+ * large the table is: a stroll goes through more than its least number of pages. */
+static void a_round_of_strolls_is_not_longer_with_the_table(void **state)
+{
+    ground     *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
+                   "select rpad('orders', 200, 'x'), rpad(n::text, 200, 'x'), 'handled', "
+                   "timestamptz '2026-01-01 00:00:00Z' - interval '90 seconds' * (n > 39990)::int "
+                   "from generate_series(1, 40000) as n");
+    raw_run(p->pg, "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", "
+                   "\"Expires\") values ('sweep:', 100, 0, 0, 'epoch')");
+    int64_t pages = raw_number(p->pg, "select pg_relation_size('pawl_inbox') / 8192");
+    assert_in_range(pages, 2100, 2600);
+    assert_int_equal(
+        sweep_rounds(p, store, a_minute_old, (unsigned)(pages / (64 + pages / 96)) + 1), 10);
+    pawl_store_close(store);
+}
+
 /* The table became smaller behind the hand. */
 static void a_hand_past_the_end_begins_again(void **state)
 {
@@ -301,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_hand_follows_the_oldest),
         CASE(marks_out_of_order_go_too),
+        CASE(a_round_of_strolls_is_not_longer_with_the_table),
         CASE(a_walk_that_stops_on_its_way_is_gone_on_with),
         CASE(a_timeout_that_came_since_the_claim_ends_a_wait),
         CASE(a_hand_past_the_end_begins_again),

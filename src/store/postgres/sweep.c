@@ -11,9 +11,9 @@
  * A sweep goes on from the hand, deletes, and stops after some pages without an old mark. It
  * never reads again what it deleted, as it would in an index while a snapshot is kept open:
  * 2,000 marks took 4 ms beside such a snapshot, by an index 13 ms and more each time. Where
- * marks lie otherwise (clocks that differ, long transactions, another retention), a stroll
- * through a part of all pages, once round in a day, finds them, and moves the hand to where
- * they are many.
+ * marks lie otherwise (clocks that differ, long transactions, another retention, a table that
+ * was written anew by `vacuum full` or restored), a stroll through a part of all pages, once
+ * round in eight hours, finds them, and moves the hand to where they are many.
  *
  * Servers before version 14 cannot begin at a page: they read the table each time.
  *
@@ -140,9 +140,9 @@ pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, paw
 
 /* ---- Sweep: marks of the inbox ------------------------------------------ */
 
-#define CLEAN_PAGES 64       /* without an old mark end a sweep: about 5,000 marks */
-#define PAGES_MAX 1024       /* from the hand, in one sweep */
-#define STROLLS_A_ROUND 1440 /* one a minute: a day */
+#define CLEAN_PAGES 64     /* without an old mark end a sweep: about 5,000 marks */
+#define PAGES_MAX 1024     /* from the hand, in one sweep */
+#define STROLLS_A_ROUND 96 /* one in five minutes, while nothing old is found: eight hours */
 
 typedef struct sweep_state {
     pawl__pg_connection *connection;
