@@ -142,6 +142,12 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
 /* The work of a verb on an open store; the arena is its own to reset. */
 typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_arena *arena,
                                 pawl_error *error);
+/* Refuses words that the table of options cannot, before the store is opened. */
+typedef pawl_code pawl__check_fn(void *fields, pawl_error *error);
+/* A whole verb: reads its words into the fields, checks them, and runs the action's of `looks` on the store at `at`, a part
+ * of the fields. `check` may be NULL. */
+int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *fields,
+                    pawl__store_fields *at, pawl__check_fn *check, pawl__look_fn *const *looks);
 /* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
  * prints a failure and returns the exit code. */
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);

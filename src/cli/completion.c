@@ -35,6 +35,7 @@ const pawl__argument pawl__completion_verb_arguments[] = {
      .offset      = offsetof(verb_fields, words),
      .is_optional = true,
      .is_list     = true,
+     .is_open     = true,
      .help        = "of words: those of the line that is typed"},
     {.name = NULL},
 };
@@ -318,27 +319,19 @@ static void offer_all(const pawl__texts *words)
 
 /* ---- The verb ------------------------------------------------------------------ */
 
-static pawl_code work(const verb_fields *fields, pawl_error *error)
-{
-    bool is_words = strcmp(fields->action, "words") == 0;
-    if (!is_words && fields->words.count > 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl completion %s: '%s' is one argument too many", fields->action,
-                              fields->words.items[0]);
-    if (is_words)
-        offer_all(&fields->words);
-    else
-        fputs(strcmp(fields->action, "bash") == 0  ? bash_script
-              : strcmp(fields->action, "zsh") == 0 ? zsh_script
-                                                   : fish_script,
-              stdout);
-    return PAWL_OK;
-}
-
 int pawl__completion_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    return pawl__fail(code == PAWL_OK ? work(&fields, &error) : code, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    if (strcmp(fields.action, "words") == 0)
+        offer_all(&fields.words);
+    else
+        fputs(strcmp(fields.action, "bash") == 0  ? bash_script
+              : strcmp(fields.action, "zsh") == 0 ? zsh_script
+                                                  : fish_script,
+              stdout);
+    return 0;
 }

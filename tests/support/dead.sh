@@ -39,7 +39,7 @@ handle()
 }
 
 echo "== wrong words"
-expect 2 "pawl dead show needs one message ID, got 0" pawl dead show
+expect 2 "pawl dead show needs one ID, got 0" pawl dead show
 expect 2 "did you mean show m-1\?" pawl dead list m-1
 expect 2 "pawl dead retry needs message IDs, or --all" pawl dead retry
 expect 2 "give --all or message IDs, not both" pawl dead retry --all m-1
@@ -50,7 +50,7 @@ expect 2 "--dry-run goes with --all" pawl dead retry m-1 --dry-run
 expect 2 "not within 1 and 1000000" pawl dead retry --all --rate 0
 expect 2 "--until: .*'noon'" pawl dead list --until noon
 expect 2 "--since: .*'noon'" pawl dead list --since noon
-expect 2 "pawl dead edit needs one message ID, got 2" pawl dead edit m-1 m-2
+expect 2 "pawl dead edit needs one ID, got 2" pawl dead edit m-1 m-2
 expect 2 "pawl dead edit needs --body-file FILE" pawl dead edit m-1
 expect 2 "pawl dead list has no option --yes: it is for discard, retry" pawl dead list --yes
 expect 2 "--reason: it has 301 bytes, limit 300" pawl dead retry m-1 --reason "$(printf '%0301d' 1)"

@@ -33,8 +33,8 @@ peeked()
 
 echo "== wrong words"
 expect 2 "did you mean show billing\?" pawl queue list billing
-expect 2 "pawl queue show needs a QUEUE" pawl queue show
-expect 2 "pawl queue peek needs a QUEUE" pawl queue peek
+expect 2 "pawl queue show needs one QUEUE, got 0" pawl queue show
+expect 2 "pawl queue peek needs one QUEUE, got 0" pawl queue peek
 expect 2 "QUEUE is empty" pawl queue show ''
 expect 2 "--type is empty" pawl queue peek billing --type ''
 expect 2 "--id is empty" pawl queue peek billing --id ''
@@ -78,7 +78,7 @@ expect 0 '^body +\{"n":1\}$' pawl queue peek billing --reveal --id m-2
 peeked 'm-1 m-2 m-3 '
 
 echo "== pause and resume"
-expect 2 "pawl queue pause needs a QUEUE" pawl queue pause
+expect 2 "pawl queue pause needs one QUEUE, got 0" pawl queue pause
 expect 2 "pawl queue show has no option --reason: it is for move, pause, purge, resume" pawl queue show billing --reason x
 expect 6 "there is no queue biling" pawl queue pause biling
 expect 0 '^resumed queue billing$' pawl queue resume billing
@@ -128,9 +128,9 @@ expect 0 'nothing is due now: `pawl queue peek .billing.` says what each waits f
 stop "$pid" TERM 0
 
 echo "== purge and move"
-expect 2 "pawl queue move needs the QUEUE that the messages go to" pawl queue move billing
+expect 2 "pawl queue move needs QUEUE TO, got 1" pawl queue move billing
 expect 2 "are in it already" pawl queue move billing billing
-expect 2 "takes one QUEUE, not 'x' as well" pawl queue purge billing x
+expect 2 "pawl queue purge needs one QUEUE, got 2" pawl queue purge billing x
 expect 6 "there is no queue biling" pawl queue purge biling --yes
 for n in 1 2 3 4 5; do
     expect 0 '' pawl send --to wrong --type parcel --id "w-$n" --body '{"n":1}'

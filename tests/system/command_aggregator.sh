@@ -23,8 +23,8 @@ echo "== wrong words"
 expect 2 "pawl aggregator needs ACTION; valid are list, remove, run-now, show" pawl aggregator
 expect 2 "pawl aggregator list takes options, not 'vans'; did you mean show vans\?" pawl aggregator list vans
 for action in show run-now remove; do
-    expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action
-    expect 2 "pawl aggregator $action needs a PARTITION" pawl aggregator $action ''
+    expect 2 "pawl aggregator $action needs one PARTITION, got 0" pawl aggregator $action
+    expect 2 "PARTITION is empty" pawl aggregator $action ''
     expect 2 "PARTITION: byte 0 is no UTF-8" pawl aggregator $action $'\xff'
 done
 expect 2 "--aggregator is empty" pawl aggregator list --aggregator ''

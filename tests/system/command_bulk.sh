@@ -34,7 +34,7 @@ expect 2 "^pawl: --app does not belong" pawl bulk start -- dead retry --saga ord
 expect 2 "give --all or message IDs, not both" pawl bulk start -- dead retry -- m-1
 expect 2 "no option --nonsense" pawl bulk start -- dead retry --nonsense
 expect 2 "pawl bulk run needs one ID" pawl bulk run
-expect 2 "pawl bulk list needs options, no words" pawl bulk list x
+expect 2 "pawl bulk list takes options, not 'x'" pawl bulk list x
 expect 6 "there is no bulk action 12345678: pawl bulk list" pawl bulk run 12345678
 expect 6 "there is no bulk action 12345678" pawl bulk show 12345678
 expect 6 "there is no bulk action 12345678" pawl bulk stop 12345678

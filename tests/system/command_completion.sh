@@ -81,7 +81,7 @@ done
 
 echo "== scripts"
 expect 2 "needs SHELL; valid are bash, fish, words, zsh" pawl completion
-expect 2 "'x' is one argument too many" pawl completion bash x
+expect 2 "pawl completion bash takes options, not 'x'" pawl completion bash x
 for shell in bash zsh fish; do
     pawl completion $shell >"$work/$shell" || die "no script for $shell"
 done

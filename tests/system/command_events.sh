@@ -20,8 +20,8 @@ events()
 
 echo "== wrong words"
 expect 2 "pawl events needs ACTION; valid are list, show" pawl events
-expect 2 "pawl events show needs STREAM" pawl events show
-expect 2 "did you mean --stream Account/7\?" pawl events list Account/7
+expect 2 "pawl events show needs STREAM \[VERSION\], got 0" pawl events show
+expect 2 "did you mean show Account/7\?" pawl events list Account/7
 expect 2 "'first' is no version of an event: they begin at 1" pawl events show Account/7 first
 expect 2 "'0' is no version" pawl events show Account/7 0
 expect 2 "give --stream or --by-position" pawl events list --stream Account/7 --by-position
@@ -30,7 +30,7 @@ for option in stream type message-id correlation-id; do
     expect 2 "--$option is empty: leave it out to match all" pawl events list "--$option" ''
     expect 2 "--$option: byte 1 is no UTF-8" pawl events list "--$option" $'x\xff'
 done
-expect 2 "STREAM is empty: it is TYPE/ID" pawl events show ''
+expect 2 "STREAM is empty" pawl events show ''
 expect 2 "STREAM: byte 8 is no UTF-8" pawl events show $'Account/\xff'
 expect 3 "events.db: No such file" pawl events list
 [ ! -e "$work/events.db" ] || die "looking made a database"

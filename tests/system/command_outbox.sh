@@ -20,7 +20,7 @@ ids()
 }
 
 echo "== wrong words"
-expect 2 "'show' needs|needs one ID or DISPATCH-ID, got 0" pawl outbox show
+expect 2 "pawl outbox show needs one ID, got 0" pawl outbox show
 expect 2 "got 2" pawl outbox show 1 2
 expect 2 "did you mean show 17\?" pawl outbox list 17
 expect 2 "'seventeen' is neither the number of an outbox row nor a dispatch id" \
@@ -247,7 +247,7 @@ expect 0 '^018f0000-0000-7000-8000-0000000000aa +ping +nobody +2026-11-22T08:00:
 other=$(pawl worker list --json | grep -vF "$one" | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
 expect 0 '"isolated":\[\]\}$' pawl worker show "$other" --json
 expect 6 'no worker 018f0000-0000-7000-8000-0000000000aa is alive' pawl worker show 018f0000-0000-7000-8000-0000000000aa
-expect 2 "pawl worker show needs the worker's ID" pawl worker show
+expect 2 "pawl worker show needs one ID, got 0" pawl worker show
 expect 2 "did you mean show $one\?" pawl worker list "$one"
 expect 2 '^pawl: ID: ' pawl worker show x
 expect 0 '' pawl worker list --endpoint middle

@@ -23,12 +23,12 @@ saw()
 
 echo "== wrong words"
 expect 2 "pawl projection needs ACTION; valid are list, rebuild, restart, show" pawl projection
-expect 2 "pawl projection show needs the projection's NAME" pawl projection show
+expect 2 "pawl projection show needs one NAME, got 0" pawl projection show
 expect 2 "pawl projection list takes options, not 'names'; did you mean show names\?" pawl projection list names
 expect 2 "NAME is empty" pawl projection show ''
 expect 2 "NAME: byte 0 is no UTF-8" pawl projection show $'\xff'
-expect 2 "pawl projection restart needs the projection's NAME" pawl projection restart
-expect 2 "pawl projection rebuild needs the projection's NAME" pawl projection rebuild
+expect 2 "pawl projection restart needs one NAME, got 0" pawl projection restart
+expect 2 "pawl projection rebuild needs one NAME, got 0" pawl projection rebuild
 expect 2 "--from: '0' is no global position" pawl projection rebuild names --from 0 --yes
 expect 2 "--from: 'first' is no global position" pawl projection rebuild names --from first --yes
 expect 2 "--reason: byte 0 is no UTF-8" pawl projection restart names --reason $'\xff'

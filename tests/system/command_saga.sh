@@ -21,9 +21,9 @@ expect 2 'is no ACTION; valid are delete, history, list, show, verify-upgrade' p
 expect 2 '^pawl: pawl saga list needs --app APP.so' pawl saga list "${at[@]}"
 expect 2 '^pawl: pawl saga show needs --app APP.so' pawl saga show Order/o-1 "${at[@]}"
 expect 2 '^pawl: pawl saga delete needs --app APP.so' pawl saga delete Order/o-1 "${at[@]}"
-expect 2 'pawl saga delete needs TYPE/VALUE' pawl saga delete --app "$work/old.so" "${at[@]}"
+expect 2 'pawl saga delete needs one TYPE/VALUE' pawl saga delete --app "$work/old.so" "${at[@]}"
 expect 2 'takes options, not .Order/o-1.; did you mean show Order/o-1\?$' pawl saga list Order/o-1
-expect 2 'pawl saga show needs TYPE/VALUE' pawl saga show --app "$work/old.so" "${at[@]}"
+expect 2 'pawl saga show needs one TYPE/VALUE' pawl saga show --app "$work/old.so" "${at[@]}"
 for word in Order Order/ /o-1; do
     expect 2 "'$word' is no TYPE/VALUE" pawl saga show "$word" --app "$work/old.so" "${at[@]}"
 done

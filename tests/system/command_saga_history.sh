@@ -26,7 +26,7 @@ send()
 }
 
 echo "== wrong words"
-expect 2 'pawl saga history needs TYPE/VALUE' pawl saga history "${at[@]}"
+expect 2 'pawl saga history needs one TYPE/VALUE.MESSAGE-ID, got 0' pawl saga history "${at[@]}"
 expect 2 'give one of them' pawl saga history x --json --format dot "${at[@]}"
 expect 2 "'svg'" pawl saga history x --format svg "${at[@]}"
 expect 2 '.--format' pawl saga list --format dot "${with[@]}"

@@ -23,8 +23,8 @@ echo "== wrong words are refused before the store is opened"
 export PAWL_STORE=sqlite:$work/none.db
 add='pawl schedule add n --to office --type tick'
 expect 2 "pawl schedule list takes options, not 'n'; did you mean show n\?" pawl schedule list n
-expect 2 'pawl schedule show needs a NAME' pawl schedule show
-expect 2 'NAME' pawl schedule show ''
+expect 2 'pawl schedule show needs one NAME, got 0' pawl schedule show
+expect 2 'NAME is empty' pawl schedule show ''
 expect 2 'pawl schedule add needs --to QUEUE and --type TYPE' pawl schedule add n --to office
 expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}'
 expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}' --every 1h --cron @daily

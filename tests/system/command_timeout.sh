@@ -162,7 +162,7 @@ expect 0 '^cancelled 600 timeouts$' pawl timeout cancel --all --yes
 ids ''
 
 echo "== one that an operator sets"
-expect 2 "pawl timeout set takes options, not '${id}01'; one that is there is moved" pawl timeout set "${id}01"
+expect 2 "pawl timeout set takes options, not '${id}01'; did you mean show ${id}01" pawl timeout set "${id}01"
 expect 2 "needs --saga TYPE/VALUE and --name NAME" pawl timeout set --saga OrderSaga/b-9 --by 1h
 expect 2 "needs --by DURATION or --to TIME, one of them" pawl timeout set --saga OrderSaga/b-9 --name payment
 expect 2 "needs --by DURATION or --to TIME, one of them" \

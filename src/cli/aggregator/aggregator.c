@@ -19,17 +19,16 @@ typedef struct verb_fields {
     const char        *aggregator, *application, *reason;
     int64_t            limit;
     bool               is_dead, is_agreed, is_json;
+    pawl__loaded       loaded; /* of --app */
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_REMOVE, ACTION_RUN_NOW, ACTION_SHOW };
-static const char *const       action_names[] = {"list", "remove", "run-now", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "what is collected, since when; with --dead: what is dead, and why"},
-    {"PARTITION", "delete its messages, for good"},
-    {"PARTITION", "hand it over now; one that is dead starts again"},
-    {"PARTITION", "one of them, what happens next, and what operators did with it"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                                 \
+    X(LIST, "list", "", "what is collected, since when; with --dead: what is dead, and why", list) \
+    X(REMOVE, "remove", "PARTITION", "delete its messages, for good", remove_rows)                 \
+    X(RUN_NOW, "run-now", "PARTITION", "hand it over now; one that is dead starts again", run_now) \
+    X(SHOW, "show", "PARTITION", "one of them, what happens next, and what operators did with it", \
+      show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_LOOKS (1U << ACTION_LIST | 1U << ACTION_SHOW)
@@ -37,10 +36,7 @@ PAWL__LINES_FIT(action_names, action_lines);
 #define FOR_ACTIONS (1U << ACTION_RUN_NOW | 1U << ACTION_REMOVE)
 
 const pawl__argument pawl__aggregator_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "PARTITION",
      .offset      = offsetof(verb_fields, partition),
      .is_optional = true,
@@ -50,7 +46,7 @@ const pawl__argument pawl__aggregator_verb_arguments[] = {
 
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__aggregator_verb_options[] = {
-    OPTION("aggregator", TEXT, aggregator, "NAME", FOR_LIST, "of this aggregator"),
+    OPTION("aggregator", FILTER, aggregator, "NAME", FOR_LIST, "of this aggregator"),
     OPTION("app", TEXT, application, "APP.so", FOR_LOOKS,
            "the program that has the aggregators: their sizes and periods as well"),
     OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
@@ -102,11 +98,6 @@ const pawl__report pawl__aggregator_verb_reports[] = {
     {.what = NULL},
 };
 
-static pawl_text text_of(const char *value)
-{
-    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
-}
-
 static const pawl_aggregator *aggregator_of(const pawl_application *application, pawl_text name)
 {
     for (size_t i = 0; application != NULL && application->endpoints[i] != NULL; i++) {
@@ -138,23 +129,22 @@ static shown_partition shown_of(const pawl_partition_row *row, const pawl_applic
 
 /* ---- List and show --------------------------------------------------------- */
 
-typedef struct look {
-    const verb_fields      *fields;
-    const pawl_application *application; /* NULL: none was given */
-    pawl_store             *store;
-    pawl_partition_query    query;
-    char                    after[PAWL_PARTITION_SIZE_MAX]; /* beyond its page */
-} look;
+typedef struct list_cursor {
+    const verb_fields   *fields;
+    pawl_store          *store;
+    pawl_partition_query query;
+    char                 after[PAWL_PARTITION_SIZE_MAX]; /* beyond its page */
+} list_cursor;
 
-static pawl__view view_of(const look *it, pawl_arena *arena)
+static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
 {
-    return pawl__view_of(columns, "partition", sizeof(shown_partition), it->fields->is_json, arena);
+    return pawl__view_of(columns, "partition", sizeof(shown_partition), fields->is_json, arena);
 }
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
-    look               *it    = context;
+    list_cursor        *it    = context;
     pawl_partition_rows found = {.count = 0};
     it->query.count_max       = count_max;
     pawl_code code = pawl_store_partition_list(it->store, &it->query, arena, &found, error);
@@ -164,7 +154,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     if (shown == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions", found.count);
     for (size_t i = 0; i < found.count; i++)
-        shown[i] = shown_of(&found.items[i], it->application);
+        shown[i] = shown_of(&found.items[i], it->fields->loaded.application);
     pawl_text last = found.items[found.count - 1].partition;
     memcpy(it->after, last.data, last.size);
     it->query.after = (pawl_text){.data = it->after, .size = last.size};
@@ -173,12 +163,15 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     return PAWL_OK;
 }
 
-static pawl_code list(look *it, pawl_arena *arena, pawl_error *error)
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    pawl__view view = view_of(it, arena);
-    it->query       = (pawl_partition_query){.aggregator = text_of(it->fields->aggregator),
-                                             .is_dead    = it->fields->is_dead};
-    return pawl__rows_list(&view, it->fields->limit, next_page, it, error);
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    list_cursor        cursor = {
+               .fields = fields,
+               .store  = store,
+               .query = {.aggregator = pawl_text_of(fields->aggregator), .is_dead = fields->is_dead}};
+    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
 }
 
 /* Says what happens next by itself, and what an operator can do. */
@@ -202,147 +195,116 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
 }
 
 /* A partition that is gone is still told of when something was done with it. */
-static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    pawl_text          name   = pawl_text_of(it->fields->partition);
-    pawl__view         view   = view_of(it, arena);
+    const verb_fields *fields = context;
+    pawl_text          name   = pawl_text_of(fields->partition);
+    pawl__view         view   = view_of(fields, arena);
     pawl_event_rows    events = {.count = 0};
     pawl__action_rows  actions;
     pawl_partition_row row;
-    pawl_code          found = pawl_store_partition_find(it->store, name, arena, &row, error);
+    pawl_code          found = pawl_store_partition_find(store, name, arena, &row, error);
     if (found != PAWL_OK && found != PAWL_ENOTFOUND)
         return found;
     pawl_error none = *error;
-    pawl_code  code = pawl_store_partition_actions(it->store, name, arena, &events, error);
+    pawl_code  code = pawl_store_partition_actions(store, name, arena, &events, error);
     if (code == PAWL_OK)
         code = pawl__actions_read(&events, "pawl.partition_", arena, &actions, error);
     if (code != PAWL_OK)
         return code;
     if (found == PAWL_ENOTFOUND && actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
-    shown_partition shown = shown_of(&row, it->application);
+    shown_partition shown = shown_of(&row, fields->loaded.application);
     shown.next            = next_of(&shown, view.now, arena);
     view.level            = PAWL__LEVEL_SHOW;
     if (shown.next.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (found != PAWL_OK && !view.is_json)
-        printf("partition %s has no rows now\n", it->fields->partition);
+        printf("partition %s has no rows now\n", fields->partition);
     return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
 }
 
 /* ---- Run now and remove ---------------------------------------------------- */
 
-static pawl_code print_done(const look *it, const char *key, const char *done, int64_t count,
-                            pawl_error *error)
+static pawl_code print_done(const verb_fields *fields, const char *key, const char *done,
+                            int64_t count, pawl_error *error)
 {
-    if (it->fields->is_json) {
+    if (fields->is_json) {
         yyjson_mut_doc *doc = pawl__json_create();
         if (doc != NULL) {
             yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_strcpy(doc, root, key, it->fields->partition);
+            yyjson_mut_obj_add_strcpy(doc, root, key, fields->partition);
             yyjson_mut_obj_add_sint(doc, root, "rows", count);
         }
         return pawl__json_print(doc, stdout, error);
     }
-    printf("%s partition %s with %" PRId64 " row%s\n", done, it->fields->partition, count,
+    printf("%s partition %s with %" PRId64 " row%s\n", done, fields->partition, count,
            count == 1 ? "" : "s");
     return PAWL_OK;
 }
 
-static pawl_code run_now(look *it, pawl_arena *arena, pawl_error *error)
+static pawl_code run_now(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
 {
+    const verb_fields *fields = context;
     char               user[PAWL__USER_SIZE];
-    pawl_text          name = pawl_text_of(it->fields->partition);
+    pawl_text          name = pawl_text_of(fields->partition);
     pawl_partition_row row;
-    pawl_code          code = pawl_store_partition_find(it->store, name, arena, &row, error);
+    pawl_code          code = pawl_store_partition_find(store, name, arena, &row, error);
     if (code == PAWL_OK)
         code =
-            pawl_store_partition_run_now(it->store, name, pawl_text_of(pawl__user(user)),
-                                         text_of(it->fields->reason), pawl_clock_now(NULL), error);
-    return code == PAWL_OK ? print_done(it, "run_now", "run now", row.count, error) : code;
+            pawl_store_partition_run_now(store, name, pawl_text_of(pawl__user(user)),
+                                         pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
+    return code == PAWL_OK ? print_done(fields, "run_now", "run now", row.count, error) : code;
 }
 
-static pawl_code ask(const look *it, const pawl_partition_row *row, pawl_error *error)
+static pawl_code ask(const verb_fields *fields, const pawl_partition_row *row, pawl_error *error)
 {
     char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + PAWL_PARTITION_SIZE_MAX + 100];
-    if (it->fields->is_agreed)
+    if (fields->is_agreed)
         return PAWL_OK;
     snprintf(question, sizeof question,
              "remove %" PRId64 " row%s of partition %.*s in %s, for good?", row->count,
              row->count == 1 ? "" : "s", PAWL_TEXT_ARGS(row->partition),
-             pawl__masked(it->fields->at.store, url, sizeof url));
+             pawl__masked(fields->at.store, url, sizeof url));
     return pawl__agree("remove", "removed", question, error);
 }
 
-static pawl_code remove_rows(look *it, pawl_arena *arena, pawl_error *error)
+static pawl_code remove_rows(const void *context, pawl_store *store, pawl_arena *arena,
+                             pawl_error *error)
 {
+    const verb_fields *fields = context;
     char               user[PAWL__USER_SIZE];
-    pawl_text          name  = pawl_text_of(it->fields->partition);
+    pawl_text          name  = pawl_text_of(fields->partition);
     int64_t            count = 0;
     pawl_partition_row row;
-    pawl_code          code = pawl_store_partition_find(it->store, name, arena, &row, error);
+    pawl_code          code = pawl_store_partition_find(store, name, arena, &row, error);
     if (code == PAWL_OK)
-        code = ask(it, &row, error);
+        code = ask(fields, &row, error);
     if (code == PAWL_OK)
-        code = pawl_store_partition_remove(it->store, name, pawl_text_of(pawl__user(user)),
-                                           text_of(it->fields->reason), pawl_clock_now(NULL),
+        code = pawl_store_partition_remove(store, name, pawl_text_of(pawl__user(user)),
+                                           pawl_text_of(fields->reason), pawl_clock_now(NULL),
                                            &count, error);
-    return code == PAWL_OK ? print_done(it, "removed", "removed", count, error) : code;
+    return code == PAWL_OK ? print_done(fields, "removed", "removed", count, error) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    bool      is_list = strcmp(fields->action, action_names[ACTION_LIST]) == 0;
-    pawl_code code    = pawl__filter_check("--aggregator", fields->aggregator, error);
-    if (code == PAWL_OK)
-        code = pawl__reason_check(fields->reason, error);
-    if (code != PAWL_OK)
-        return code;
-    if (is_list && fields->partition != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl aggregator list takes options, not '%s'; did you mean show %s?",
-                              fields->partition, fields->partition);
-    if (!is_list && (fields->partition == NULL || fields->partition[0] == '\0'))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl aggregator %s needs a PARTITION, as list has them",
-                              fields->action);
-    return pawl__text_check("PARTITION", fields->partition, error);
+    verb_fields *fields = context;
+    pawl_code    code   = pawl__reason_check(fields->reason, error);
+    return code == PAWL_OK && fields->application != NULL
+               ? pawl__application_load(fields->application, &fields->loaded, error)
+               : code;
 }
 
-typedef struct look_context {
-    const verb_fields      *fields;
-    const pawl_application *application;
-} look_context;
-
-static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
-                         pawl_error *error)
-{
-    typedef pawl_code   action_fn(look * it, pawl_arena * arena, pawl_error * error);
-    action_fn *const    actions[] = {[ACTION_LIST]    = list,
-                                     [ACTION_RUN_NOW] = run_now,
-                                     [ACTION_REMOVE]  = remove_rows,
-                                     [ACTION_SHOW]    = show};
-    const look_context *at        = context;
-    look                it = {.fields = at->fields, .application = at->application, .store = store};
-    return actions[pawl__choice_of(action_names, pawl_text_of(at->fields->action))](&it, arena,
-                                                                                    error);
-}
+PAWL__ACTION_LOOKS(ACTIONS)
 
 int pawl__aggregator_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields  fields = {.action = NULL};
-    pawl__loaded loaded = {.application = NULL};
-    pawl_error   error  = PAWL_ERROR_INIT;
-    pawl_code    code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = check_fields(&fields, &error);
-    if (code == PAWL_OK && fields.application != NULL)
-        code = pawl__application_load(fields.application, &loaded, &error);
-    const look_context at = {&fields, loaded.application};
-    int                exit_code =
-        code == PAWL_OK ? pawl__store_look(&fields.at, look_at, &at) : pawl__fail(code, &error);
-    pawl__application_unload(&loaded);
+    verb_fields fields = {.action = NULL};
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    pawl__application_unload(&fields.loaded);
     return exit_code;
 }

@@ -121,8 +121,6 @@ int pawl__why_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("ID", fields.word, &error);
     if (code == PAWL_OK && fields.application == NULL && fields.saga_prefix != NULL)
         code = pawl_error_set(&error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
     if (code == PAWL_OK)

@@ -157,14 +157,8 @@ pawl_code pawl__text_check(const char *name, const char *value, pawl_error *erro
     size_t at;
     if (value == NULL || pawl_text_is_valid(pawl_text_of(value), &at))
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "%s: byte %zu is no UTF-8", name, at);
-}
-
-pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error)
-{
-    if (value != NULL && value[0] == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "%s is empty: leave it out to match all", name);
-    return pawl__text_check(name, value, error);
+    return pawl_error_set(error, PAWL_EINVAL, "%s%sbyte %zu is no UTF-8", name != NULL ? name : "",
+                          name != NULL ? ": " : "", at);
 }
 
 static pawl_code parse_count(const pawl__option *option, const char *text, int64_t *count,
@@ -313,7 +307,9 @@ static pawl_code put_value(const pawl__option *option, const char *text, void *f
     void *field = (char *)fields + option->offset;
     switch (option->kind) {
     case PAWL__OPTION_FLAG: *(bool *)field = true; return PAWL_OK;
-    case PAWL__OPTION_TEXT: return put_text(option, text, field, error);
+    case PAWL__OPTION_TEXT:
+    case PAWL__OPTION_FILTER: return put_text(option, text, field, error);
+    case PAWL__OPTION_TIME: return pawl_time_parse(pawl_text_of(text), field, error);
     case PAWL__OPTION_YES_NO: return parse_yes_no(text, field, error);
     case PAWL__OPTION_LIST: return add_text(field, text, error);
     case PAWL__OPTION_COUNT:
@@ -332,8 +328,10 @@ typedef struct word_reader {
     int                   count;
     int                   at;
     size_t                argument_count;
-    size_t                action; /* index of the first argument among its choices */
-    uint64_t              seen;   /* a bit for each option */
+    size_t                action;       /* index of the first argument among its choices */
+    size_t                words_behind; /* the action */
+    const char           *first_behind;
+    uint64_t              seen; /* a bit for each option */
     void                 *fields;
 } word_reader;
 
@@ -365,6 +363,33 @@ static bool is_seen(const word_reader *reader, const char *name)
         if (strcmp(reader->options[i].name, name) == 0)
             return (reader->seen & UINT64_C(1) << i) != 0;
     return false;
+}
+
+/* Refuses other words than those that stand in the action's line of the help. */
+static pawl_code check_words(const word_reader *reader, pawl_error *error)
+{
+    const pawl__argument *first = &reader->arguments[0];
+    const char           *words = first->lines != NULL ? first->lines[reader->action].words : "...";
+    size_t                least_count = 0, most_count = 0, count = reader->words_behind;
+    bool                  has_show = false;
+    if (strstr(words, "...") != NULL)
+        return PAWL_OK;
+    for (const char *at = words; *at != '\0'; at += strcspn(at, " "), at += *at == ' ') {
+        least_count += *at != '[';
+        most_count++;
+    }
+    if (count >= least_count && count <= most_count)
+        return PAWL_OK;
+    const char *action = first->choices[reader->action];
+    for (size_t i = 0; first->choices[i] != NULL; i++)
+        has_show |= strcmp(first->choices[i], "show") == 0;
+    if (most_count > 0)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl %s %s needs %s%s, got %zu", reader->verb,
+                              action, most_count == 1 ? "one " : "", words, count);
+    return pawl_error_set(error, PAWL_EINVAL, "pawl %s %s takes options, not '%s'%s%s%s",
+                          reader->verb, action, reader->first_behind,
+                          has_show ? "; did you mean show " : "",
+                          has_show ? reader->first_behind : "", has_show ? "?" : "");
 }
 
 /* Refuses an option that stands without the one that it is for. */
@@ -440,7 +465,13 @@ static pawl_code read_option(word_reader *reader, const char *name, pawl_error *
     pawl_code   code = take_value(reader, option, equals, &text, error);
     if (code != PAWL_OK)
         return code;
-    code = put_value(option, text, reader->fields, error);
+    bool is_filter = option->kind == PAWL__OPTION_FILTER;
+    if ((is_filter || option->kind == PAWL__OPTION_TIME) && text[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "--%s is empty: leave it out to match all",
+                              option->name);
+    code = is_filter ? pawl__text_check(NULL, text, error) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = put_value(option, text, reader->fields, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--%s", option->name);
 }
 
@@ -463,11 +494,16 @@ static pawl_code read_argument(word_reader *reader, const char *word, pawl_error
             reader->action = i;
         break;
     }
-    void *field = (char *)reader->fields + argument->offset;
-    if (argument->is_list) {
-        pawl_code code = add_text(field, word, error);
+    void     *field = (char *)reader->fields + argument->offset;
+    pawl_code code  = argument->is_open ? PAWL_OK : pawl__text_check(NULL, word, error);
+    if (word[0] == '\0' && !argument->is_open)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is empty", argument->name);
+    if (argument != reader->arguments && reader->words_behind++ == 0)
+        reader->first_behind = word;
+    if (code == PAWL_OK && argument->is_list)
+        code = add_text(field, word, error);
+    if (code != PAWL_OK || argument->is_list)
         return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", argument->name);
-    }
     *(const char **)field = word;
     reader->argument_count++;
     return PAWL_OK;
@@ -526,7 +562,9 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
     const pawl__argument *next = &arguments[reader.argument_count];
     if (next->name != NULL && !next->is_optional)
         return refuse_missing(&reader, next, error);
-    pawl_code code = check_actions(&reader, error);
+    pawl_code code = check_words(&reader, error);
+    if (code == PAWL_OK)
+        code = check_actions(&reader, error);
     return code == PAWL_OK ? check_with(&reader, error) : code;
 }
 

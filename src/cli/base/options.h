@@ -20,9 +20,11 @@
 
 /* Type of the field at `offset`. */
 typedef enum pawl__option_kind {
-    PAWL__OPTION_FLAG,     /* bool, true when the option is there */
-    PAWL__OPTION_YES_NO,   /* bool */
-    PAWL__OPTION_TEXT,     /* const char * */
+    PAWL__OPTION_FLAG,   /* bool, true when the option is there */
+    PAWL__OPTION_YES_NO, /* bool */
+    PAWL__OPTION_TEXT,   /* const char * */
+    PAWL__OPTION_FILTER, /* const char *, UTF-8 and not empty: an unset variable of a script must not match all */
+    PAWL__OPTION_TIME,     /* pawl_time; 0: not given */
     PAWL__OPTION_LIST,     /* pawl__texts; the option may be repeated */
     PAWL__OPTION_COUNT,    /* int64_t within min and max */
     PAWL__OPTION_DURATION, /* int64_t, microseconds: 500ms 5s 15m 2h 30d */
@@ -73,9 +75,9 @@ typedef struct pawl__option {
 #define PAWL__QUOTED(constant) PAWL__QUOTED_AS_IT_IS(constant)
 #define PAWL__QUOTED_AS_IT_IS(text) #text
 
-/* The help's row of a choice. */
+/* The help's row of a choice. Of a verb's first argument the words say how many others it takes, which parsing checks. */
 typedef struct pawl__choice_line {
-    const char *words; /* behind it: "ID ..."; "" none */
+    const char *words; /* behind it: "" none, "ID", "STREAM [VERSION]", "ID ..." any number */
     const char *help;
 } pawl__choice_line;
 
@@ -96,6 +98,7 @@ typedef struct pawl__argument {
     const char              *help; /* of a word that has no choices; NULL: said elsewhere */
     bool                     is_optional;
     bool                     is_list;
+    bool                     is_open; /* may be empty, and of any bytes */
 } pawl__argument;
 
 /* The actions of a verb as one list, a row each: X(LIST, "list", words behind it, its help, its function). It becomes the
@@ -108,12 +111,7 @@ typedef struct pawl__argument {
     enum { list(PAWL__ACTION_NUMBER) };                                             \
     static const char *const       action_names[] = {list(PAWL__ACTION_NAME) NULL}; \
     static const pawl__choice_line action_lines[] = {list(PAWL__ACTION_LINE)};
-#define PAWL__ACTION_LOOKS(list)                                           \
-    static pawl__look_fn *look_of(const char *action)                      \
-    {                                                                      \
-        static pawl__look_fn *const looks[] = {list(PAWL__ACTION_LOOK)};   \
-        return looks[pawl__choice_of(action_names, pawl_text_of(action))]; \
-    }
+#define PAWL__ACTION_LOOKS(list) static pawl__look_fn *const looks[] = {list(PAWL__ACTION_LOOK)};
 #define PAWL__ARGUMENT_ACTION(fields, member)                                          \
     {                                                                                  \
         .name = "ACTION", .offset = offsetof(fields, member), .choices = action_names, \
@@ -153,8 +151,6 @@ bool pawl__number_parse(const char *text, int64_t *number);
  * row. `name` is "--source" or an argument's; NULL is well. */
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
 bool      pawl__text_begins(pawl_text text, const char *prefix);
-/* pawl__text_check, and PAWL_EINVAL for a filter that is given and empty. */
-pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
 /* A whole number, or a duration, within the option's limits. */
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
                               pawl_error *error);

@@ -46,6 +46,21 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
     return pawl__fail_store(code, &error, at->store);
 }
 
+int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *fields,
+                    pawl__store_fields *at, pawl__check_fn *check, pawl__look_fn *const *looks)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = pawl__verb_parse(verb, count, words, fields, &error);
+    if (code == PAWL_OK && check != NULL)
+        code = check(fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    const pawl__argument *action = &verb->arguments[0];
+    const char           *word   = *(const char **)(void *)((char *)fields + action->offset);
+    return pawl__store_look(at, looks[pawl__choice_of(action->choices, pawl_text_of(word))],
+                            fields);
+}
+
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena)
 {
     char url[PAWL_URL_SIZE_MAX + 1];

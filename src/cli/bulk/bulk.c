@@ -29,6 +29,7 @@ const pawl__argument pawl__bulk_verb_arguments[] = {
      .offset      = offsetof(pawl__bulk_fields, words),
      .is_optional = true,
      .is_list     = true,
+     .is_open     = true,
      .help = "the ID, as list has it; start: the words of the command whose selection is frozen"},
     {.name = NULL},
 };
@@ -291,22 +292,18 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 
 PAWL__ACTION_LOOKS(ACTIONS)
 
+static pawl_code check_words(void *context, pawl_error *error)
+{
+    pawl__bulk_fields *fields = context;
+    pawl_code          code   = pawl__reason_check(fields->reason, error);
+    return code != PAWL_OK || strcmp(fields->action, "start") != 0 ||
+                   pawl__bulk_kind_find(fields->words.items, fields->words.count, error) != NULL
+               ? code
+               : error->code;
+}
+
 int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__bulk_fields fields = {.action = NULL};
-    pawl_error        error  = PAWL_ERROR_INIT;
-    pawl_code         code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = pawl__reason_check(fields.reason, &error);
-    pawl__look_fn *const look   = code == PAWL_OK ? look_of(fields.action) : NULL;
-    size_t               wanted = look == list ? 0 : 1;
-    if (code == PAWL_OK && look != start && fields.words.count != wanted)
-        code = pawl_error_set(&error, PAWL_EINVAL, "pawl bulk %s needs %s", fields.action,
-                              wanted == 0 ? "options, no words" : "one ID");
-    if (code == PAWL_OK && look == start &&
-        pawl__bulk_kind_find(fields.words.items, fields.words.count, &error) == NULL)
-        code = error.code;
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, look, &fields);
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

@@ -50,12 +50,12 @@ const pawl__option pawl__dead_verb_options[] = {
            "whose tables say which dead letters are a saga's"),
     OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
            "the file that holds the new body; - is standard input"),
-    OPTION("code", TEXT, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
+    OPTION("code", FILTER, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
     PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    OPTION("endpoint", TEXT, endpoint, "NAME", 0,
+    OPTION("endpoint", FILTER, endpoint, "NAME", 0,
            "of this endpoint; show: also one that was retried, edited or discarded"),
-    OPTION("error", TEXT, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
+    OPTION("error", FILTER, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
     OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
     OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d", 1,
@@ -67,15 +67,15 @@ const pawl__option pawl__dead_verb_options[] = {
            "with --all: dead letters in a second, at most", 1, 1000000),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
-    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+    OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "of this saga, with --app: by the property that finds it, by its correlation id, or "
            "as one of its timeouts; each dead letter is read"),
     PAWL__OPTION_SAGA_PREFIX(pawl__dead_fields, saga_prefix, FOR_MANY),
-    OPTION("since", TEXT, since, "TIME", FOR_MANY,
+    OPTION("since", TIME, since, "TIME", FOR_MANY,
            "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__dead_fields, at),
-    OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
-    OPTION("until", TEXT, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
+    OPTION("type", FILTER, type, "TYPE", FOR_MANY, "messages of this type"),
+    OPTION("until", TIME, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
@@ -135,20 +135,6 @@ const pawl__report pawl__dead_verb_reports[] = {
 
 /* ---- Finding --------------------------------------------------------------- */
 
-/* An empty filter matches every letter: a variable of a script that is not set must not discard
- * them all. */
-static pawl_code check_filters(const pawl__dead_fields *fields, pawl_error *error)
-{
-    const char *const names[]  = {"--code",  "--endpoint", "--error", "--saga",
-                                  "--since", "--type",     "--until"};
-    const char *const values[] = {fields->code,  fields->endpoint, fields->error_part, fields->saga,
-                                  fields->since, fields->type,     fields->until};
-    pawl_code         code     = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
-        code = pawl__filter_check(names[i], values[i], error);
-    return code;
-}
-
 /* --app and --saga of list, retry and discard go together. */
 static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
 {
@@ -167,48 +153,27 @@ static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_text text_of(const char *value)
-{
-    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
-}
-
-/* Leaves `*time` as it is without the option. */
-static pawl_code read_time(const char *name, const char *text, pawl_time *time, pawl_error *error)
-{
-    if (text == NULL)
-        return PAWL_OK;
-    pawl_code code = pawl_time_parse(pawl_text_of(text), time, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", name);
-}
-
 /* A time that is given beside an age: both hold. */
-pawl_code pawl__dead_query(const pawl__dead_fields *fields, pawl_time now, pawl_dead_query *query,
-                           pawl_error *error)
+pawl_dead_query pawl__dead_query(const pawl__dead_fields *fields, pawl_time now)
 {
-    pawl_time since = 0, until = 0;
-    pawl_code code = check_filters(fields, error);
-    if (code == PAWL_OK)
-        code = read_time("--since", fields->since, &since, error);
-    if (code == PAWL_OK)
-        code = read_time("--until", fields->until, &until, error);
-    *query = (pawl_dead_query){.endpoint   = text_of(fields->endpoint),
-                               .type       = text_of(fields->type),
-                               .code       = text_of(fields->code),
-                               .error_part = text_of(fields->error_part),
-                               .at_min     = fields->newer != 0 ? now - fields->newer : 0,
-                               .at_max     = fields->older != 0 ? now - fields->older : 0};
-    if (fields->since != NULL && (query->at_min == 0 || since > query->at_min))
-        query->at_min = since;
-    if (fields->until != NULL && (query->at_max == 0 || until < query->at_max))
-        query->at_max = until;
-    return code;
+    pawl_dead_query query = {.endpoint   = pawl_text_of(fields->endpoint),
+                             .type       = pawl_text_of(fields->type),
+                             .code       = pawl_text_of(fields->code),
+                             .error_part = pawl_text_of(fields->error_part),
+                             .at_min     = fields->newer != 0 ? now - fields->newer : 0,
+                             .at_max     = fields->older != 0 ? now - fields->older : 0};
+    if (fields->since != 0 && (query.at_min == 0 || fields->since > query.at_min))
+        query.at_min = fields->since;
+    if (fields->until != 0 && (query.at_max == 0 || fields->until < query.at_max))
+        query.at_max = fields->until;
+    return query;
 }
 
 pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,
                                  pawl_arena *arena, pawl_dead_row *letter, pawl_error *error)
 {
     pawl_dead_query query = {
-        .endpoint = text_of(fields->endpoint), .message_id = pawl_text_of(id), .count_max = 2};
+        .endpoint = pawl_text_of(fields->endpoint), .message_id = pawl_text_of(id), .count_max = 2};
     pawl_dead_rows rows = {.count = 0};
     pawl_code      code = pawl_store_dead_find(store, &query, arena, &rows, error);
     if (code != PAWL_OK)
@@ -332,8 +297,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     if (own == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
     pawl_code code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
-    if (code == PAWL_OK)
-        code = pawl__dead_query(fields, view.now, &cursor.query, error);
+    cursor.query   = pawl__dead_query(fields, view.now);
     if (code == PAWL_OK)
         code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
     pawl_arena_destroy(own);
@@ -414,7 +378,7 @@ static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *vi
 {
     past       of   = {.run_count = 0};
     pawl_error none = *error;
-    pawl_code  code = read_actions(store, text_of(fields->endpoint),
+    pawl_code  code = read_actions(store, pawl_text_of(fields->endpoint),
                                    pawl_text_of(fields->words.ids.items[0]), arena, &of, error);
     if (code == PAWL_OK && of.actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
@@ -443,22 +407,18 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_ids(const pawl__dead_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    size_t    count   = fields->words.ids.count;
-    bool      is_list = strcmp(fields->words.action, "list") == 0;
-    bool      is_show = strcmp(fields->words.action, "show") == 0;
-    pawl_code code    = PAWL_OK;
-    if (is_list && count > 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl dead list takes options, not '%s'; did you mean show %s?",
-                              fields->words.ids.items[0], fields->words.ids.items[0]);
-    if (is_show && count != 1)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl dead show needs one message ID, got %zu",
-                              count);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__filter_check("ID", fields->words.ids.items[i], error);
-    return code != PAWL_OK || is_list || is_show ? code : pawl__dead_settle_check(fields, error);
+    pawl__dead_fields *fields = context;
+    bool               is_look =
+        strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
+    pawl_code code = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
+    if (code == PAWL_OK)
+        code = check_saga(fields, error);
+    return code != PAWL_OK || fields->saga == NULL
+               ? code
+               : pawl__saga_book_open(fields->application, fields->saga_prefix, &fields->book,
+                                      error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)
@@ -466,20 +426,7 @@ PAWL__ACTION_LOOKS(ACTIONS)
 int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__dead_fields fields = {.words.verb = "dead"};
-    pawl_dead_query   query;
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_code         code  = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = check_ids(&fields, &error);
-    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
-        code = pawl__dead_query(&fields, 0, &query, &error);
-    if (code == PAWL_OK)
-        code = check_saga(&fields, &error);
-    if (code == PAWL_OK && fields.saga != NULL)
-        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    int exit_code = code == PAWL_OK
-                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
-                        : pawl__fail(code, &error);
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

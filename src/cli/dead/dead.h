@@ -13,7 +13,7 @@ typedef struct pawl__dead_fields {
     pawl__store_fields at;
     pawl__bulk_words   words;
     const char        *endpoint, *type, *code, *error_part;
-    const char        *since, *until; /* as they were given */
+    pawl_time          since, until;
     const char        *body_file, *application;
     const char        *saga, *saga_prefix;
     pawl__saga_book    book; /* of the application, with --saga */
@@ -21,9 +21,8 @@ typedef struct pawl__dead_fields {
     bool               is_revealed;
 } pawl__dead_fields;
 
-/* The selection of list and of retry --all: PAWL_EINVAL names the option. */
-pawl_code pawl__dead_query(const pawl__dead_fields *fields, pawl_time now, pawl_dead_query *query,
-                           pawl_error *error);
+/* The selection of list and of retry --all. */
+pawl_dead_query pawl__dead_query(const pawl__dead_fields *fields, pawl_time now);
 /* Finds the letter of a message. PAWL_ENOTFOUND; PAWL_EINVAL when several endpoints have one of
  * that id, and none was named. */
 pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,

@@ -26,7 +26,7 @@ static bool is_retry(const pawl__dead_fields *fields)
 pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error)
 {
     bool has_filter = fields->code != NULL || fields->error_part != NULL || fields->type != NULL ||
-                      fields->saga != NULL || fields->since != NULL || fields->until != NULL ||
+                      fields->saga != NULL || fields->since != 0 || fields->until != 0 ||
                       fields->newer != 0 || fields->older != 0;
     pawl_code code = pawl__text_check("--reason", fields->words.reason, error);
     size_t    size = fields->words.reason != NULL ? strlen(fields->words.reason) : 0;
@@ -38,9 +38,6 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
     if (strcmp(fields->words.action, "edit") != 0)
         return pawl__bulk_words_check(&fields->words, "message IDs", "dead letters", has_filter,
                                       error);
-    if (fields->words.ids.count != 1)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl dead edit needs one message ID, got %zu",
-                              fields->words.ids.count);
     if (fields->body_file == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl dead edit needs --body-file FILE, which holds the new body");
@@ -232,17 +229,16 @@ static pawl_code run_loop(bulk *it, pawl_error *error)
 static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_settle *settle,
                             pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    pawl_time now  = pawl_clock_now(NULL);
-    bulk      it   = {.loop   = pawl__dead_loop(fields, is_retry(fields) ? "retried" : "discarded"),
-                      .fields = fields,
-                      .settle = settle,
-                      .queues = {.arena = arena},
-                      .arena  = pawl_arena_create(0)};
-    pawl_code code = it.arena != NULL
-                         ? pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error)
-                         : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (code == PAWL_OK)
-        code = pawl__dead_query(fields, now, &it.cursor.query, error);
+    pawl_time now   = pawl_clock_now(NULL);
+    bulk      it    = {.loop   = pawl__dead_loop(fields, is_retry(fields) ? "retried" : "discarded"),
+                       .fields = fields,
+                       .settle = settle,
+                       .queues = {.arena = arena},
+                       .arena  = pawl_arena_create(0)};
+    pawl_code code  = it.arena != NULL
+                          ? pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error)
+                          : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    it.cursor.query = pawl__dead_query(fields, now);
     if (it.cursor.query.at_max == 0 || it.cursor.query.at_max > now)
         it.cursor.query.at_max = now;
     if (code == PAWL_OK)

@@ -16,22 +16,17 @@ typedef struct verb_fields {
     bool               is_backward, is_by_position, is_json, is_revealed, is_operators;
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_SHOW };
-static const char *const       action_names[] = {"list", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "the events of all streams, or of one; --backward: the newest first"},
-    {"STREAM [VERSION]", "one event, or the newest one of the stream"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                            \
+    X(LIST, "list", "", "the events of all streams, or of one; --backward: the newest first", \
+      list)                                                                                   \
+    X(SHOW, "show", "STREAM [VERSION]", "one event, or the newest one of the stream", show)
+PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
 #define FOR_SHOW (1U << ACTION_SHOW)
 
 const pawl__argument pawl__events_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "STREAM",
      .offset      = offsetof(verb_fields, shown_stream),
      .is_optional = true,
@@ -52,18 +47,18 @@ const pawl__option pawl__events_verb_options[] = {
            "newest first; --after N: those before N"),
     OPTION("by-position", FLAG, is_by_position, NULL, FOR_LIST,
            "in the order projections read; events without a global position yet are left out"),
-    OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
+    OPTION("correlation-id", FILTER, correlation_id, "ID", FOR_LIST, "of this conversation"),
     PAWL__OPTION_DEADLINE(verb_fields, at),
     OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
-    OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
+    OPTION("message-id", FILTER, message_id, "ID", FOR_LIST, "emitted while it was handled"),
     OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
            "what operators did, who and why, newest first; with --after and --limit only"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
     PAWL__OPTION_STORE(verb_fields, at),
-    OPTION("stream", TEXT, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
-    OPTION("type", TEXT, type, "TYPE", FOR_LIST, "of this type"),
+    OPTION("stream", FILTER, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
+    OPTION("type", FILTER, type, "TYPE", FOR_LIST, "of this type"),
     {.name = NULL},
 };
 
@@ -134,21 +129,6 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
 {
     return pawl__view_of(columns, "event", sizeof(pawl_event_row), fields->is_json, arena);
-}
-
-static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
-{
-    const verb_fields *fields = context;
-    pawl__view         view   = view_of(fields, arena);
-    list_cursor        cursor = {store,
-                                 {.stream         = pawl_text_of(fields->stream),
-                                  .is_by_position = fields->is_by_position,
-                                  .after          = fields->after,
-                                  .is_backward    = fields->is_backward,
-                                  .type           = pawl_text_of(fields->type),
-                                  .message_id     = pawl_text_of(fields->message_id),
-                                  .correlation_id = pawl_text_of(fields->correlation_id)}};
-    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
 }
 
 /* ---- What operators did ------------------------------------------------------ */
@@ -228,11 +208,10 @@ static pawl_code next_operators(void *context, size_t count_max, pawl_arena *are
     return code;
 }
 
-static pawl_code list_operators(const void *context, pawl_store *store, pawl_arena *arena,
+static pawl_code list_operators(const verb_fields *fields, pawl_store *store, pawl_arena *arena,
                                 pawl_error *error)
 {
-    const verb_fields *fields = context;
-    pawl__view         view =
+    pawl__view view =
         pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
     operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}},
                                .page   = pawl_arena_create(0)};
@@ -244,6 +223,23 @@ static pawl_code list_operators(const void *context, pawl_store *store, pawl_are
                 OPERATORS_READ_MAX, cursor.events.query.after);
     pawl_arena_destroy(cursor.page);
     return code;
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    if (fields->is_operators)
+        return list_operators(fields, store, arena, error);
+    pawl__view  view   = view_of(fields, arena);
+    list_cursor cursor = {store,
+                          {.stream         = pawl_text_of(fields->stream),
+                           .is_by_position = fields->is_by_position,
+                           .after          = fields->after,
+                           .is_backward    = fields->is_backward,
+                           .type           = pawl_text_of(fields->type),
+                           .message_id     = pawl_text_of(fields->message_id),
+                           .correlation_id = pawl_text_of(fields->correlation_id)}};
+    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -302,27 +298,10 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_filters(const verb_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    pawl_code code = pawl__filter_check("--stream", fields->stream, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--type", fields->type, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--message-id", fields->message_id, error);
-    return code == PAWL_OK ? pawl__filter_check("--correlation-id", fields->correlation_id, error)
-                           : code;
-}
-
-static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
-{
-    int64_t version;
-    bool    is_show = strcmp(fields->action, "show") == 0;
-    if (is_show && fields->shown_stream == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl events show needs STREAM");
-    if (!is_show && fields->shown_stream != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl events list takes options, not '%s'; did you mean --stream %s?",
-                              fields->shown_stream, fields->shown_stream);
+    const verb_fields *fields = context;
+    int64_t            version;
     if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
                               fields->shown_version);
@@ -334,26 +313,14 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     if (fields->stream != NULL && fields->is_by_position)
         return pawl_error_set(error, PAWL_EINVAL,
                               "a stream is read by version: give --stream or --by-position");
-    /* An empty stream would be the whole journal to the store. */
-    if (is_show && fields->shown_stream[0] == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "STREAM is empty: it is TYPE/ID");
-    pawl_code code = pawl__text_check("STREAM", fields->shown_stream, error);
-    return code == PAWL_OK ? check_filters(fields, error) : code;
+    return PAWL_OK;
 }
+
+PAWL__ACTION_LOOKS(ACTIONS)
 
 int pawl__events_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK)
-        code = check_fields(&fields, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at,
-                            strcmp(fields.action, "show") == 0 ? show
-                            : fields.is_operators              ? list_operators
-                                                               : list,
-                            &fields);
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

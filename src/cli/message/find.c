@@ -35,6 +35,7 @@ const pawl__argument pawl__find_verb_arguments[] = {
      .offset      = offsetof(verb_fields, words),
      .is_optional = true,
      .is_list     = true,
+     .is_open     = true,
      .help =
          "customer_id=4711: a member of the body; of.trip=3: a member of a member, or of an array's "
          "elements; 4711 finds the number and the text, '\"4711\"' the text alone. header:NAME=VALUE, "
@@ -48,7 +49,7 @@ static const char *const place_choices[] = {"aggregator", "dead",  "history",
 
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__find_verb_options[] = {
-    OPTION("after", TEXT, after, "CURSOR", 0, "go on behind it, as a search that stopped said"),
+    OPTION("after", FILTER, after, "CURSOR", 0, "go on behind it, as a search that stopped said"),
     OPTION("deadline", DURATION, deadline, "DURATION", 0,
            "the search stops then, after a page at least, and says how it goes on", 0, PAWL_DAYS(1),
            .has_default = true, .value_default = DEADLINE_DEFAULT),
@@ -60,9 +61,9 @@ const pawl__option pawl__find_verb_options[] = {
     OPTION("limit", COUNT, limit, "N", 0, "stop after N messages", 1, INT64_MAX,
            .has_default = true, .value_default = LIMIT_DEFAULT),
     PAWL__OPTION_PREFIX(verb_fields, at),
-    OPTION("queue", TEXT, queue, "NAME", 0,
+    OPTION("queue", FILTER, queue, "NAME", 0,
            "of this queue, endpoint, destination or aggregator alone"),
-    OPTION("since", TEXT, since, "TIME", 0,
+    OPTION("since", FILTER, since, "TIME", 0,
            "placed, dead-lettered, sent or settled since: 2h, 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
@@ -355,13 +356,7 @@ static pawl_code read_since(const char *text, pawl_time now, pawl_time *since, p
 static pawl_code check_words(search *it, pawl_error *error)
 {
     const verb_fields *fields = it->fields;
-    pawl_code          code   = pawl__filter_check("--queue", fields->queue, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--since", fields->since, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--after", fields->after, error);
-    if (code == PAWL_OK)
-        code = pawl__find_read(&fields->words, &it->conditions, error);
+    pawl_code          code   = pawl__find_read(&fields->words, &it->conditions, error);
     if (code == PAWL_OK)
         code = read_since(fields->since, it->cursor.now, &it->at_min, error);
     it->places       = places_of(fields->places);

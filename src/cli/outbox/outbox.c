@@ -53,26 +53,26 @@ const pawl__option pawl__outbox_verb_options[] = {
     OPTION("app", TEXT, application, "APP.so", 0,
            "the program that has the sagas: they are named by their values"),
     OPTION("attempts", COUNT, attempts, "N", FOR_MANY, "tried N times or more", 1, INT32_MAX),
-    OPTION("causation-id", TEXT, causation_id, "ID", FOR_MANY,
+    OPTION("causation-id", FILTER, causation_id, "ID", FOR_MANY,
            "what was sent while this message was handled"),
     PAWL__OPTION_DEADLINE(pawl__outbox_fields, at),
-    OPTION("destination", TEXT, destination, "NAME", FOR_MANY, "for this destination"),
+    OPTION("destination", FILTER, destination, "NAME", FOR_MANY, "for this destination"),
     OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
-    OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
+    OPTION("endpoint", FILTER, endpoint, "NAME", FOR_MANY, "from this endpoint"),
     OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number", 1, INT64_MAX),
     OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
     PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_RESET, "why, for the row's history"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
-    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
+    OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "from this saga; by its value with --app"),
     PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, saga_prefix, 0),
-    OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
+    OPTION("source", FILTER, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
     OPTION("state", TEXT, states, "STATE,...", FOR_MANY,
            "pending, blocked, dispatched, dead, discarded", .choices = state_names, .is_set = true),
     PAWL__OPTION_STORE(pawl__outbox_fields, at),
-    OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    OPTION("type", FILTER, type, "TYPE", FOR_MANY, "messages of this type"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_RESET, "with --all: without asking"),
     {.name = NULL},
 };
@@ -148,20 +148,6 @@ const char *pawl__outbox_state_name(pawl_outbox_state state)
 
 /* ---- Finding --------------------------------------------------------------- */
 
-/* An empty filter matches every row in the store: a variable of a script that is not set must not
- * discard them all. */
-static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
-{
-    const char *const names[]  = {"--causation-id", "--destination", "--endpoint", "--source",
-                                  "--type"};
-    const char *const values[] = {fields->causation_id, fields->destination, fields->endpoint,
-                                  fields->source, fields->type};
-    pawl_code         code     = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
-        code = pawl__filter_check(names[i], values[i], error);
-    return code;
-}
-
 static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_error *error)
 {
     pawl_code code = pawl_uuid_parse(pawl_text_of(text), &id->uuid, error);
@@ -177,7 +163,7 @@ static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error
         return pawl_error_set(error, PAWL_EINVAL,
                               "--saga and --source both say whose rows: give "
                               "one of them");
-    if (fields->saga != NULL && fields->saga[0] != '\0' && strchr(fields->saga, '/') == NULL)
+    if (fields->saga != NULL && strchr(fields->saga, '/') == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is no TYPE/VALUE or TYPE/ID",
                               fields->saga);
     return pawl__saga_word_check(fields->saga, fields->application != NULL, error);
@@ -195,9 +181,7 @@ pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_quer
                                          .after        = fields->after,
                                          .attempts_min = (int32_t)fields->attempts};
     query->states  = pawl__choices_of(state_names, fields->states);
-    pawl_code code = check_filters(fields, error);
-    if (code == PAWL_OK)
-        code = check_saga(fields, error);
+    pawl_code code = check_saga(fields, error);
     if (code == PAWL_OK && fields->dispatch_id != NULL)
         code = read_dispatch_id(fields->dispatch_id, &query->dispatch_id, error);
     return code;
@@ -446,19 +430,18 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_ids(const pawl__outbox_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    size_t count = fields->words.ids.count;
-    if (strcmp(fields->words.action, "list") == 0 && count > 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl outbox list takes options, not '%s'; did you mean show %s?",
-                              fields->words.ids.items[0], fields->words.ids.items[0]);
-    if (strcmp(fields->words.action, "show") == 0 && count != 1)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl outbox show needs one ID or DISPATCH-ID, got %zu", count);
-    if (strcmp(fields->words.action, "retry") == 0 || strcmp(fields->words.action, "discard") == 0)
-        return pawl__outbox_reset_check(fields, error);
-    return PAWL_OK;
+    pawl__outbox_fields *fields = context;
+    pawl_outbox_query    query;
+    bool                 is_look =
+        strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
+    pawl_code code = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
+    if (code == PAWL_OK)
+        code = pawl__outbox_query(fields, &query, error);
+    return code != PAWL_OK ? code
+                           : pawl__saga_book_open(fields->application, fields->saga_prefix,
+                                                  &fields->book, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)
@@ -466,18 +449,7 @@ PAWL__ACTION_LOOKS(ACTIONS)
 int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__outbox_fields fields = {.words.verb = "outbox"};
-    pawl_outbox_query   query;
-    pawl_error          error = PAWL_ERROR_INIT;
-    pawl_code           code  = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = check_ids(&fields, &error);
-    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
-        code = pawl__outbox_query(&fields, &query, &error);
-    if (code == PAWL_OK)
-        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    int exit_code = code == PAWL_OK
-                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
-                        : pawl__fail(code, &error);
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

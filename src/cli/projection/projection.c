@@ -308,18 +308,11 @@ static pawl_code check_from(const char *from, pawl_error *error)
                : pawl_error_wrap(error, code, "--from: '%s' is no global position", from);
 }
 
-static pawl_code check_name(const verb_fields *fields, bool is_list, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    if (is_list && fields->name != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl projection list takes options, not '%s'; did you mean show %s?",
-                              fields->name, fields->name);
-    if (!is_list && fields->name == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl projection %s needs the projection's NAME",
-                              fields->action);
-    if (fields->name != NULL && fields->name[0] == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "NAME is empty: it is that of a projection");
-    return pawl__text_check("NAME", fields->name, error);
+    verb_fields *fields = context;
+    pawl_code    code   = pawl__reason_check(fields->reason, error);
+    return code == PAWL_OK ? check_from(fields->from, error) : code;
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)
@@ -327,16 +320,6 @@ PAWL__ACTION_LOOKS(ACTIONS)
 int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK)
-        code = check_name(&fields, look_of(fields.action) == list, &error);
-    if (code == PAWL_OK)
-        code = pawl__reason_check(fields.reason, &error);
-    if (code == PAWL_OK)
-        code = check_from(fields.from, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, look_of(fields.action), &fields);
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

@@ -54,7 +54,7 @@ const pawl__option pawl__queue_verb_options[] = {
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_TAKE, "only count them"),
     OPTION("due", TEXT, due, "WHEN", FOR_PEEK | FOR_TAKE,
            "now: what is due; later: what is scheduled or retried", .choices = due_names),
-    OPTION("id", TEXT, id, "ID", FOR_PEEK, "the message of this id"),
+    OPTION("id", FILTER, id, "ID", FOR_PEEK, "the message of this id"),
     OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
            "no message with a larger number, as peek has it: to go on", 1, INT64_MAX),
@@ -64,7 +64,7 @@ const pawl__option pawl__queue_verb_options[] = {
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_CHANGE, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     PAWL__OPTION_STORE(pawl__queue_fields, at),
-    OPTION("type", TEXT, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
+    OPTION("type", FILTER, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
     OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
            "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_TAKE, "without asking"),
@@ -372,23 +372,10 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_words(const pawl__queue_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    bool is_list = strcmp(fields->words.action, "list") == 0;
-    if (is_list && fields->queue != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl queue list takes options, not '%s'; did you mean show %s?",
-                              fields->queue, fields->queue);
-    if (!is_list && fields->queue == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s needs a QUEUE",
-                              fields->words.action);
-    pawl_code code = pawl__filter_check("QUEUE", fields->queue, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--id", fields->id, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--type", fields->type, error);
-    if (code == PAWL_OK)
-        code = pawl__queue_take_check(fields, error);
+    pawl__queue_fields *fields = context;
+    pawl_code           code   = pawl__queue_take_check(fields, error);
     return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
@@ -397,11 +384,5 @@ PAWL__ACTION_LOOKS(ACTIONS)
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__queue_fields fields = {.words = {.verb = "queue", .is_all = true}};
-    pawl_error         error  = PAWL_ERROR_INIT;
-    pawl_code          code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = check_words(&fields, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, look_of(fields.words.action), &fields);
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

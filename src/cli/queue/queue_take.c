@@ -190,15 +190,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
 
 pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error)
 {
-    bool is_purge = strcmp(fields->words.action, "purge") == 0;
-    bool is_moved = strcmp(fields->words.action, "move") == 0;
-    if (!is_moved && fields->to != NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl queue %s takes one QUEUE, not '%s' as well",
-                              fields->words.action, fields->to);
-    if (is_moved && fields->to == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl queue move needs the QUEUE that the messages go to");
-    if (is_moved && strcmp(fields->queue, fields->to) == 0)
+    if (fields->to != NULL && strcmp(fields->queue, fields->to) == 0)
         return pawl_error_set(error, PAWL_EINVAL, "the messages of queue %s are in it already",
                               fields->queue);
     pawl__find_conditions where = {.count = 0};
@@ -206,6 +198,5 @@ pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *e
     if (fields->where.count > 0)
         code = pawl__find_read(&fields->where, &where, error);
     pawl__find_free(&where);
-    return code == PAWL_OK && (is_purge || is_moved) ? pawl__filter_check("TO", fields->to, error)
-                                                     : code;
+    return code;
 }

@@ -19,19 +19,14 @@ typedef struct verb_fields {
     bool               is_json;
 } verb_fields;
 
-enum { ACTION_LIST, ACTION_SHOW };
-static const char *const       action_names[] = {"list", "show", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "who is alive: its program and version, its host, what it has done, and who leads"},
-    {"ID", "one of them, and the message that it runs isolated, since when"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                              \
+    X(LIST, "list", "",                                                                         \
+      "who is alive: its program and version, its host, what it has done, and who leads", list) \
+    X(SHOW, "show", "ID", "one of them, and the message that it runs isolated, since when", show)
+PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__worker_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "ID",
      .offset      = offsetof(verb_fields, id),
      .is_optional = true,
@@ -41,7 +36,7 @@ const pawl__argument pawl__worker_verb_arguments[] = {
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__worker_verb_options[] = {
     PAWL__OPTION_DEADLINE(verb_fields, at),
-    OPTION("endpoint", TEXT, endpoint, "NAME", 1U << ACTION_LIST, "of this endpoint only"),
+    OPTION("endpoint", FILTER, endpoint, "NAME", 1U << ACTION_LIST, "of this endpoint only"),
     OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_PREFIX(verb_fields, at),
     PAWL__OPTION_STORE(verb_fields, at),
@@ -256,37 +251,21 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     return pawl__row_show(&view, found, &isolated, 1, error);
 }
 
-static pawl_code check_id(const verb_fields *fields, bool is_list, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    pawl_uuid id;
-    if (is_list && fields->id != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl worker list takes options, not '%s'; did you mean show %s?",
-                              fields->id, fields->id);
-    if (is_list)
-        return PAWL_OK;
-    if (fields->id == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl worker show needs the worker's ID, as list has it");
-    pawl_code code = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
+    const verb_fields *fields = context;
+    pawl_uuid          id;
+    pawl_code          code = PAWL_OK;
+    if (fields->id != NULL)
+        code = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "ID");
 }
 
+PAWL__ACTION_LOOKS(ACTIONS)
+
 int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields  = {.action = NULL};
-    pawl_error  error   = PAWL_ERROR_INIT;
-    bool        is_list = false;
-    pawl_code   code    = pawl__verb_parse(verb, count, words, &fields, &error);
-    /* An empty filter is refused: a sender's endpoint is empty. */
+    verb_fields fields = {.action = NULL};
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--endpoint", fields.endpoint, &error);
-    if (code == PAWL_OK) {
-        is_list = strcmp(fields.action, action_names[ACTION_LIST]) == 0;
-        code    = check_id(&fields, is_list, &error);
-    }
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, is_list ? list : show, &fields);
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

@@ -76,7 +76,7 @@ const pawl__option pawl__saga_verb_options[] = {
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
     PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     PAWL__OPTION_STORE(verb_fields, at),
-    OPTION("type", TEXT, type, "TYPE", FOR_LIST, "sagas of this type"),
+    OPTION("type", FILTER, type, "TYPE", FOR_LIST, "sagas of this type"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
     {.name = NULL},
 };
@@ -89,10 +89,6 @@ static pawl_code check_fields(verb_fields *fields, pawl_error *error)
         return code;
     if (action == ACTION_HISTORY)
         return pawl__saga_history_check(fields, error);
-    if (fields->shown != NULL && action != ACTION_SHOW && action != ACTION_DELETE)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl saga %s takes options, not '%s'; did you mean show %s?",
-                              fields->action, fields->shown, fields->shown);
     return action == ACTION_VERIFY ? pawl__verify_check(fields, error)
                                    : pawl__saga_look_check(fields, error);
 }

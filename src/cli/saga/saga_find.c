@@ -116,10 +116,8 @@ pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *e
 {
     pawl_text type, value;
     pawl_uuid id;
-    pawl_code code = pawl__filter_check("--saga", word, error);
-    if (code != PAWL_OK || word == NULL ||
-        pawl_uuid_parse(pawl_text_of(word), &id, NULL) == PAWL_OK)
-        return code;
+    if (word == NULL || pawl_uuid_parse(pawl_text_of(word), &id, NULL) == PAWL_OK)
+        return PAWL_OK;
     if (!pawl__saga_split(pawl_text_of(word), &type, &value))
         return pawl_error_set(
             error, PAWL_EINVAL,

@@ -225,13 +225,10 @@ static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *are
 
 pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *error)
 {
-    if (fields->shown == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl saga history needs TYPE/VALUE, TYPE/ID or the id of a message");
     if (fields->is_json && fields->format != NULL && strcmp(fields->format, "json") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--json and --format %s: give one of them",
                               fields->format);
-    return pawl__text_check("TYPE/VALUE", fields->shown, error);
+    return PAWL_OK;
 }
 
 int pawl__saga_history(pawl__saga_fields *fields)

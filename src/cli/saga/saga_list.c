@@ -359,9 +359,8 @@ static pawl_code delete_one(const look *it, pawl_arena *arena, pawl_error *error
 static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *error)
 {
     pawl_uuid id;
-    pawl_code code = pawl__filter_check("--type", fields->type, error);
-    if (code != PAWL_OK || fields->after == NULL)
-        return code;
+    if (fields->after == NULL)
+        return PAWL_OK;
     if (fields->type == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "--after: sagas are listed by type and id: give --type TYPE");
@@ -380,15 +379,13 @@ pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *err
                               fields->action);
     if (is_list)
         return check_filters(fields, error);
-    if (fields->shown == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl saga %s needs TYPE/VALUE", fields->action);
     pawl_text type, value;
     if (!pawl__saga_split(pawl_text_of(fields->shown), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL,
                               "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
                               "or its id",
                               fields->shown);
-    return pawl__text_check("TYPE/VALUE", fields->shown, error);
+    return PAWL_OK;
 }
 
 typedef struct look_context {

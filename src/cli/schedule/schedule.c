@@ -37,6 +37,7 @@ typedef struct verb_fields {
     const char        *queue, *type, *body, *body_file, *cron, *zone, *missed, *reason;
     int64_t            every, missed_max;
     bool               is_json, is_revealed;
+    pawl_arena        *arena; /* of the body */
 } verb_fields;
 
 const pawl__argument pawl__schedule_verb_arguments[] = {
@@ -69,7 +70,7 @@ const pawl__option pawl__schedule_verb_options[] = {
     OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     PAWL__OPTION_STORE(verb_fields, at),
-    OPTION("to", TEXT, queue, "QUEUE", FOR_ADD | FOR_LIST,
+    OPTION("to", FILTER, queue, "QUEUE", FOR_ADD | FOR_LIST,
            "where the messages go; of list: that queue's schedules"),
     OPTION("type", TEXT, type, "TYPE", FOR_ADD, "type of the message: the name of its record"),
     OPTION("zone", TEXT, zone, "ZONE", FOR_ADD,
@@ -261,11 +262,6 @@ static pawl_code print_done(const verb_fields *fields, const char *done, pawl_te
     return pawl__json_print(doc, stdout, error);
 }
 
-static pawl_text text_of(const char *value)
-{
-    return value != NULL ? pawl_text_of(value) : PAWL_TEXT("");
-}
-
 static pawl_code settle(const void *context, pawl_store *store, pawl_arena *arena,
                         pawl_error *error)
 {
@@ -296,17 +292,18 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
     const verb_fields *fields = context;
     char               user[PAWL__USER_SIZE];
     size_t             missed = pawl__choice_of(missed_names, pawl_text_of(fields->missed));
-    pawl_schedule_row  row    = {.queue      = text_of(fields->queue),
-                                 .name       = text_of(fields->name),
-                                 .cron       = text_of(fields->cron),
-                                 .zone       = text_of(fields->zone),
+    pawl_schedule_row  row    = {.queue      = pawl_text_of(fields->queue),
+                                 .name       = pawl_text_of(fields->name),
+                                 .cron       = pawl_text_of(fields->cron),
+                                 .zone       = pawl_text_of(fields->zone),
                                  .every      = fields->every,
                                  .missed     = (pawl_missed)missed,
                                  .missed_max = fields->missed_max < 0 ? 0 : (int32_t)fields->missed_max,
-                                 .type       = text_of(fields->type),
-                                 .body       = text_of(fields->body)};
-    pawl_code          code   = pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
-                                                        text_of(fields->reason), pawl_clock_now(NULL), error);
+                                 .type       = pawl_text_of(fields->type),
+                                 .body       = pawl_text_of(fields->body)};
+    pawl_code          code =
+        pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
+                                pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code != PAWL_OK)
         return code;
     row.id = pawl_arena_printf(arena, "%s/%s", fields->queue, fields->name);
@@ -315,8 +312,34 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_add(const verb_fields *fields, pawl_error *error)
+/* Fills `body` with the file's text, or checks it as it was given. */
+static pawl_code read_body(verb_fields *fields, pawl_error *error)
 {
+    pawl_text   body  = pawl_text_of(fields->body);
+    pawl_code   code  = PAWL_OK;
+    pawl__input input = {.file = NULL};
+    if (fields->body_file != NULL) {
+        code = pawl__input_open(&input, fields->body_file, error);
+        if (code == PAWL_OK)
+            code = pawl__input_all(&input, &body, error);
+    }
+    if (code == PAWL_OK && (code = pawl__json_check(body, error)) != PAWL_OK)
+        code =
+            pawl_error_wrap(error, code, "%s", fields->body_file != NULL ? input.name : "--body");
+    fields->arena = code == PAWL_OK ? pawl_arena_create(0) : NULL;
+    if (code == PAWL_OK && (fields->arena == NULL ||
+                            (fields->body = pawl_arena_text(fields->arena, body).data) == NULL))
+        code = no_memory(error);
+    pawl__input_close(&input);
+    return code;
+}
+
+static pawl_code check_words(void *context, pawl_error *error)
+{
+    verb_fields *fields = context;
+    pawl_code    code   = pawl__text_check("--reason", fields->reason, error);
+    if (code != PAWL_OK || strcmp(fields->action, "add") != 0)
+        return code;
     if (fields->queue == NULL || fields->type == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl schedule add needs --to QUEUE and --type TYPE");
@@ -328,75 +351,15 @@ static pawl_code check_add(const verb_fields *fields, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl schedule add needs --body JSON or "
                               "--body-file FILE, one of them");
-    return PAWL_OK;
-}
-
-static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
-{
-    bool      is_list = strcmp(fields->action, "list") == 0;
-    pawl_code code    = pawl__filter_check("NAME", fields->name, error);
-    if (code == PAWL_OK)
-        code = pawl__filter_check("--to", fields->queue, error);
-    if (code == PAWL_OK)
-        code = pawl__text_check("--reason", fields->reason, error);
-    if (code != PAWL_OK)
-        return code;
-    if (is_list && fields->name != NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl schedule list takes options, not '%s'; did you mean show %s?",
-                              fields->name, fields->name);
-    if (!is_list && fields->name == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl schedule %s needs a NAME", fields->action);
-    return strcmp(fields->action, "add") == 0 ? check_add(fields, error) : PAWL_OK;
-}
-
-/* Fills `body` with the file's text, which lives as long as the input. */
-static pawl_code read_body(verb_fields *fields, pawl__input *input, pawl_arena *arena,
-                           pawl_error *error)
-{
-    pawl_text body = text_of(fields->body);
-    pawl_code code = PAWL_OK;
-    if (fields->body_file != NULL) {
-        code = pawl__input_open(input, fields->body_file, error);
-        if (code == PAWL_OK)
-            code = pawl__input_all(input, &body, error);
-    }
-    if (code != PAWL_OK)
-        return code;
-    code = pawl__json_check(body, error);
-    if (code != PAWL_OK)
-        return pawl_error_wrap(error, code, "%s",
-                               fields->body_file != NULL ? input->name : "--body");
-    fields->body = pawl_arena_text(arena, body).data;
-    return fields->body != NULL ? PAWL_OK : no_memory(error);
+    return read_body(fields, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)
 
-static int work(verb_fields *fields, pawl_arena *arena)
-{
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl__input input = {.file = NULL};
-    pawl_code   code =
-        look_of(fields->action) == add ? read_body(fields, &input, arena, &error) : PAWL_OK;
-    pawl__input_close(&input);
-    return code == PAWL_OK ? pawl__store_look(&fields->at, look_of(fields->action), fields)
-                           : pawl__fail(code, &error);
-}
-
 int pawl__schedule_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = check_fields(&fields, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl__fail(no_memory(&error), &error);
-    int exit_code = work(&fields, arena);
-    pawl_arena_destroy(arena);
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    pawl_arena_destroy(fields.arena);
     return exit_code;
 }

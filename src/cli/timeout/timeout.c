@@ -48,23 +48,23 @@ const pawl__option pawl__timeout_verb_options[] = {
     OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
            "later by that: 15m 2h 2d; set: from now on", 1, INT64_MAX),
     PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
-    OPTION("destination", TEXT, destination, "NAME", FOR_MANY | FOR_SET,
+    OPTION("destination", FILTER, destination, "NAME", FOR_MANY | FOR_SET,
            "that are handled from this queue, or sent to this route; set needs it without --app"),
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
     OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
-    OPTION("name", TEXT, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
+    OPTION("name", FILTER, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
     PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
-    OPTION("saga", TEXT, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
+    OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
            "of this saga; by its value with --app"),
     PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix, 0),
-    OPTION("saga-type", TEXT, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
-    OPTION("since", TEXT, since, "TIME", FOR_MANY,
+    OPTION("saga-type", FILTER, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
+    OPTION("since", TIME, since, "TIME", FOR_MANY,
            "due at this time or after: 2026-11-22T08:00:00Z"),
     PAWL__OPTION_STORE(pawl__timeout_fields, at),
-    OPTION("to", TEXT, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
-    OPTION("until", TEXT, until, "TIME", FOR_MANY, "due at this time or before"),
+    OPTION("to", TIME, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
+    OPTION("until", TIME, until, "TIME", FOR_MANY, "due at this time or before"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
     {.name = NULL},
 };
@@ -82,15 +82,12 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__timeout_fields *fields = context;
     pawl__view                  view   = pawl__timeout_view(fields, arena);
     pawl__shown_timeout        *shown  = NULL;
-    pawl__timeout_query         query;
-    pawl_timeout_rows           rows  = {.count = 0};
-    pawl_code                   code  = pawl__timeout_query_read(fields, &query, error);
-    size_t                      limit = fields->limit != 0      ? (size_t)fields->limit
-                                        : fields->words.is_json ? 0
-                                                                : PAWL__LINES_DEFAULT;
-    query.count_max                   = limit != 0 ? limit + 1 : 0;
-    if (code == PAWL_OK)
-        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    pawl_timeout_rows           rows   = {.count = 0};
+    size_t                      limit  = fields->limit != 0      ? (size_t)fields->limit
+                                         : fields->words.is_json ? 0
+                                                                 : PAWL__LINES_DEFAULT;
+    pawl_code                   code =
+        pawl__timeout_select(fields, limit != 0 ? limit + 1 : 0, store, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
     size_t count = limit != 0 && rows.count > limit ? limit : rows.count;
@@ -134,10 +131,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__view                  view   = pawl__timeout_view(fields, arena);
     pawl__shown_timeout        *shown  = NULL;
     pawl_timeout_rows           rows   = {.count = 0};
-    pawl__timeout_query         query;
-    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
-    if (code == PAWL_OK)
-        code = pawl__timeout_select(fields, &query, store, arena, &rows, error);
+    pawl_code                   code = pawl__timeout_select(fields, 0, store, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
     view.level = PAWL__LEVEL_SHOW;
@@ -152,30 +146,26 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------- */
 
-static pawl_code check_words(const pawl__timeout_fields *fields, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    pawl__timeout_query query;
-    size_t              count   = fields->words.ids.count;
-    bool                is_list = strcmp(fields->words.action, "list") == 0;
-    bool                is_show = strcmp(fields->words.action, "show") == 0;
-    bool                is_set  = strcmp(fields->words.action, "set") == 0;
-    pawl_code           code    = PAWL_OK;
-    if (is_list && count > 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl timeout list takes options, not '%s'; did you mean show %s?",
-                              fields->words.ids.items[0], fields->words.ids.items[0]);
-    if (is_show && count != 1)
-        return pawl_error_set(error, PAWL_EINVAL, "pawl timeout show needs one ID, got %zu", count);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+    pawl__timeout_fields *fields = context;
+    const char           *action = fields->words.action;
+    pawl_code             code   = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         pawl_uuid id;
         code = pawl_uuid_parse(pawl_text_of(fields->words.ids.items[i]), &id, error);
         if (code != PAWL_OK)
             code = pawl_error_wrap(error, code, "ID");
     }
-    if (code == PAWL_OK && !is_list && !is_show)
-        code = is_set ? pawl__timeout_set_check(fields, error)
-                      : pawl__timeout_settle_check(fields, error);
-    return code == PAWL_OK ? pawl__timeout_query_read(fields, &query, error) : code;
+    if (code == PAWL_OK && strcmp(action, "set") == 0)
+        code = pawl__timeout_set_check(fields, error);
+    else if (code == PAWL_OK && strcmp(action, "list") != 0 && strcmp(action, "show") != 0)
+        code = pawl__timeout_settle_check(fields, error);
+    if (code == PAWL_OK)
+        code = pawl__saga_word_check(fields->saga, fields->application != NULL, error);
+    return code != PAWL_OK ? code
+                           : pawl__saga_book_open(fields->application, fields->saga_prefix,
+                                                  &fields->book, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)
@@ -183,15 +173,7 @@ PAWL__ACTION_LOOKS(ACTIONS)
 int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__timeout_fields fields = {.words.verb = "timeout"};
-    pawl_error           error  = PAWL_ERROR_INIT;
-    pawl_code            code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
-        code = check_words(&fields, &error);
-    if (code == PAWL_OK)
-        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    int exit_code = code == PAWL_OK
-                        ? pawl__store_look(&fields.at, look_of(fields.words.action), &fields)
-                        : pawl__fail(code, &error);
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -14,27 +14,15 @@ typedef struct pawl__timeout_fields {
     pawl__store_fields at;
     pawl__bulk_words   words;
     const char        *destination, *name, *saga, *saga_type;
-    const char        *since, *until, *to; /* times, as they were given */
+    pawl_time          since, until, to;
     const char        *application, *saga_prefix;
     pawl__saga_book    book; /* of the application */
     int64_t            by, limit;
 } pawl__timeout_fields;
 
-/* The selection of the words. */
-typedef struct pawl__timeout_query {
-    pawl_text    destination, name, saga_type; /* empty: any */
-    pawl_saga_id saga_id;                      /* zero: any; --saga is read with the store */
-    pawl_time    due_min, due_max;
-    pawl_time    to;        /* move --to, or 0 */
-    size_t       count_max; /* 0: all */
-} pawl__timeout_query;
-
-/* PAWL_EINVAL names the option. */
-pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__timeout_query *query,
-                                   pawl_error *error);
-/* The timeouts that match now, by due time, up to the query's count; with ids the named ones, in their order. PAWL_ENOTFOUND
- * names one that is not there. */
-pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
+/* The timeouts that match now, by due time, `count_max` of them (0: all) and more if they were read with these; with ids the
+ * named ones, in their order. PAWL_ENOTFOUND names one that is not there. */
+pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_max,
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error);
 

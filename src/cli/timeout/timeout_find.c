@@ -10,48 +10,9 @@
 
 #include <string.h>
 
-static pawl_code read_time(const char *name, const char *text, pawl_time *time, pawl_error *error)
+static bool is_same(const char *wanted, pawl_text text)
 {
-    if (text == NULL)
-        return PAWL_OK;
-    pawl_code code = pawl_time_parse(pawl_text_of(text), time, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", name);
-}
-
-/* An empty filter matches every timeout: a variable of a script that is not set must not cancel them
- * all. */
-static pawl_code check_filters(const pawl__timeout_fields *fields, pawl_error *error)
-{
-    const char *const names[]  = {"--destination", "--name", "--saga", "--saga-type"};
-    const char *const values[] = {fields->destination, fields->name, fields->saga,
-                                  fields->saga_type};
-    pawl_code         code     = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
-        code = pawl__filter_check(names[i], values[i], error);
-    return code;
-}
-
-pawl_code pawl__timeout_query_read(const pawl__timeout_fields *fields, pawl__timeout_query *query,
-                                   pawl_error *error)
-{
-    *query         = (pawl__timeout_query){.destination = pawl_text_of(fields->destination),
-                                           .name        = pawl_text_of(fields->name),
-                                           .saga_type   = pawl_text_of(fields->saga_type),
-                                           .due_min     = PAWL_TIME_MIN,
-                                           .due_max     = PAWL_TIME_MAX};
-    pawl_code code = check_filters(fields, error);
-    if (code == PAWL_OK)
-        code = pawl__saga_word_check(fields->saga, fields->application != NULL, error);
-    if (code == PAWL_OK)
-        code = read_time("--since", fields->since, &query->due_min, error);
-    if (code == PAWL_OK)
-        code = read_time("--until", fields->until, &query->due_max, error);
-    return code == PAWL_OK ? read_time("--to", fields->to, &query->to, error) : code;
-}
-
-static bool is_same(pawl_text wanted, pawl_text text)
-{
-    return wanted.size == 0 || pawl_text_equal(wanted, text);
+    return wanted == NULL || pawl_text_equal(pawl_text_of(wanted), text);
 }
 
 /* A schedule's next time is stored as a timeout, and is none: `pawl schedule` keeps its plan and its row
@@ -61,11 +22,12 @@ static bool is_schedule(const pawl_timeout_row *row)
     return pawl_text_equal(row->saga_type, PAWL_TEXT(PAWL__SCHEDULE_SAGA));
 }
 
-static bool is_wanted(const pawl__timeout_query *query, const pawl_timeout_row *row)
+static bool is_wanted(const pawl__timeout_fields *asked, const pawl_timeout_row *row)
 {
-    return !is_schedule(row) && is_same(query->destination, row->destination) &&
-           is_same(query->name, row->name) && is_same(query->saga_type, row->saga_type) &&
-           row->due >= query->due_min && row->due <= query->due_max;
+    return !is_schedule(row) && is_same(asked->destination, row->destination) &&
+           is_same(asked->name, row->name) && is_same(asked->saga_type, row->saga_type) &&
+           (asked->since == 0 || row->due >= asked->since) &&
+           (asked->until == 0 || row->due <= asked->until);
 }
 
 /* A page behind the id right before begins with the id. */
@@ -133,35 +95,28 @@ static pawl_code find_named(const pawl__texts *ids, pawl_saga_id saga, pawl_stor
     return PAWL_OK;
 }
 
-/* Keeps the rows that match. */
-static void take_wanted(const pawl__timeout_query *query, pawl_timeout_rows *rows)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        if (is_wanted(query, &rows->items[i]))
-            rows->items[count++] = rows->items[i];
-    rows->count = count;
-}
-
 /* More and more of the first rows are read, until enough of them match. */
-pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, const pawl__timeout_query *query,
+pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_max,
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error)
 {
-    pawl_saga_id id = query->saga_id;
+    pawl_saga_id id = {{{0}}};
     pawl_text    type;
     pawl_code    code = PAWL_OK;
     if (fields->saga != NULL)
         code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
     if (code == PAWL_OK && fields->words.ids.count > 0)
         return find_named(&fields->words.ids, id, store, arena, rows, error);
-    for (size_t asked = query->count_max; code == PAWL_OK; asked *= 8) {
+    for (size_t asked = count_max; code == PAWL_OK; asked *= 8) {
         code = pawl_store_timeout_list(store, id, asked, arena, rows, error);
         if (code != PAWL_OK)
             break;
-        bool is_all = asked == 0 || rows->count < asked;
-        take_wanted(query, rows);
-        if (is_all || rows->count >= query->count_max)
+        size_t read = rows->count, kept = 0;
+        for (size_t i = 0; i < read; i++)
+            if (is_wanted(fields, &rows->items[i]))
+                rows->items[kept++] = rows->items[i];
+        rows->count = kept;
+        if (asked == 0 || read < asked || kept >= count_max)
             break;
     }
     return code;

@@ -21,27 +21,21 @@
 pawl_code pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error)
 {
     pawl_text type, value;
-    if (fields->words.ids.count > 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl timeout set takes options, not '%s'; one that is there is "
-                              "moved: pawl timeout move %s --by DURATION",
-                              fields->words.ids.items[0], fields->words.ids.items[0]);
     if (fields->saga == NULL || fields->name == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --saga TYPE/VALUE and --name NAME");
-    if ((fields->by == 0) == (fields->to == NULL))
+    if ((fields->by == 0) == (fields->to == 0))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --by DURATION or --to TIME, one of them");
-    pawl_code code = pawl__filter_check("--saga", fields->saga, error);
-    if (code == PAWL_OK && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
+    if (!pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set: --saga %.200s: give TYPE/VALUE, or TYPE/ID",
                               fields->saga);
-    if (code == PAWL_OK && fields->application == NULL && fields->destination == NULL)
+    if (fields->application == NULL && fields->destination == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --app APP.so, or --destination and the "
                               "saga as TYPE/ID");
-    return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
+    return pawl__reason_check(fields->words.reason, error);
 }
 
 /* ---- The saga ------------------------------------------------------------------ */
@@ -143,14 +137,11 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
 {
     const pawl__timeout_fields *fields = context;
     char                        user[PAWL__USER_SIZE];
-    pawl__timeout_query         query;
     pawl_time                   now = pawl_clock_now(NULL), was = 0;
     pawl_timeout_row            row  = {.name        = pawl_text_of(fields->name),
-                                        .destination = pawl_text_of(fields->destination)};
-    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
-    row.due                          = fields->by != 0 ? pawl_time_add(now, fields->by) : query.to;
-    if (code == PAWL_OK)
-        code = find_saga(fields, store, arena, &row, error);
+                                        .destination = pawl_text_of(fields->destination),
+                                        .due = fields->by != 0 ? pawl_time_add(now, fields->by) : fields->to};
+    pawl_code                   code = find_saga(fields, store, arena, &row, error);
     if (code == PAWL_OK)
         code = find_own(store, &row, &was, arena, error);
     if (code == PAWL_OK)

@@ -44,30 +44,17 @@ static const settle_kind *kind_of(const pawl__timeout_fields *fields)
 pawl_code pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error)
 {
     bool has_filter = fields->destination != NULL || fields->name != NULL || fields->saga != NULL ||
-                      fields->saga_type != NULL || fields->since != NULL || fields->until != NULL;
+                      fields->saga_type != NULL || fields->since != 0 || fields->until != 0;
     pawl_code code = pawl__bulk_words_check(&fields->words, "IDs", "timeouts", has_filter, error);
     if (code != PAWL_OK)
         return code;
-    if (kind_of(fields)->action == PAWL_AMEND_MOVE && (fields->by == 0) == (fields->to == NULL))
+    if (kind_of(fields)->action == PAWL_AMEND_MOVE && (fields->by == 0) == (fields->to == 0))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout move needs --by DURATION or --to TIME, one of them");
     return pawl__reason_check(fields->words.reason, error);
 }
 
 /* ---- Settling ------------------------------------------------------------------ */
-
-static pawl_timeout_amend amend_of(const pawl__timeout_fields *fields, pawl_time to,
-                                   char user[PAWL__USER_SIZE])
-{
-    pawl_timeout_amend amend = {.action = kind_of(fields)->action,
-                                .due    = to,
-                                .shift  = fields->by,
-                                .by     = pawl_text_of(pawl__user(user)),
-                                .reason = pawl_text_of(fields->words.reason)};
-    if (amend.action == PAWL_AMEND_MOVE && fields->by != 0)
-        amend.action = PAWL_AMEND_SHIFT;
-    return amend;
-}
 
 typedef struct settling {
     pawl__bulk_loop    loop;
@@ -109,26 +96,29 @@ pawl_code pawl__timeout_settle(const void *context, pawl_store *store, pawl_aren
     const pawl__timeout_fields *fields = context;
     const settle_kind          *kind   = kind_of(fields);
     char                        user[PAWL__USER_SIZE];
-    pawl__timeout_query         query;
-    settling                    it   = {.store = store};
-    pawl_code                   code = pawl__timeout_query_read(fields, &query, error);
-    if (code == PAWL_OK)
-        code = pawl__timeout_select(fields, &query, store, arena, &it.rows, error);
+    settling                    it = {.store = store,
+                                      .amend = {.action = kind->action,
+                                                .due    = fields->to,
+                                                .shift  = fields->by,
+                                                .by     = pawl_text_of(pawl__user(user)),
+                                                .reason = pawl_text_of(fields->words.reason)}};
+    pawl_code code                 = pawl__timeout_select(fields, 0, store, arena, &it.rows, error);
+    if (kind->action == PAWL_AMEND_MOVE && fields->by != 0)
+        it.amend.action = PAWL_AMEND_SHIFT;
     if (code == PAWL_OK && kind->action == PAWL_AMEND_REAP)
         code = show_expired(fields, store, arena, &it.rows, error);
     if (code != PAWL_OK)
         return code;
-    it.amend = amend_of(fields, query.to, user);
-    it.loop  = (pawl__bulk_loop){.at       = &fields->at,
-                                 .words    = &fields->words,
-                                 .question = kind->question,
-                                 .noun     = "timeout",
-                                 .ending   = kind->ending,
-                                 .done     = kind->done,
-                                 .key      = kind->key,
-                                 .settle   = settle_rows,
-                                 .context  = &it,
-                                 .total    = it.rows.count,
-                                 .left     = {{"left", 0, kind->left, kind->left}}};
+    it.loop = (pawl__bulk_loop){.at       = &fields->at,
+                                .words    = &fields->words,
+                                .question = kind->question,
+                                .noun     = "timeout",
+                                .ending   = kind->ending,
+                                .done     = kind->done,
+                                .key      = kind->key,
+                                .settle   = settle_rows,
+                                .context  = &it,
+                                .total    = it.rows.count,
+                                .left     = {{"left", 0, kind->left, kind->left}}};
     return pawl__bulk_loop_run(&it.loop, error);
 }
