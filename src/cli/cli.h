@@ -102,6 +102,17 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 /* The page of one verb, made from its row. */
 void pawl__help_print(const pawl__verb *verb, FILE *out);
 
+/* ---- Memory --------------------------------------------------------------- */
+
+/* As the calls of pawl_arena, for answers of a verb: without memory they end the process as a failure of PAWL_ENOMEM does, with
+ * its line and its exit code. What is under way in the store is then as after a kill. */
+void        pawl__must_have(pawl_code code); /* is it another than PAWL_ENOMEM? */
+pawl_arena *pawl__must_create(void);
+void       *pawl__must_take(pawl_arena *arena, size_t size);
+void *pawl__must_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
+pawl_text pawl__must_text(pawl_arena *arena, pawl_text text);
+pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
+
 /* ---- Stores --------------------------------------------------------------- */
 
 /* The options that say which store, with which prefix of its tables, and how long one call of it
@@ -153,7 +164,7 @@ int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *field
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
 
 /* A command of pawl as it is to be pasted: with --store, and with --prefix where it was given. Other
- * texts stay. In the arena; data NULL without memory. */
+ * texts stay. In the arena. */
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena);
 
 /* Is a worker of the endpoint alive? Without one nothing of it is handled or delivered. */
@@ -172,8 +183,8 @@ typedef struct pawl__queue_names {
     pawl_text   items[PAWL__QUEUES_MAX];
     size_t      count;
 } pawl__queue_names;
-/* Adds the queue unless it is there, or empty. PAWL_ENOMEM. */
-pawl_code pawl__queue_names_add(pawl__queue_names *names, pawl_text queue, pawl_error *error);
+/* Adds the queue unless it is there, or empty. */
+void pawl__queue_names_add(pawl__queue_names *names, pawl_text queue);
 /* pawl__reader_warn for each. */
 pawl_code pawl__queue_names_warn(pawl__queue_names *names, pawl_store *store, pawl_error *error);
 
@@ -201,6 +212,8 @@ int pawl__fail(pawl_code code, const pawl_error *error);
 int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 /* `url` without its password, cut to `size`. */
 const char *pawl__masked(const char *url, char *text, size_t size);
+/* The text behind `before` as one line of standard output, whatever the store has in it. */
+void pawl__print_line(const char *before, pawl_text text);
 /* One object on one line; destroys the document. PAWL_ENOMEM. */
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error);
 /* NULL when out of memory. The root is an object. */

@@ -150,9 +150,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     pawl_code code = pawl_store_partition_list(it->store, &it->query, arena, &found, error);
     if (code != PAWL_OK || found.count == 0)
         return code;
-    shown_partition *shown = pawl_arena_take(arena, found.count * sizeof *shown);
-    if (shown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions", found.count);
+    shown_partition *shown = pawl__must_take(arena, found.count * sizeof *shown);
     for (size_t i = 0; i < found.count; i++)
         shown[i] = shown_of(&found.items[i], it->fields->loaded.application);
     pawl_text last = found.items[found.count - 1].partition;
@@ -180,16 +178,16 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
     pawl_text name = shown->row.partition;
     char      age[PAWL__SPAN_SIZE];
     if (shown->state == STATE_DEAD)
-        return pawl_arena_printf(arena,
+        return pawl__must_printf(arena,
                                  "nothing is handed over by itself: `pawl aggregator run-now "
                                  "'%.*s'` starts it again, remove deletes its rows",
                                  PAWL_TEXT_ARGS(name));
     if (shown->due == 0)
-        return pawl_arena_printf(arena,
+        return pawl__must_printf(arena,
                                  "handed over when it has enough rows; now, however few: `pawl "
                                  "aggregator run-now '%.*s'`",
                                  PAWL_TEXT_ARGS(name));
-    return pawl_arena_printf(arena, "%s %s; now: `pawl aggregator run-now '%.*s'`",
+    return pawl__must_printf(arena, "%s %s; now: `pawl aggregator run-now '%.*s'`",
                              shown->state == STATE_FAILING ? "tried again" : "handed over",
                              pawl__age_text(shown->due, now, age), PAWL_TEXT_ARGS(name));
 }
@@ -201,24 +199,20 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_text          name   = pawl_text_of(fields->partition);
     pawl__view         view   = view_of(fields, arena);
     pawl_event_rows    events = {.count = 0};
-    pawl__action_rows  actions;
     pawl_partition_row row;
     pawl_code          found = pawl_store_partition_find(store, name, arena, &row, error);
     if (found != PAWL_OK && found != PAWL_ENOTFOUND)
         return found;
     pawl_error none = *error;
     pawl_code  code = pawl_store_partition_actions(store, name, arena, &events, error);
-    if (code == PAWL_OK)
-        code = pawl__actions_read(&events, "pawl.partition_", arena, &actions, error);
     if (code != PAWL_OK)
         return code;
+    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.partition_", arena);
     if (found == PAWL_ENOTFOUND && actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
     shown_partition shown = shown_of(&row, fields->loaded.application);
     shown.next            = next_of(&shown, view.now, arena);
     view.level            = PAWL__LEVEL_SHOW;
-    if (shown.next.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (found != PAWL_OK && !view.is_json)
         printf("partition %s has no rows now\n", fields->partition);
     return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);

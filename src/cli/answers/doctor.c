@@ -9,8 +9,6 @@
 #include "cli/answers/doctor.h"
 #include "cli/answers/why.h"
 
-#include "base/calm.h"
-
 #include <string.h>
 
 #define EXIT_FINDINGS 1
@@ -140,14 +138,6 @@ static pawl_code look(pawl__doctor *doctor, const verb_fields *fields)
 
 /* ---- Printing ----------------------------------------------------------- */
 
-static void print_line(const char *before, pawl_text text)
-{
-    char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX];
-    snprintf(line, sizeof line, "%.*s", PAWL_TEXT_ARGS(text));
-    pawl__calm_line(line, strlen(line));
-    printf("%s%s\n", before, line);
-}
-
 static void print_page(const pawl_finding_rows *found)
 {
     static const char *const words[] = {"OK", "WARN", "FAIL"};
@@ -159,9 +149,9 @@ static void print_page(const pawl_finding_rows *found)
         const pawl_finding *finding = &found->items[i];
         snprintf(before, sizeof before, "%-5s %-*.*s  ", words[finding->level], width,
                  PAWL_TEXT_ARGS(finding->name));
-        print_line(before, finding->text);
+        pawl__print_line(before, finding->text);
         if (finding->remedy.size != 0)
-            print_line("      run: ", finding->remedy);
+            pawl__print_line("      run: ", finding->remedy);
     }
 }
 
@@ -170,13 +160,7 @@ static int print(pawl__doctor *doctor, bool is_json)
 {
     size_t     bad  = 0;
     pawl_code  code = PAWL_OK;
-    pawl__view view = {.columns  = columns,
-                       .noun     = "finding",
-                       .row_size = sizeof(pawl_finding),
-                       .is_json  = is_json,
-                       .now      = doctor->now,
-                       .arena    = doctor->arena,
-                       .out      = stdout};
+    pawl__view view = pawl__view_of(columns, "finding", sizeof(pawl_finding), true, doctor->arena);
     if (is_json)
         code = pawl__rows_print(&view, doctor->found.items, doctor->found.count, doctor->error);
     else
@@ -196,13 +180,14 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields  fields = {.is_json = false};
     pawl_error   error  = PAWL_ERROR_INIT;
-    pawl__doctor doctor = {.at = &fields.at, .now = pawl_clock_now(NULL), .error = &error};
+    pawl__doctor doctor = {.at    = &fields.at,
+                           .now   = pawl_clock_now(NULL),
+                           .error = &error,
+                           .arena = pawl__must_create()};
     pawl_code    code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
-    if (code == PAWL_OK && (doctor.arena = pawl_arena_create(0)) == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
         code = pawl__saga_book_open(fields.application, fields.saga_prefix, &doctor.book, &error);
     if (code == PAWL_OK)

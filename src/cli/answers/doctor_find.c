@@ -8,11 +8,9 @@
 
 pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
 {
-    pawl_finding_rows *found = &doctor->found;
-    pawl_finding      *grown = pawl_arena_grow(doctor->arena, found->items, found->count,
-                                               &doctor->capacity, sizeof *grown);
-    if (grown == NULL || finding->text.data == NULL || finding->remedy.data == NULL)
-        return pawl_error_set(doctor->error, PAWL_ENOMEM, "out of memory for the findings");
+    pawl_finding_rows *found     = &doctor->found;
+    pawl_finding      *grown     = pawl__must_grow(doctor->arena, found->items, found->count,
+                                                   &doctor->capacity, sizeof *grown);
     found->items                 = grown;
     found->items[found->count++] = *finding;
     return PAWL_OK;
@@ -29,7 +27,7 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, cons
     pawl_finding finding = {
         .name   = pawl_text_of(doctor->check),
         .level  = level,
-        .text   = pawl_arena_text(doctor->arena, pawl_text_of(text)),
+        .text   = pawl__must_text(doctor->arena, pawl_text_of(text)),
         .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};
     return pawl__doctor_add(doctor, &finding);
 }

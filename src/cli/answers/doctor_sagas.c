@@ -9,7 +9,6 @@
 #include "cli/answers/doctor.h"
 #include "cli/answers/why.h"
 
-#include "engine/headers.h"
 #include "engine/origin.h"
 #include "runtime/operate/upgrade/upgrade.h"
 
@@ -29,34 +28,15 @@ typedef struct look {
     pawl_time               oldest_since;
 } look;
 
-/* Ids that pawl gives have the time in their first 48 bits, in milliseconds; 0 for others. */
-static pawl_time time_of(pawl_uuid id)
-{
-    int64_t time = 0;
-    for (size_t i = 0; i < 6; i++)
-        time = time << 8 | id.bytes[i];
-    return id.bytes[6] >> 4 == 7 ? time * 1000 : 0;
-}
-
-static pawl_code changed_at(const pawl_saga_row *row, pawl_arena *arena, pawl_time *at)
-{
-    pawl_text text = {.size = 0};
-    *at            = time_of(row->id.uuid);
-    pawl_code code =
-        pawl__headers_value(row->metadata, PAWL_TEXT(PAWL__SAGA_CHANGED), arena, &text);
-    if (code == PAWL_OK && text.size != 0)
-        (void)pawl_time_parse(text, at, NULL);
-    return code;
-}
-
 static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row *row)
 {
     pawl_timeout_rows timeouts = {.count = 0};
-    pawl_time         at       = 0;
+    pawl_time         at       = pawl__saga_begun(row->id.uuid);
     if (row->presence != PAWL_SAGA_THERE)
         return PAWL_OK;
-    if (changed_at(row, it->page, &at) != PAWL_OK)
-        return pawl_error_set(doctor->error, PAWL_ENOMEM, "out of memory for a saga");
+    pawl_text changed = pawl__must_header(row->metadata, PAWL__SAGA_CHANGED, it->page);
+    if (changed.size != 0)
+        (void)pawl_time_parse(changed, &at, NULL);
     if (at >= it->limit)
         return PAWL_OK;
     pawl_code code =
@@ -73,10 +53,8 @@ static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row
 
 static pawl_code look_at_page(pawl__doctor *doctor, look *it, const pawl_scan_rows *walked)
 {
-    pawl_value    *ids  = pawl_arena_take(it->page, walked->count * sizeof *ids);
-    pawl_saga_row *rows = pawl_arena_take(it->page, walked->count * sizeof *rows);
-    if (ids == NULL || rows == NULL)
-        return pawl_error_set(doctor->error, PAWL_ENOMEM, "out of memory for sagas");
+    pawl_value    *ids  = pawl__must_take(it->page, walked->count * sizeof *ids);
+    pawl_saga_row *rows = pawl__must_take(it->page, walked->count * sizeof *rows);
     for (size_t i = 0; i < walked->count; i++)
         ids[i] = pawl_value_uuid(walked->items[i].id);
     pawl_code code =
@@ -107,7 +85,7 @@ static pawl_code look_at_type(pawl__doctor *doctor, look *it)
             continue;
         after      = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
         walk.after = &after;
-        it->is_end = time_of(after.id) >= it->limit; /* all later ones began since */
+        it->is_end = pawl__saga_begun(after.id) >= it->limit; /* all later ones began since */
     }
     return code;
 }
@@ -118,18 +96,18 @@ static pawl_code say_found(pawl__doctor *doctor, const look *it)
     char        id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_arena *arena = doctor->arena;
     pawl_uuid_format(it->oldest.uuid, id);
-    pawl_text        name = pawl_arena_printf(arena, "%s/%s", it->saga->saga->name, id);
+    pawl_text        name = pawl__must_printf(arena, "%s/%s", it->saga->saga->name, id);
     pawl__saga_named saga = {.type = it->saga->table.type, .id = it->oldest, .name = name};
     pawl_code code = pawl__saga_names(&doctor->book, doctor->store, &saga, 1, arena, doctor->error);
     if (code != PAWL_OK)
         return code;
     if (!it->is_end)
         snprintf(bound, sizeof bound, " (of the %d that began first)", SAGAS_MAX);
-    pawl_text remedy = pawl_arena_printf(arena, "pawl why %.*s%.*s",
+    pawl_text remedy = pawl__must_printf(arena, "pawl why %.*s%.*s",
                                          PAWL_TEXT_ARGS(pawl__why_word(saga.name, arena)),
                                          PAWL_TEXT_ARGS(doctor->book_options));
     return pawl__doctor_find(
-        doctor, PAWL_FINDING_WARN, remedy.data != NULL ? remedy.data : "",
+        doctor, PAWL_FINDING_WARN, remedy.data,
         "nothing wakes %zu saga%s of %s%s: no timeout, and not saved for longer "
         "than %s (.idle_after); the oldest is %.*s, saved %s",
         it->found, it->found == 1 ? "" : "s", it->saga->saga->name, bound,
@@ -140,9 +118,7 @@ static pawl_code say_found(pawl__doctor *doctor, const look *it)
 static pawl_code check_type(pawl__doctor *doctor, const pawl__saga_model *saga)
 {
     look it = {
-        .saga = saga, .limit = doctor->now - saga->saga->idle_after, .page = pawl_arena_create(0)};
-    if (it.page == NULL)
-        return pawl_error_set(doctor->error, PAWL_ENOMEM, "out of memory for sagas");
+        .saga = saga, .limit = doctor->now - saga->saga->idle_after, .page = pawl__must_create()};
     pawl_code code = look_at_type(doctor, &it);
     pawl_arena_destroy(it.page);
     return code == PAWL_OK && it.found > 0 ? say_found(doctor, &it) : code;

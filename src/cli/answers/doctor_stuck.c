@@ -29,9 +29,9 @@ static const char *plural(int64_t count)
 /* "pawl why ID" and the like: the word may have blanks. */
 static const char *command(const pawl__doctor *doctor, const char *verb, pawl_text word)
 {
-    pawl_text made = pawl_arena_printf(doctor->arena, "%s %.*s", verb,
-                                       PAWL_TEXT_ARGS(pawl__why_word(word, doctor->arena)));
-    return made.data != NULL ? made.data : "";
+    return pawl__must_printf(doctor->arena, "%s %.*s", verb,
+                             PAWL_TEXT_ARGS(pawl__why_word(word, doctor->arena)))
+        .data;
 }
 
 /* ---- Delayed retries ---------------------------------------------------- */
@@ -100,12 +100,12 @@ static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen
         while (before < i && !is_same_program(&all->workers[before], worker))
             before++;
         if (before == i && worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue))
-            said = pawl_arena_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
+            said = pawl__must_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
                                      said.size > 0 ? ", " : "", PAWL_TEXT_ARGS(worker->program),
                                      worker->program_version.size > 0 ? " " : "",
                                      PAWL_TEXT_ARGS(worker->program_version));
     }
-    return said.size > 0 ? pawl_arena_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
+    return said.size > 0 ? pawl__must_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
 }
 
 /* Such messages are due again every few seconds: those that are looked at just now are found as well. */
@@ -191,13 +191,12 @@ static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
     char             since[PAWL__SPAN_SIZE];
     const alarm_row *row = alarm_row_of(alarm->what);
     pawl__age_text(alarm->since, doctor->now, since);
-    pawl_text stream = pawl_arena_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
+    pawl_text stream = pawl__must_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
                                          PAWL_TEXT_ARGS(alarm->endpoint));
-    return pawl__doctor_find(
-        doctor, PAWL_FINDING_WARN,
-        stream.data != NULL ? command(doctor, "pawl events show", stream) : NULL,
-        "endpoint %.*s %s, since %s: %.*s; %s", PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
-        PAWL_TEXT_ARGS(alarm->text), row->then);
+    return pawl__doctor_find(doctor, PAWL_FINDING_WARN, command(doctor, "pawl events show", stream),
+                             "endpoint %.*s %s, since %s: %.*s; %s",
+                             PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
+                             PAWL_TEXT_ARGS(alarm->text), row->then);
 }
 
 pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)
@@ -282,7 +281,7 @@ static bool is_first_for(const pawl_outbox_rows *rows, size_t at)
 static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
 {
     pawl_text option =
-        pawl_arena_printf(doctor->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
+        pawl__must_printf(doctor->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
     return pawl__doctor_find(
         doctor, PAWL_FINDING_FAIL, command(doctor, "pawl run APP.so --route", option),
         "endpoint %.*s has no route named %.*s: row %" PRId64

@@ -8,8 +8,6 @@
  */
 #include "cli/answers/why.h"
 
-#include "base/calm.h"
-
 #include <string.h>
 
 typedef struct verb_fields {
@@ -63,13 +61,8 @@ static pawl__why_fn *const places[] = {
 
 static pawl_code print(const pawl__why *why, bool is_json)
 {
-    pawl__view view = {.columns  = is_json ? columns : page_columns,
-                       .noun     = "place",
-                       .row_size = sizeof(pawl__answer),
-                       .is_json  = is_json,
-                       .now      = why->now,
-                       .arena    = why->arena,
-                       .out      = stdout};
+    pawl__view view = pawl__view_of(is_json ? columns : page_columns, "place", sizeof(pawl__answer),
+                                    is_json, why->arena);
     pawl_code  code = PAWL_OK;
     if (is_json)
         return pawl__rows_print(&view, why->answers, why->count, why->error);
@@ -78,12 +71,8 @@ static pawl_code print(const pawl__why *why, bool is_json)
         if (i > 0)
             putchar('\n');
         code = pawl__row_page(&view, answer, why->error);
-        for (size_t r = 0; r < answer->run.count; r++) {
-            char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX];
-            snprintf(line, sizeof line, "%.*s", PAWL_TEXT_ARGS(answer->run.items[r]));
-            pawl__calm_line(line, strlen(line));
-            printf("run: %s\n", line);
-        }
+        for (size_t r = 0; r < answer->run.count; r++)
+            pawl__print_line("run: ", answer->run.items[r]);
     }
     return code;
 }

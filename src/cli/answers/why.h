@@ -43,7 +43,7 @@ typedef struct pawl__why {
     pawl_error               *error;
 } pawl__why;
 
-/* Adds a copy, whose commands get the store's options. PAWL_ENOMEM. */
+/* Adds a copy, whose commands get the store's options. PAWL_OK. */
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
 /* As a word of a shell. Data NULL without memory. */
 pawl_text pawl__why_word(pawl_text text, pawl_arena *arena);

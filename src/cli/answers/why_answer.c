@@ -10,23 +10,17 @@
 
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
 {
-    pawl__answer *grown =
-        pawl_arena_grow(why->arena, why->answers, why->count, &why->capacity, sizeof *grown);
-    pawl__answer made  = *answer;
-    bool         is_ok = grown != NULL && made.name.data != NULL;
-    size_t       count = 0;
-    pawl_text   *run   = pawl_arena_take(why->arena, sizeof made.commands);
-    for (size_t i = 0; is_ok && run != NULL && i < PAWL__WHY_REMEDIES_MAX; i++)
-        if (answer->commands[i].size != 0) {
-            run[count] = pawl__store_command(why->at, answer->commands[i], why->arena);
-            is_ok      = run[count++].data != NULL;
-        }
-    if (!is_ok || run == NULL)
-        return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the answer");
-    made.run                   = (pawl__text_list){.items = run, .count = count};
-    made.place_text            = pawl_text_of(made.place);
-    why->answers               = grown;
-    why->answers[why->count++] = made;
+    size_t     count = 0;
+    pawl_text *run   = pawl__must_take(why->arena, sizeof answer->commands);
+    why->answers =
+        pawl__must_grow(why->arena, why->answers, why->count, &why->capacity, sizeof *why->answers);
+    for (size_t i = 0; i < PAWL__WHY_REMEDIES_MAX; i++)
+        if (answer->commands[i].size != 0)
+            run[count++] = pawl__store_command(why->at, answer->commands[i], why->arena);
+    pawl__answer *made = &why->answers[why->count++];
+    *made              = *answer;
+    made->run          = (pawl__text_list){.items = run, .count = count};
+    made->place_text   = pawl_text_of(made->place);
     return PAWL_OK;
 }
 
@@ -38,11 +32,9 @@ pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
     while (i < text.size && strchr(plain, text.data[i]) != NULL && text.data[i] != '\0')
         i++;
     char *word =
-        i == text.size && text.size != 0 ? NULL : pawl_arena_take(arena, text.size * 4 + 2);
+        i == text.size && text.size != 0 ? NULL : pawl__must_take(arena, text.size * 4 + 2);
     if (i == text.size && text.size != 0)
         return text;
-    if (word == NULL)
-        return (pawl_text){0};
     size_t size  = 0;
     word[size++] = '\'';
     for (i = 0; i < text.size; i++) {
@@ -60,7 +52,7 @@ pawl_text pawl__why_book_options(const char *application, const char *prefix, pa
 {
     pawl_text app = pawl__why_word(pawl_text_of(application), arena);
     pawl_text own = pawl__why_word(pawl_text_of(prefix), arena);
-    return pawl_arena_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
+    return pawl__must_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
                              prefix != NULL ? " --saga-prefix " : "",
                              prefix != NULL ? (int)own.size : 0, own.data);
 }
@@ -74,11 +66,11 @@ pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
         if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
             continue;
         pawl_uuid_format(why->workers[i].id.uuid, id);
-        all = pawl_arena_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
+        all = pawl__must_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
                                 all.size != 0 ? ", " : "", id, (long long)why->workers[i].pid);
     }
     if (count > 3)
-        all = pawl_arena_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);
+        all = pawl__must_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);
     return all;
 }
 
@@ -91,7 +83,7 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
     const char *time = yyjson_get_str(yyjson_obj_get(last, "at"));
     pawl_text   made = PAWL_TEXT("");
     if (code != NULL)
-        made = pawl_arena_printf(why->arena, "%s: %s", code, text != NULL ? text : "");
+        made = pawl__must_printf(why->arena, "%s: %s", code, text != NULL ? text : "");
     if (time != NULL)
         (void)pawl_time_parse(pawl_text_of(time), at, NULL);
     yyjson_doc_free(doc);
@@ -107,12 +99,12 @@ pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer,
     if (!*is_paused)
         return code;
     pawl_time_format(pause.since, since);
-    answer->waits_for = pawl_arena_printf(
+    answer->waits_for = pawl__must_printf(
         why->arena, "%.*s; queue %.*s is paused since %s, by %.*s%s%.*s",
         PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since, PAWL_TEXT_ARGS(pause.by),
         pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
     answer->next        = PAWL_TEXT("nothing, until the queue is resumed");
-    answer->commands[0] = pawl_arena_printf(why->arena, "pawl queue resume %.*s",
+    answer->commands[0] = pawl__must_printf(why->arena, "pawl queue resume %.*s",
                                             PAWL_TEXT_ARGS(pawl__why_word(queue, why->arena)));
     return PAWL_OK;
 }
@@ -135,8 +127,8 @@ static pawl_code find_alarm(pawl__why *why, pawl_text endpoint, const char *what
 static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 {
     pawl_text stream =
-        pawl_arena_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(endpoint));
-    return pawl_arena_printf(why->arena, "pawl events show %.*s",
+        pawl__must_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(endpoint));
+    return pawl__must_printf(why->arena, "pawl events show %.*s",
                              PAWL_TEXT_ARGS(pawl__why_word(stream, why->arena)));
 }
 
@@ -150,7 +142,7 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
         return code;
     pawl_time_format(found->since, since);
     answer->waits_for =
-        pawl_arena_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
+        pawl__must_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
                           PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since,
                           PAWL_TEXT_ARGS(found->text));
     answer->next = PAWL_TEXT(
@@ -166,13 +158,13 @@ pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answ
     const pawl_alarm *found = NULL;
     pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
     pawl_text         route =
-        pawl_arena_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
+        pawl__must_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
     if (found == NULL || found->text.size < route.size ||
         memcmp(found->text.data, route.data, route.size) != 0)
         return code;
     pawl_time_format(found->since, since);
     answer->waits_for =
-        pawl_arena_printf(why->arena, "its receiver, which is unavailable since %s: %.*s", since,
+        pawl__must_printf(why->arena, "its receiver, which is unavailable since %s: %.*s", since,
                           PAWL_TEXT_ARGS(found->text));
     answer->next =
         PAWL_TEXT("the outbox tries the receiver by itself, and again within half a minute");

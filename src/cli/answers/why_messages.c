@@ -19,19 +19,19 @@ pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const c
     pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
     pawl__answer answer   = {
           .place      = place,
-          .name       = pawl_arena_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
+          .name       = pawl__must_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
                                           PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
                                           PAWL_TEXT_ARGS(row->message.type)),
           .waits_for  = PAWL_TEXT("somebody who retries or discards it"),
           .since      = row->at,
-          .error      = pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
+          .error      = pawl__must_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
                                           PAWL_TEXT_ARGS(row->error)),
           .claimed_by = PAWL_TEXT("nobody"),
           .next       = PAWL_TEXT("nothing"),
     };
     static const char *const forms[] = {"show", "retry", "discard"};
     for (size_t i = 0; i < 3; i++)
-        answer.commands[i] = pawl_arena_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
+        answer.commands[i] = pawl__must_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
                                                PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(endpoint));
     return pawl__why_add(why, &answer);
 }
@@ -56,13 +56,13 @@ static bool say_unread(const pawl__why *why, const pawl_queue_message *message, 
     char            span[PAWL__SPAN_SIZE];
     if (message->error.size < mark.size || memcmp(message->error.data, mark.data, mark.size) != 0)
         return false;
-    answer->waits_for = pawl_arena_printf(
+    answer->waits_for = pawl__must_printf(
         why->arena,
         "a program of endpoint %.*s that reads its version: no worker that read it does",
         PAWL_TEXT_ARGS(queue));
     answer->since = message->row.placed;
     answer->error = message->error;
-    answer->next  = pawl_arena_printf(
+    answer->next  = pawl__must_printf(
          why->arena, "tried again %s, uncounted and without end, until such a program runs",
          pawl__age_text(message->row.due, why->now, span));
     return true;
@@ -77,13 +77,13 @@ static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answe
         answer->since     = row->waiting_since;
     } else if (row->due > why->now && row->attempts > 0)
         answer->waits_for =
-            pawl_arena_printf(why->arena, "its next run, %s: %d failed", span, (int)row->attempts);
+            pawl__must_printf(why->arena, "its next run, %s: %d failed", span, (int)row->attempts);
     else if (row->due > why->now)
-        answer->waits_for = pawl_arena_printf(why->arena, "its time, %s", span);
+        answer->waits_for = pawl__must_printf(why->arena, "its time, %s", span);
     else
         answer->waits_for = PAWL_TEXT("a worker that is free");
     if (row->due > why->now)
-        answer->next = pawl_arena_printf(why->arena, "a worker handles it %s", span);
+        answer->next = pawl__must_printf(why->arena, "a worker handles it %s", span);
 }
 
 /* The words of the message that holds it back. */
@@ -94,21 +94,21 @@ static void say_behind(const pawl__why *why, const pawl__held *held, const pawl_
     pawl_arena *arena = why->arena;
     answer->next      = PAWL_TEXT("a worker handles it behind that one");
     if (!key->is_there) {
-        answer->waits_for = pawl_arena_printf(
+        answer->waits_for = pawl__must_printf(
             arena, "an earlier message of its key '%.*s'%s%.*s%s", PAWL_TEXT_ARGS(key->key),
             key->holder.size != 0 ? ": " : "", PAWL_TEXT_ARGS(key->holder),
             key->holder.size != 0 ? ", which is gone" : "");
         return;
     }
     answer->waits_for =
-        pawl_arena_printf(arena, "message %.*s of its key, tried again %s: %.*s",
+        pawl__must_printf(arena, "message %.*s of its key, tried again %s: %.*s",
                           PAWL_TEXT_ARGS(key->holder), pawl__age_text(key->due, why->now, span),
                           PAWL_TEXT_ARGS(pawl__held_words(held, key, arena)));
     answer->since       = key->since != 0 ? key->since : answer->since;
     answer->error       = key->error;
-    answer->commands[1] = pawl_arena_printf(arena, "pawl why %.*s",
+    answer->commands[1] = pawl__must_printf(arena, "pawl why %.*s",
                                             PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
-    answer->commands[2] = pawl_arena_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
+    answer->commands[2] = pawl__must_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
                                             PAWL_TEXT_ARGS(pawl__why_word(queue, arena)),
                                             PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
 }
@@ -128,7 +128,7 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     const pawl__held_key *key = pawl__held_of_holder(&held, row->message.id);
     if (key != NULL) {
         answer->waits_for =
-            pawl_arena_printf(why->arena, "%.*s; %.*s", PAWL_TEXT_ARGS(answer->waits_for),
+            pawl__must_printf(why->arena, "%.*s; %.*s", PAWL_TEXT_ARGS(answer->waits_for),
                               PAWL_TEXT_ARGS(pawl__held_words(&held, key, why->arena)));
         answer->since = key->since != 0 ? key->since : answer->since;
     } else if (pawl__held_split(message->error, &holder, &name)) {
@@ -148,12 +148,12 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     pawl__answer          answer     = {
                      .place = "queue",
                      .name =
-                         pawl_arena_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(queue),
+                         pawl__must_printf(arena, "%.*s, message %.*s (%.*s)", PAWL_TEXT_ARGS(queue),
                                            PAWL_TEXT_ARGS(row->message.id), PAWL_TEXT_ARGS(row->message.type)),
                      .since = row->placed,
                      .claimed_by =
             workers.size != 0
-                             ? pawl_arena_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
+                             ? pawl__must_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
                              : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
                      .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
                                                : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
@@ -170,7 +170,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     else
-        answer.commands[0] = pawl_arena_printf(arena, "pawl worker list --endpoint %.*s",
+        answer.commands[0] = pawl__must_printf(arena, "pawl worker list --endpoint %.*s",
                                                PAWL_TEXT_ARGS(pawl__why_word(queue, arena)));
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
@@ -204,12 +204,12 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
     pawl__answer answer = {
         .place = "inbox",
         .name =
-            pawl_arena_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
+            pawl__must_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
         .waits_for  = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
         .claimed_by = PAWL_TEXT("nobody"),
         .next       = PAWL_TEXT("a copy that comes is dropped"),
     };
-    answer.commands[0] = pawl_arena_printf(why->arena, "pawl events list --message-id %.*s",
+    answer.commands[0] = pawl__must_printf(why->arena, "pawl events list --message-id %.*s",
                                            PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
     return pawl__why_add(why, &answer);
 }
@@ -221,10 +221,8 @@ pawl_code pawl__why_handled(pawl__why *why)
     pawl_subscriptions list  = {.count = 0};
     pawl_code          code  = pawl_store_subscriptions(why->store, why->arena, &list, why->error);
     size_t             all   = why->worker_count + list.count;
-    pawl_text         *names = pawl_arena_take(why->arena, (all + 1) * sizeof *names);
-    if (code == PAWL_OK && names == NULL)
-        code = pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for the endpoints");
-    size_t count = 0;
+    pawl_text         *names = pawl__must_take(why->arena, (all + 1) * sizeof *names);
+    size_t             count = 0;
     for (size_t i = 0; code == PAWL_OK && i < all; i++) {
         pawl_text name = i < why->worker_count ? why->workers[i].endpoint
                                                : list.items[i - why->worker_count].queue;

@@ -42,13 +42,13 @@ static void offer_commands(const pawl__why *why, const pawl_outbox_row *row, int
 {
     size_t      count         = 0;
     pawl_arena *arena         = why->arena;
-    answer->commands[count++] = pawl_arena_printf(arena, "pawl outbox show %" PRId64, row->id);
+    answer->commands[count++] = pawl__must_printf(arena, "pawl outbox show %" PRId64, row->id);
     if (blocker != 0)
-        answer->commands[count++] = pawl_arena_printf(arena, "pawl why %" PRId64, blocker);
+        answer->commands[count++] = pawl__must_printf(arena, "pawl why %" PRId64, blocker);
     if (row->state == PAWL_OUTBOX_DEAD) {
-        answer->commands[count++] = pawl_arena_printf(arena, "pawl outbox retry %" PRId64, row->id);
+        answer->commands[count++] = pawl__must_printf(arena, "pawl outbox retry %" PRId64, row->id);
         answer->commands[count++] =
-            pawl_arena_printf(arena, "pawl outbox discard %" PRId64, row->id);
+            pawl__must_printf(arena, "pawl outbox discard %" PRId64, row->id);
     } else if (!is_there && row->state != PAWL_OUTBOX_DISPATCHED &&
                row->state != PAWL_OUTBOX_DISCARDED)
         answer->commands[count++] = PAWL_TEXT("pawl run APP.so");
@@ -68,7 +68,7 @@ static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__a
         pawl_uuid_format(leads[i].worker.uuid, id);
         if (pawl_text_equal(leads[i].name, name) && row->state <= PAWL_OUTBOX_BLOCKED)
             answer->claimed_by =
-                pawl_arena_printf(why->arena, "worker %s, which leads the outbox", id);
+                pawl__must_printf(why->arena, "worker %s, which leads the outbox", id);
     }
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
@@ -79,7 +79,7 @@ static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char 
     pawl_text    workers = pawl__why_workers(why, row->endpoint);
     pawl__answer answer  = {
          .place = place,
-         .name  = pawl_arena_printf(
+         .name  = pawl__must_printf(
               why->arena, "row %" PRId64 ", %s, %.*s for %.*s, of endpoint %.*s", row->id,
               pawl__outbox_state_name(row->state), PAWL_TEXT_ARGS(row->message.type),
               PAWL_TEXT_ARGS(row->destination), PAWL_TEXT_ARGS(row->endpoint)),
@@ -136,16 +136,16 @@ pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
     pawl__answer answer    = {.place = "timeout", .since = row->due};
     pawl_uuid_format(row->id.uuid, id);
     pawl__age_text(row->due, why->now, span);
-    answer.name      = pawl_arena_printf(why->arena, "%s, %.*s of %.*s, for endpoint %.*s", id,
+    answer.name      = pawl__must_printf(why->arena, "%s, %.*s of %.*s, for endpoint %.*s", id,
                                          PAWL_TEXT_ARGS(row->name), PAWL_TEXT_ARGS(row->saga_type),
                                          PAWL_TEXT_ARGS(row->destination));
-    answer.waits_for = row->due > why->now ? pawl_arena_printf(why->arena, "its time, %s", span)
+    answer.waits_for = row->due > why->now ? pawl__must_printf(why->arena, "its time, %s", span)
                        : is_leased         ? PAWL_TEXT("the end of its handling")
                        : is_over ? PAWL_TEXT("a worker: the lease of the one that had it ran out")
                                  : PAWL_TEXT("a worker that is free");
     pawl_uuid_format(row->owner.uuid, id);
     answer.claimed_by =
-        is_leased ? pawl_arena_printf(why->arena, "session %s, for another %s at most", id,
+        is_leased ? pawl__must_printf(why->arena, "session %s, for another %s at most", id,
                                       pawl__span_text(row->lease_expires - why->now, span))
                   : PAWL_TEXT("nobody");
     answer.next = workers.size != 0 ? PAWL_TEXT("a worker of the endpoint handles it then")
@@ -153,9 +153,9 @@ pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     pawl_uuid_format(row->id.uuid, id);
-    answer.commands[1] = pawl_arena_printf(why->arena, "pawl timeout show %s", id);
+    answer.commands[1] = pawl__must_printf(why->arena, "pawl timeout show %s", id);
     if (row->due > why->now)
-        answer.commands[2] = pawl_arena_printf(why->arena, "pawl timeout run-now %s", id);
+        answer.commands[2] = pawl__must_printf(why->arena, "pawl timeout run-now %s", id);
     pawl_code code = pawl__why_pause(why, row->destination, &answer, &is_paused);
     if (code == PAWL_OK && !is_paused)
         code = pawl__why_breaker(why, row->destination, &answer, &is_paused);
@@ -189,7 +189,7 @@ pawl_code pawl__why_stream(pawl__why *why)
         const pawl_event *last   = &rows.items[0].event;
         pawl__answer      answer = {
                  .place = "stream",
-                 .name = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", last event %.*s",
+                 .name = pawl__must_printf(why->arena, "%.*s, version %" PRId64 ", last event %.*s",
                                            PAWL_TEXT_ARGS(why->word), rows.items[0].version,
                                            PAWL_TEXT_ARGS(last->type)),
                  .waits_for = PAWL_TEXT("a message that it handles, or one of its timeouts"),
@@ -198,7 +198,7 @@ pawl_code pawl__why_stream(pawl__why *why)
                  .next       = PAWL_TEXT("nothing without a message"),
         };
         answer.commands[0] =
-            pawl_arena_printf(why->arena, "pawl events list --stream %.*s",
+            pawl__must_printf(why->arena, "pawl events list --stream %.*s",
                               PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
         code = pawl__why_add(why, &answer);
     }

@@ -9,7 +9,6 @@
 #include "cli/answers/why.h"
 #include "cli/dead/dead.h"
 #include "cli/saga/saga_letters.h"
-#include "engine/headers.h"
 #include "engine/origin.h"
 #include "workflow/model.h"
 
@@ -41,49 +40,31 @@ typedef struct seen {
     pawl_time          cancelled_at;
 } seen;
 
-static pawl_code no_memory(const pawl__why *why)
-{
-    return pawl_error_set(why->error, PAWL_ENOMEM, "out of memory for a saga");
-}
-
 /* ---- Letters ---------------------------------------------------------------- */
 
-/* A copy of what is said of it: pages of letters are read into an arena of their own. */
-static pawl_code add_own(const pawl__why *why, const pawl_dead_row *row, pawl_text by, seen *all)
+/* Adds copies of what is said of the saga's own letters: pages of letters are read into an arena of their own. */
+static void look_at_page(pawl__why *why, const pawl_dead_rows *rows, pawl_arena *page, seen *all)
 {
     pawl_arena *arena = why->arena;
-    own_letter *grown = pawl_arena_grow(arena, all->letters, all->letter_count,
-                                        &all->letter_capacity, sizeof *grown);
-    own_letter  made  = {
-          .row   = {.endpoint     = pawl_arena_text(arena, row->endpoint),
-                    .message.id   = pawl_arena_text(arena, row->message.id),
-                    .message.type = pawl_arena_text(arena, row->message.type),
-                    .code         = pawl_arena_text(arena, row->code),
-                    .error        = pawl_arena_text(arena, row->error),
-                    .at           = row->at},
-          .place = pawl_arena_printf(arena, "dead letter of the saga, by %.*s", PAWL_TEXT_ARGS(by))};
-    if (grown == NULL || made.place.data == NULL || made.row.endpoint.data == NULL ||
-        made.row.message.id.data == NULL || made.row.message.type.data == NULL ||
-        made.row.code.data == NULL || made.row.error.data == NULL)
-        return no_memory(why);
-    all->letters                      = grown;
-    all->letters[all->letter_count++] = made;
-    return PAWL_OK;
-}
-
-static pawl_code look_at_page(pawl__why *why, const pawl_dead_rows *rows, pawl_arena *page,
-                              seen *all)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
-        pawl__letter_relation relation;
+    for (size_t i = 0; i < rows->count; i++) {
+        const pawl_dead_row  *row = &rows->items[i];
         pawl_text             by;
-        code = pawl__saga_letter_is(&all->of, &rows->items[i], page, &relation, &by, why->error);
-        all->unreadable += code == PAWL_OK && relation == PAWL__LETTER_UNREADABLE;
-        if (code == PAWL_OK && relation == PAWL__LETTER_OWN)
-            code = add_own(why, &rows->items[i], by, all);
+        pawl__letter_relation relation = pawl__saga_letter_is(&all->of, row, page, &by);
+        all->unreadable += relation == PAWL__LETTER_UNREADABLE;
+        if (relation != PAWL__LETTER_OWN)
+            continue;
+        all->letters = pawl__must_grow(arena, all->letters, all->letter_count,
+                                       &all->letter_capacity, sizeof *all->letters);
+        all->letters[all->letter_count++] =
+            (own_letter){.row   = {.endpoint     = pawl__must_text(arena, row->endpoint),
+                                   .message.id   = pawl__must_text(arena, row->message.id),
+                                   .message.type = pawl__must_text(arena, row->message.type),
+                                   .code         = pawl__must_text(arena, row->code),
+                                   .error        = pawl__must_text(arena, row->error),
+                                   .at           = row->at},
+                         .place = pawl__must_printf(arena, "dead letter of the saga, by %.*s",
+                                                    PAWL_TEXT_ARGS(by))};
     }
-    return code;
 }
 
 static pawl_code read_letters(pawl__why *why, seen *all)
@@ -91,14 +72,12 @@ static pawl_code read_letters(pawl__why *why, seen *all)
     pawl__dead_cursor cursor = {.store = why->store};
     pawl_dead_rows    rows   = {.count = PAGE};
     pawl_code         code   = PAWL_OK;
-    pawl_arena       *page   = pawl_arena_create(0);
-    if (page == NULL)
-        return no_memory(why);
+    pawl_arena       *page   = pawl__must_create();
     for (size_t looked = 0; code == PAWL_OK && rows.count == PAGE && looked < LETTERS_MAX;) {
         pawl_arena_reset(page);
         code = pawl__dead_page(&cursor, PAGE, page, &rows, why->error);
         if (code == PAWL_OK)
-            code = look_at_page(why, &rows, page, all);
+            look_at_page(why, &rows, page, all);
         looked += rows.count;
     }
     all->is_cut = rows.count == PAGE;
@@ -143,7 +122,7 @@ static void say_cancelled(const pawl__why *why, const pawl_event *event, seen *a
     pawl_time_format(event->at, at);
     if (name != NULL && by != NULL && event->at >= all->cancelled_at) {
         all->cancelled_at = event->at;
-        all->cancelled    = pawl_arena_printf(
+        all->cancelled    = pawl__must_printf(
                why->arena, "its timeout %s was cancelled by %s at %s%s%s", name, by, at,
             reason != NULL && reason[0] != '\0' ? ": " : "", reason != NULL ? reason : "");
     }
@@ -183,7 +162,7 @@ static void say_line(const pawl__why *why, const pawl_history_entry *line, seen 
     pawl_time_format(line->at, at);
     if (name != NULL && line->at >= all->cancelled_at) {
         all->cancelled_at = line->at;
-        all->cancelled    = pawl_arena_printf(
+        all->cancelled    = pawl__must_printf(
                why->arena, "its timeout %s was cancelled by its message %.*s (%.*s) at %s", name,
                PAWL_TEXT_ARGS(line->message_id), PAWL_TEXT_ARGS(line->type), at);
     }
@@ -223,7 +202,7 @@ static pawl_text handled(const pawl__why *why, const seen *all, const char **tim
         for (size_t j = 0; j < model->types[i]->count; j++)
             if (model->types[i]->bindings[j]->saga != NULL &&
                 pawl_text_equal(model->types[i]->bindings[j]->saga->table.type, all->of.type))
-                list = pawl_arena_printf(why->arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(list),
+                list = pawl__must_printf(why->arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(list),
                                          list.size != 0 ? ", " : "",
                                          PAWL_TEXT_ARGS(model->types[i]->type));
     for (size_t i = 0; model != NULL && i < model->timeout_count; i++)
@@ -239,18 +218,18 @@ static pawl_text with_letters(const pawl__why *why, const seen *all, pawl_text s
         char                 at[PAWL_TIME_TEXT_SIZE + 1];
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
         pawl_time_format(last->at, at);
-        said = pawl_arena_printf(
+        said = pawl__must_printf(
             why->arena, "%.*s; %zu dead letter%s of it, the last %.*s (%.*s), dead-lettered at %s",
             PAWL_TEXT_ARGS(said), all->letter_count, all->letter_count == 1 ? " is" : "s are",
             PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type), at);
     }
     if (all->unreadable > 0)
-        said = pawl_arena_printf(
+        said = pawl__must_printf(
             why->arena,
             "%.*s; %zu dead letter%s of types that it handles may be its own: their bodies have no "
             "value to tell by",
             PAWL_TEXT_ARGS(said), all->unreadable, all->unreadable == 1 ? "" : "s");
-    return all->is_cut ? pawl_arena_printf(why->arena, "%.*s (of the %d oldest dead letters)",
+    return all->is_cut ? pawl__must_printf(why->arena, "%.*s (of the %d oldest dead letters)",
                                            PAWL_TEXT_ARGS(said), LETTERS_MAX)
                        : said;
 }
@@ -261,19 +240,19 @@ static void say_waits(const pawl__why *why, const seen *all, pawl__answer *answe
     bool      wakes = all->timeouts.count > 0;
     pawl_text types = handled(why, all, timeout);
     answer->waits_for =
-        pawl_arena_printf(why->arena, "a message that it handles (%.*s)%s", PAWL_TEXT_ARGS(types),
+        pawl__must_printf(why->arena, "a message that it handles (%.*s)%s", PAWL_TEXT_ARGS(types),
                           wakes ? ", or one of its timeouts" : "; it has no timeout");
     answer->next =
         wakes ? PAWL_TEXT("see its timeouts and its rows of the outbox, below")
         : all->sent.count > 0
             ? PAWL_TEXT("nothing but an answer wakes it: see its rows of the outbox, below")
-            : pawl_arena_printf(why->arena, "nothing wakes it by itself, only a message%s%.*s",
+            : pawl__must_printf(why->arena, "nothing wakes it by itself, only a message%s%.*s",
                                 all->cancelled.size != 0 ? ": " : "",
                                 PAWL_TEXT_ARGS(all->cancelled));
     answer->next = with_letters(why, all, answer->next);
     if (all->letter_count > 0) {
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
-        answer->error = pawl_arena_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(last->code),
+        answer->error = pawl__must_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(last->code),
                                           PAWL_TEXT_ARGS(last->error));
     }
 }
@@ -288,7 +267,7 @@ static void say_newer(const pawl__why *why, const seen *all, const pawl_saga_row
     snprintf(stored, sizeof stored, "%.*s", PAWL_TEXT_ARGS(row->type_version));
     if (saga == NULL || strtol(stored, NULL, 10) <= pawl_record_version(saga->state))
         return;
-    answer->waits_for = pawl_arena_printf(
+    answer->waits_for = pawl__must_printf(
         why->arena, "%.*s; a newer program wrote its state, of version %s, and %s reads version %d",
         PAWL_TEXT_ARGS(answer->waits_for), stored, why->application,
         pawl_record_version(saga->state));
@@ -300,28 +279,17 @@ static void offer(const pawl__why *why, const seen *all, pawl_text name, const c
     pawl_arena *arena   = why->arena;
     pawl_text   word    = pawl__why_word(name, arena),
               options   = pawl__why_book_options(why->application, why->saga_prefix, arena);
-    answer->commands[0] = pawl_arena_printf(arena, "pawl saga show %.*s%.*s", PAWL_TEXT_ARGS(word),
+    answer->commands[0] = pawl__must_printf(arena, "pawl saga show %.*s%.*s", PAWL_TEXT_ARGS(word),
                                             PAWL_TEXT_ARGS(options));
-    answer->commands[1] = pawl_arena_printf(arena, "pawl saga history %.*s%.*s",
+    answer->commands[1] = pawl__must_printf(arena, "pawl saga history %.*s%.*s",
                                             PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
     if (all->letter_count > 0)
-        answer->commands[2] = pawl_arena_printf(arena, "pawl dead list --saga %.*s%.*s",
+        answer->commands[2] = pawl__must_printf(arena, "pawl dead list --saga %.*s%.*s",
                                                 PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
     if (all->timeouts.count == 0 && timeout != NULL)
         answer->commands[3] =
-            pawl_arena_printf(arena, "pawl timeout set --saga %.*s --name %s --by 1m%.*s",
+            pawl__must_printf(arena, "pawl timeout set --saga %.*s --name %s --by 1m%.*s",
                               PAWL_TEXT_ARGS(word), timeout, PAWL_TEXT_ARGS(options));
-}
-
-/* When it was saved last, of sagas with .idle_after. */
-static pawl_code read_changed(const pawl__why *why, const pawl_saga_row *row, pawl_time *since)
-{
-    pawl_text text = {.size = 0};
-    pawl_code code =
-        pawl__headers_value(row->metadata, PAWL_TEXT(PAWL__SAGA_CHANGED), why->arena, &text);
-    if (code == PAWL_OK && text.size != 0)
-        (void)pawl_time_parse(text, since, NULL);
-    return code == PAWL_OK ? code : no_memory(why);
 }
 
 static pawl_code read_all(pawl__why *why, const pawl_saga_row *row, pawl_text source, seen *all,
@@ -339,7 +307,10 @@ static pawl_code read_all(pawl__why *why, const pawl_saga_row *row, pawl_text so
         code = read_history(why, source, all, since);
     if (code == PAWL_OK && all->timeouts.count == 0)
         code = read_journal(why, all);
-    return code == PAWL_OK ? read_changed(why, row, since) : code;
+    pawl_text changed = pawl__must_header(row->metadata, PAWL__SAGA_CHANGED, why->arena);
+    if (changed.size != 0) /* of sagas with .idle_after: when it was saved last */
+        (void)pawl_time_parse(changed, since, NULL);
+    return code;
 }
 
 static pawl_code add_parts(pawl__why *why, const seen *all, pawl_text source)
@@ -363,17 +334,16 @@ static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pa
     seen        all     = {.letter_count = 0};
     const char *timeout = NULL;
     pawl_uuid_format(row->id.uuid, text);
-    pawl_text source = pawl_arena_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
+    pawl_text source = pawl__must_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
     pawl__saga_named saga   = {.type = table->type, .id = row->id, .name = source};
     pawl__answer     answer = {.place = "saga"};
     pawl_code code = pawl__saga_names(why->book, why->store, &saga, 1, why->arena, why->error);
-    if (code == PAWL_OK)
-        code = pawl__saga_letters_of(why->book, table, row, why->arena, &all.of, why->error);
+    all.of         = pawl__saga_letters_of(why->book, table, row, why->arena);
     if (code == PAWL_OK)
         code = read_all(why, row, source, &all, &answer.since);
     if (code != PAWL_OK)
         return code;
-    answer.name       = pawl_arena_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
+    answer.name       = pawl__must_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
                                           PAWL_TEXT_ARGS(saga.name), row->version, text);
     answer.claimed_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now");
     say_waits(why, &all, &answer, &timeout);

@@ -12,7 +12,7 @@ static void offer(pawl__answer *answer, size_t at, pawl_arena *arena, const char
                   pawl_text name)
 {
     answer->commands[at] =
-        pawl_arena_printf(arena, "%s %.*s", command, PAWL_TEXT_ARGS(pawl__why_word(name, arena)));
+        pawl__must_printf(arena, "%s %.*s", command, PAWL_TEXT_ARGS(pawl__why_word(name, arena)));
 }
 
 /* ---- Projections -------------------------------------------------------- */
@@ -21,15 +21,15 @@ static void say_failing(const pawl__why *why, const pawl_projection_row *row, pa
 {
     char                           span[PAWL__SPAN_SIZE];
     const pawl_projection_failure *failure = &row->failure;
-    answer->waits_for                      = pawl_arena_printf(
+    answer->waits_for                      = pawl__must_printf(
                              why->arena, "event %" PRId64 ", %.*s of stream %.*s, which it fails at: %" PRId64 " behind",
                              failure->position, PAWL_TEXT_ARGS(failure->type), PAWL_TEXT_ARGS(failure->stream),
                              row->lag);
     answer->since = failure->since;
-    answer->error = pawl_arena_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(failure->code),
+    answer->error = pawl__must_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(failure->code),
                                       PAWL_TEXT_ARGS(failure->error));
     if (answer->claimed_by.size != 0)
-        answer->next = pawl_arena_printf(why->arena, "tried again %s",
+        answer->next = pawl__must_printf(why->arena, "tried again %s",
                                          pawl__age_text(failure->next, why->now, span));
     offer(answer, 1, why->arena, "pawl projection restart", row->name);
 }
@@ -40,15 +40,15 @@ static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
     bool         is_read = !pawl_uuid_is_zero(row->worker.uuid);
     pawl__answer answer  = {
          .place     = "projection",
-         .name      = pawl_arena_printf(why->arena, "%.*s, at global position %" PRId64,
+         .name      = pawl__must_printf(why->arena, "%.*s, at global position %" PRId64,
                                         PAWL_TEXT_ARGS(row->name), row->position),
          .waits_for = row->lag > 0
-                          ? pawl_arena_printf(why->arena, "its worker: %" PRId64 " behind", row->lag)
+                          ? pawl__must_printf(why->arena, "its worker: %" PRId64 " behind", row->lag)
                           : PAWL_TEXT("the next event"),
     };
     pawl_uuid_format(row->worker.uuid, id);
     if (is_read)
-        answer.claimed_by = pawl_arena_printf(why->arena, "worker %s, which reads", id);
+        answer.claimed_by = pawl__must_printf(why->arena, "worker %s, which reads", id);
     answer.next = is_read ? PAWL_TEXT("its worker reads on")
                           : PAWL_TEXT("nothing, until a worker that runs it is alive");
     offer(&answer, 0, why->arena, "pawl projection show", row->name);
@@ -77,7 +77,7 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     char         span[PAWL__SPAN_SIZE];
     pawl__answer answer = {
         .place      = "partition",
-        .name       = pawl_arena_printf(why->arena, "%.*s, %" PRId64 " message%s",
+        .name       = pawl__must_printf(why->arena, "%.*s, %" PRId64 " message%s",
                                         PAWL_TEXT_ARGS(row->partition), row->count,
                                   row->count == 1 ? "" : "s"),
         .waits_for  = PAWL_TEXT("more messages, or its time"),
@@ -88,12 +88,12 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     };
     if (row->is_dead) {
         answer.waits_for =
-            pawl_arena_printf(why->arena, "somebody who runs it now: it is dead after %d flush%s",
+            pawl__must_printf(why->arena, "somebody who runs it now: it is dead after %d flush%s",
                               (int)row->attempts, row->attempts == 1 ? "" : "es");
         answer.claimed_by = PAWL_TEXT("nobody");
         answer.next       = PAWL_TEXT("nothing");
     } else if (row->due != PAWL_TIME_MAX)
-        answer.next = pawl_arena_printf(why->arena, "handed over %s at the latest",
+        answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
     offer(&answer, 0, why->arena, "pawl aggregator show", row->partition);
     offer(&answer, 1, why->arena, "pawl aggregator run-now", row->partition);
@@ -127,9 +127,9 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
         const pawl__held_key *key = &held.items[i];
         char                  since[PAWL__SPAN_SIZE];
         pawl_text             whose =
-            key->is_there ? pawl_arena_printf(arena, "message %.*s", PAWL_TEXT_ARGS(key->holder))
+            key->is_there ? pawl__must_printf(arena, "message %.*s", PAWL_TEXT_ARGS(key->holder))
                                       : PAWL_TEXT("a message that is gone");
-        answer->waits_for = pawl_arena_printf(
+        answer->waits_for = pawl__must_printf(
             arena, "%.*s; %.*s blocks its key%s%s: %.*s", PAWL_TEXT_ARGS(answer->waits_for),
             PAWL_TEXT_ARGS(whose), key->since != 0 ? " since " : "",
             key->since != 0 ? pawl__age_text(key->since, why->now, since) : "",
@@ -139,7 +139,7 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
     }
     if (code == PAWL_OK && held.count > KEYS_SAID)
         answer->waits_for =
-            pawl_arena_printf(arena, "%.*s; and %s%zu more key%s",
+            pawl__must_printf(arena, "%.*s; and %s%zu more key%s",
                               PAWL_TEXT_ARGS(answer->waits_for), held.is_cut ? "at least " : "",
                               held.count - KEYS_SAID, held.count == KEYS_SAID + 1 ? "" : "s");
     return code;
@@ -152,7 +152,7 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
     pawl_text    workers   = pawl__why_workers(why, info->queue);
     pawl__answer answer    = {
            .place     = "queue",
-           .name      = pawl_arena_printf(why->arena, "%.*s, %s due, %s scheduled",
+           .name      = pawl__must_printf(why->arena, "%.*s, %s due, %s scheduled",
                                           PAWL_TEXT_ARGS(info->queue), pawl__rows_text(info->ready, ready),
                                           pawl__rows_text(info->scheduled, scheduled)),
            .waits_for = info->ready + info->scheduled == 0 ? PAWL_TEXT("messages")
@@ -162,7 +162,7 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
            .since     = info->oldest,
            .claimed_by =
             workers.size != 0
-                   ? pawl_arena_printf(why->arena, "%.*s; one of each process is its service",
+                   ? pawl__must_printf(why->arena, "%.*s; one of each process is its service",
                                        PAWL_TEXT_ARGS(workers))
                    : PAWL_TEXT("nobody"),
            .next = pawl__queue_next(info, why->arena),

@@ -42,16 +42,15 @@ static pawl__action_row action_of(const pawl_event *event, const char *prefix, p
     return row;
 }
 
-pawl_code pawl__actions_read(const pawl_event_rows *events, const char *prefix, pawl_arena *arena,
-                             pawl__action_rows *actions, pawl_error *error)
+pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *prefix,
+                                     pawl_arena *arena)
 {
-    actions->count = 0;
-    actions->items = pawl_arena_take(arena, (events->count + 1) * sizeof *actions->items);
-    if (actions->items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", events->count);
-    for (size_t i = 0; i < events->count; i++)
-        actions->items[actions->count++] = action_of(&events->items[i].event, prefix, arena);
-    return PAWL_OK;
+    pawl__action_rows rows = {pawl__must_take(arena, (events->count + 1) * sizeof *rows.items), 0};
+    while (rows.count < events->count) {
+        rows.items[rows.count] = action_of(&events->items[rows.count].event, prefix, arena);
+        rows.count++;
+    }
+    return rows;
 }
 
 pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions)

@@ -23,8 +23,8 @@ typedef struct pawl__action_rows {
 extern const pawl__column pawl__action_columns[];
 
 /* Reads the actions out of their events, whose types begin with the prefix: "pawl.dead_". */
-pawl_code pawl__actions_read(const pawl_event_rows *events, const char *prefix, pawl_arena *arena,
-                             pawl__action_rows *actions, pawl_error *error);
+pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *prefix,
+                                     pawl_arena *arena);
 /* The actions as inner rows of the thing that is shown. */
 pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
 /* Prints a thing with its actions alone. `row` NULL: it is gone, and only what was done with it is told. */

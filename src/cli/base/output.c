@@ -61,6 +61,14 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
     return say(code, masked, text);
 }
 
+void pawl__print_line(const char *before, pawl_text text)
+{
+    char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX];
+    snprintf(line, sizeof line, "%.*s", PAWL_TEXT_ARGS(text));
+    pawl__calm_line(line, strlen(line));
+    printf("%s%s\n", before, line);
+}
+
 /* ---- Progress ------------------------------------------------------------- */
 
 #define DRAW_PERIOD PAWL_MILLISECONDS(100)

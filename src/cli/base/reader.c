@@ -49,18 +49,13 @@ pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *aren
     return code;
 }
 
-pawl_code pawl__queue_names_add(pawl__queue_names *names, pawl_text queue, pawl_error *error)
+void pawl__queue_names_add(pawl__queue_names *names, pawl_text queue)
 {
     for (size_t i = 0; i < names->count; i++)
         if (pawl_text_equal(names->items[i], queue))
-            return PAWL_OK;
-    if (queue.size == 0 || names->count == PAWL__QUEUES_MAX)
-        return PAWL_OK;
-    pawl_text copy = pawl_arena_text(names->arena, queue);
-    if (copy.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the names of queues");
-    names->items[names->count++] = copy;
-    return PAWL_OK;
+            return;
+    if (queue.size > 0 && names->count < PAWL__QUEUES_MAX)
+        names->items[names->count++] = pawl__must_text(names->arena, queue);
 }
 
 pawl_code pawl__queue_names_warn(pawl__queue_names *names, pawl_store *store, pawl_error *error)

@@ -33,12 +33,9 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
     pawl_code   code  = pawl__store_url(at, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_arena        *arena   = pawl__must_create();
     pawl_store_options options = pawl__store_options(at, PAWL_OPEN_EXISTING);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    if (code == PAWL_OK)
-        code = pawl_store_open(at->store, &options, &store, &error);
+    code                       = pawl_store_open(at->store, &options, &store, &error);
     if (code == PAWL_OK)
         code = look(fields, store, arena, &error);
     pawl_store_close(store);
@@ -66,8 +63,8 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
     char url[PAWL_URL_SIZE_MAX + 1];
     bool has_prefix = at->prefix != NULL && strcmp(at->prefix, PAWL__PREFIX_DEFAULT) != 0;
     if (command.size < 5 || memcmp(command.data, "pawl ", 5) != 0)
-        return command.size != 0 ? pawl_arena_text(arena, command) : PAWL_TEXT("");
-    return pawl_arena_printf(arena, "%.*s --store '%s'%s%s", PAWL_TEXT_ARGS(command),
+        return command.size != 0 ? pawl__must_text(arena, command) : PAWL_TEXT("");
+    return pawl__must_printf(arena, "%.*s --store '%s'%s%s", PAWL_TEXT_ARGS(command),
                              pawl__masked(at->store, url, sizeof url),
                              has_prefix ? " --prefix " : "", has_prefix ? at->prefix : "");
 }

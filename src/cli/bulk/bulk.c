@@ -92,10 +92,10 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
                            size_t *count, pawl_error *error)
 {
     listing        *it   = context;
-    pawl__bulk_row *made = pawl_arena_take(arena, (count_max + 1) * sizeof *made);
-    pawl_code code = made != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    *count         = 0;
-    it->query.count_max = count_max;
+    pawl__bulk_row *made = pawl__must_take(arena, (count_max + 1) * sizeof *made);
+    pawl_code       code = PAWL_OK;
+    *count               = 0;
+    it->query.count_max  = count_max;
     for (bool is_last = false; code == PAWL_OK && !is_last && *count < count_max;) {
         pawl_event_rows found = {.count = 0}, events;
         code                  = pawl_store_events(it->store, &it->query, arena, &found, error);
@@ -129,14 +129,14 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__bulk_fields *fields = context;
     pawl__view               view =
         pawl__view_of(columns, "bulk action", sizeof(pawl__bulk_row), fields->is_json, arena);
-    pawl_event_rows   events;
-    pawl__action_rows actions;
-    pawl__bulk_row    row;
-    pawl_code         code =
+    pawl_event_rows events;
+    pawl__bulk_row  row;
+    pawl_code       code =
         pawl__bulk_load(store, pawl_text_of(fields->words.items[0]), arena, &row, &events, error);
-    if (code == PAWL_OK)
-        code = pawl__actions_read(&events, "pawl.bulk_", arena, &actions, error);
-    return code == PAWL_OK ? pawl__actions_show(&view, &row, &actions, error) : code;
+    if (code != PAWL_OK)
+        return code;
+    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.bulk_", arena);
+    return pawl__actions_show(&view, &row, &actions, error);
 }
 
 /* ---- start ------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static pawl_text words_text(const char *const *words, size_t count, pawl_arena *
         yyjson_mut_arr_add_str(doc, root, words[i]);
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size);
     if (text != NULL)
-        made = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
+        made = pawl__must_text(arena, (pawl_text){.data = text, .size = size});
     free(text);
     yyjson_mut_doc_free(doc);
     return made;
@@ -164,7 +164,7 @@ static pawl_text new_id(pawl_arena *arena)
     char    text[PAWL_UUID_TEXT_SIZE + 1];
     (void)!getrandom(random, sizeof random, 0);
     pawl_uuid_format(pawl_uuid_v4(random), text);
-    return pawl_arena_printf(arena, "%.8s", text);
+    return pawl__must_printf(arena, "%.8s", text);
 }
 
 /* Takes the option and its value out of the words. False: they do not have it. */
@@ -203,15 +203,13 @@ static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *
     yyjson_val *root = yyjson_doc_get_root(doc), *end = yyjson_obj_get(root, kind->option + 2);
     pawl_text   word =
         yyjson_is_str(end)
-              ? pawl_arena_printf(arena, "%s=%s", kind->option, yyjson_get_str(end))
-              : pawl_arena_printf(arena, "%s=%lld", kind->option,
+              ? pawl__must_printf(arena, "%s=%s", kind->option, yyjson_get_str(end))
+              : pawl__must_printf(arena, "%s=%lld", kind->option,
                                 yyjson_get_sint(end) > 0 ? (long long)yyjson_get_sint(end) : 1);
     const char *from  = yyjson_get_str(yyjson_obj_get(root, "since"));
-    pawl_text   since = pawl_arena_printf(arena, "--since=%s", from != NULL ? from : "");
+    pawl_text   since = pawl__must_printf(arena, "--since=%s", from != NULL ? from : "");
     *total            = yyjson_get_sint(yyjson_obj_get(root, "matching"));
     yyjson_doc_free(doc);
-    if (word.data == NULL || since.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (drop(words, count, "--newer")) { /* an age is another time at each run */
         (void)drop(words, count, "--since");
         pawl__bulk_word(words, count, since.data);
@@ -243,25 +241,22 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     if (code != PAWL_OK)
         return code;
     pawl_text             id   = new_id(arena);
-    pawl_text             many = pawl_arena_printf(arena, "%lld", (long long)total);
+    pawl_text             many = pawl__must_printf(arena, "%lld", (long long)total);
     pawl_text             text = words_text(words, count, arena);
     const pawl__bulk_note what = {.type   = PAWL__BULK_STARTED_EVENT,
                                   .by     = pawl_text_of(pawl__user(user)),
                                   .reason = pawl_text_of(fields->reason),
                                   .keys   = {"words", "total", "asker"},
                                   .values = {text, many, pawl_text_of(asker)}};
-    if (id.data == NULL || text.data == NULL || many.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = pawl__bulk_append(store, id, &what, error);
+    code                       = pawl__bulk_append(store, id, &what, error);
     if (code != PAWL_OK)
         return code;
     const char *const keys[]   = {"id", "total", NULL};
     const pawl_text   values[] = {id, many};
-    pawl_text         people   = pawl_arena_printf(
+    pawl_text         people   = pawl__must_printf(
                   arena, "bulk action %.*s: %lld match; pawl bulk run %.*s, or a console, works it off",
                   PAWL_TEXT_ARGS(id), (long long)total, PAWL_TEXT_ARGS(id));
-    return pawl__bulk_print(fields->is_json, keys, values, people.data != NULL ? people.data : "",
-                            error);
+    return pawl__bulk_print(fields->is_json, keys, values, people.data, error);
 }
 
 /* ---- stop ---------------------------------------------------------------------------------- */

@@ -68,14 +68,12 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,
                                pawl__child_result *result, pawl_error *error)
 {
-    pawl_text   store = pawl_arena_printf(arena, "PAWL_STORE=%s", fields->at.store);
-    pawl_text   user  = pawl_arena_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(asker));
-    pawl_text   prefix = pawl_arena_printf(arena, "--prefix=%s", fields->at.prefix);
-    pawl_text   app = pawl_arena_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
+    pawl_text   store = pawl__must_printf(arena, "PAWL_STORE=%s", fields->at.store);
+    pawl_text   user  = pawl__must_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(asker));
+    pawl_text   prefix = pawl__must_printf(arena, "--prefix=%s", fields->at.prefix);
+    pawl_text   app = pawl__must_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
     const char *variables[] = {store.data, user.data, NULL};
     pawl__child child       = *how;
-    if (store.data == NULL || user.data == NULL || prefix.data == NULL || app.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (fields->app != NULL && has_saga(words, count))
         pawl__bulk_word(words, &count, app.data);
     pawl__bulk_word(words, &count, "--json");
@@ -184,7 +182,7 @@ static bool is_over(const running *it, pawl__bulk_state state)
     pawl_error      error = PAWL_ERROR_INIT;
     pawl__bulk_row  row;
     pawl_event_rows events;
-    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_arena     *arena = pawl__must_create();
     bool            is_so = arena != NULL &&
                  pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK &&
                  row.state == state;
@@ -232,8 +230,8 @@ static bool read_words(pawl_text text, pawl_arena *arena, const char **words, si
     *count              = 0;
     yyjson_arr_foreach(yyjson_doc_get_root(doc), i, all, word)
     {
-        pawl_text copy = pawl_arena_text(arena, pawl_text_of(yyjson_get_str(word)));
-        is_well        = is_well && copy.data != NULL && *count < PAWL__BULK_WORDS_MAX;
+        pawl_text copy = pawl__must_text(arena, pawl_text_of(yyjson_get_str(word)));
+        is_well        = is_well && *count < PAWL__BULK_WORDS_MAX;
         if (is_well)
             words[(*count)++] = copy.data;
     }
@@ -272,7 +270,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     pawl_text why = row.reason.size > 0
-                        ? pawl_arena_printf(arena, "--reason=%.*s", PAWL_TEXT_ARGS(row.reason))
+                        ? pawl__must_printf(arena, "--reason=%.*s", PAWL_TEXT_ARGS(row.reason))
                         : (pawl_text){0};
     if (why.data != NULL)
         pawl__bulk_word(words, &count, why.data);

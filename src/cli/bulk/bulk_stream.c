@@ -37,13 +37,11 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
     {
         const char *text     = yyjson_get_str(word) != NULL ? yyjson_get_str(word) : "";
         bool        is_plain = text[0] != '\0' && text[strspn(text, plain)] == '\0';
-        made = pawl_arena_printf(arena, "%.*s%s%s%s%s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
+        made = pawl__must_printf(arena, "%.*s%s%s%s%s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
                                  is_plain ? "" : "'", text, is_plain ? "" : "'");
-        if (made.data == NULL)
-            break;
     }
     yyjson_doc_free(doc);
-    return made.data != NULL ? made : PAWL_TEXT("");
+    return made;
 }
 
 /* The row that the events of a stream make. The first that ends the action counts. */
@@ -114,7 +112,7 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
 {
     pawl_code code = PAWL_ECONFLICT;
     for (int i = 0; code == PAWL_ECONFLICT && i < TRIES_MAX; i++) {
-        pawl_arena        *arena  = pawl_arena_create(0);
+        pawl_arena        *arena  = pawl__must_create();
         pawl_time          now    = pawl_clock_now(NULL);
         const pawl__action action = {PAWL__BULK_STREAMS, "bulk action", id,
                                      what->type,         what->by,      what->reason};

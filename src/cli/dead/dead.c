@@ -221,26 +221,20 @@ pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *s
 
 /* Adds the saga's letters of a page of the store, up to `wanted`; the cursor stands behind the last that was
  * looked at. */
-static pawl_code keep_own(pawl__dead_cursor *cursor, const pawl_dead_rows *page, size_t wanted,
-                          size_t *capacity, pawl_arena *arena, pawl_dead_rows *found,
-                          pawl_error *error)
+static void keep_own(pawl__dead_cursor *cursor, const pawl_dead_rows *page, size_t wanted,
+                     size_t *capacity, pawl_arena *arena, pawl_dead_rows *found)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < page->count && found->count < wanted; i++) {
-        pawl__letter_relation relation;
+    for (size_t i = 0; i < page->count && found->count < wanted; i++) {
         pawl_text             by;
-        code = pawl__saga_letter_is(&cursor->of, &page->items[i], arena, &relation, &by, error);
+        pawl__letter_relation relation =
+            pawl__saga_letter_is(&cursor->of, &page->items[i], arena, &by);
         keep_key(cursor, &page->items[i]);
-        if (code != PAWL_OK || relation != PAWL__LETTER_OWN)
+        if (relation != PAWL__LETTER_OWN)
             continue;
-        pawl_dead_row *grown =
-            pawl_arena_grow(arena, found->items, found->count, capacity, sizeof *grown);
-        if (grown == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
-        found->items                 = grown;
+        found->items =
+            pawl__must_grow(arena, found->items, found->count, capacity, sizeof *found->items);
         found->items[found->count++] = page->items[i];
     }
-    return code;
 }
 
 /* Pages of the store are read until so many letters of the saga are found. */
@@ -255,7 +249,7 @@ static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_are
     while (code == PAWL_OK && page.count == SAGA_PAGE && found->count < wanted) {
         code = pawl_store_dead_find(cursor->store, &cursor->query, arena, &page, error);
         if (code == PAWL_OK)
-            code = keep_own(cursor, &page, wanted, &capacity, arena, found, error);
+            keep_own(cursor, &page, wanted, &capacity, arena, found);
     }
     return code;
 }
@@ -293,11 +287,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__dead_fields *fields = context;
     pawl__view               view   = view_of(fields, arena);
     pawl__dead_cursor        cursor;
-    pawl_arena              *own = pawl_arena_create(0); /* the view's is reset for each page */
-    if (own == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for dead letters");
-    pawl_code code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
-    cursor.query   = pawl__dead_query(fields, view.now);
+    pawl_arena              *own  = pawl__must_create(); /* the view's is reset for each page */
+    pawl_code                code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
+    cursor.query                  = pawl__dead_query(fields, view.now);
     if (code == PAWL_OK)
         code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
     pawl_arena_destroy(own);
@@ -314,23 +306,21 @@ typedef struct past {
 } past;
 
 /* A history that another program wrote, and that is no such array, is no runs. */
-static pawl_code read_runs(pawl_text history, pawl_arena *arena, past *found, pawl_error *error)
+static void read_runs(pawl_text history, pawl_arena *arena, past *found)
 {
     yyjson_doc *doc  = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
     yyjson_val *list = yyjson_doc_get_root(doc), *run;
     size_t      index, count;
-    found->runs = pawl_arena_take(arena, (yyjson_arr_size(list) + 1) * sizeof *found->runs);
-    if (found->runs != NULL)
-        yyjson_arr_foreach(list, index, count, run)
-        {
-            found->runs[found->run_count++] =
-                (run_row){.attempt = yyjson_get_sint(yyjson_obj_get(run, "attempt")),
-                          .at      = pawl__json_text(run, "at", arena),
-                          .code    = pawl__json_text(run, "code", arena),
-                          .error   = pawl__json_text(run, "error", arena)};
-        }
+    found->runs = pawl__must_take(arena, (yyjson_arr_size(list) + 1) * sizeof *found->runs);
+    yyjson_arr_foreach(list, index, count, run)
+    {
+        found->runs[found->run_count++] =
+            (run_row){.attempt = yyjson_get_sint(yyjson_obj_get(run, "attempt")),
+                      .at      = pawl__json_text(run, "at", arena),
+                      .code    = pawl__json_text(run, "code", arena),
+                      .error   = pawl__json_text(run, "error", arena)};
+    }
     yyjson_doc_free(doc);
-    return found->runs != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
 static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text id,
@@ -338,9 +328,9 @@ static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text i
 {
     pawl_event_rows rows = {.count = 0};
     pawl_code       code = pawl_store_dead_actions(store, endpoint, id, arena, &rows, error);
-    if (code != PAWL_OK)
-        return code;
-    return pawl__actions_read(&rows, "pawl.dead_", arena, &found->actions, error);
+    if (code == PAWL_OK)
+        found->actions = pawl__actions_read(&rows, "pawl.dead_", arena);
+    return code;
 }
 
 static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *arena,
@@ -352,14 +342,14 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
     if (code != PAWL_OK)
         return code;
     bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
-    shown->next   = pawl_arena_printf(
+    shown->next   = pawl__must_printf(
           arena, "nothing by itself: `pawl dead %s '%.*s' --endpoint %.*s` %s%.*s%s",
         is_known ? "retry" : "discard", PAWL_TEXT_ARGS(letter->message.id),
           PAWL_TEXT_ARGS(letter->endpoint),
         is_known ? "sends it to queue " : "removes it: it has no type or queue",
           PAWL_TEXT_ARGS(letter->queue),
         is_read ? "" : "; no worker of the endpoint is alive, which would handle it");
-    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return PAWL_OK;
 }
 
 /* `shown` NULL: the letter is gone. */
@@ -397,7 +387,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     if (code == PAWL_ENOTFOUND && fields->endpoint != NULL)
         return show_gone(fields, &view, store, arena, error);
     if (code == PAWL_OK)
-        code = read_runs(shown.row.history, arena, &of, error);
+        read_runs(shown.row.history, arena, &of);
     if (code == PAWL_OK)
         code = read_actions(store, shown.row.endpoint, shown.row.message.id, arena, &of, error);
     if (code == PAWL_OK)

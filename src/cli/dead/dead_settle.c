@@ -89,7 +89,7 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
         code = pawl_store_dead_settle(store, letters, count, settle, pawl_clock_now(NULL), NULL,
                                       error);
     for (size_t i = 0; code == PAWL_OK && i < count && is_retry(fields); i++)
-        code = pawl__queue_names_add(&queues, letters[i].queue, error);
+        pawl__queue_names_add(&queues, letters[i].queue);
     if (code == PAWL_OK)
         code = pawl__queue_names_warn(&queues, store, error);
     loop.did = count;
@@ -121,7 +121,7 @@ static pawl_code count_and_warn(bulk *it, pawl_error *error)
         code = pawl__dead_page(&cursor, PAWL__BULK_PAGE, it->arena, &found, error);
         it->loop.total += found.count;
         for (size_t i = 0; code == PAWL_OK && i < found.count && is_retry(it->fields); i++)
-            code = pawl__queue_names_add(&it->queues, found.items[i].queue, error);
+            pawl__queue_names_add(&it->queues, found.items[i].queue);
     } while (code == PAWL_OK && found.count == PAWL__BULK_PAGE);
     return code == PAWL_OK ? pawl__queue_names_warn(&it->queues, it->cursor.store, error) : code;
 }
@@ -234,10 +234,8 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                        .fields = fields,
                        .settle = settle,
                        .queues = {.arena = arena},
-                       .arena  = pawl_arena_create(0)};
-    pawl_code code  = it.arena != NULL
-                          ? pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error)
-                          : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+                       .arena  = pawl__must_create()};
+    pawl_code code  = pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error);
     it.cursor.query = pawl__dead_query(fields, now);
     if (it.cursor.query.at_max == 0 || it.cursor.query.at_max > now)
         it.cursor.query.at_max = now;

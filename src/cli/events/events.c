@@ -148,25 +148,20 @@ typedef struct operators_cursor {
 } operators_cursor;
 
 /* Adds the event if it names an operator. */
-static pawl_code add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_arena *arena,
-                              pawl_error *error)
+static void add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_arena *arena)
 {
-    pawl__action_rows done = {.count = 0};
     if (!pawl__text_begins(event->stream, OPERATORS_PREFIX) ||
         pawl__text_begins(event->stream, CRASHES_PREFIX))
-        return PAWL_OK;
-    event->event.type = pawl_arena_text(arena, event->event.type);
-    event->stream     = pawl_arena_text(arena, event->stream);
-    if (event->event.type.data == NULL || event->stream.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for an action");
-    pawl_code code = pawl__actions_read(&(pawl_event_rows){.items = event, .count = 1},
-                                        OPERATORS_PREFIX, arena, &done, error);
-    if (code == PAWL_OK && done.items[0].by.size > 0)
-        cursor->rows[cursor->count++] = (operator_row){.seq     = event->seq,
-                                                       .version = event->version,
-                                                       .stream  = event->stream,
-                                                       .done    = done.items[0]};
-    return code;
+        return;
+    event->event.type = pawl__must_text(arena, event->event.type);
+    const pawl__action_rows done =
+        pawl__actions_read(&(pawl_event_rows){.items = event, .count = 1}, OPERATORS_PREFIX, arena);
+    if (done.items[0].by.size > 0)
+        cursor->rows[cursor->count++] =
+            (operator_row){.seq     = event->seq,
+                           .version = event->version,
+                           .stream  = pawl__must_text(arena, event->stream),
+                           .done    = done.items[0]};
 }
 
 /* Looks at the next events, until there are as many actions as are wanted. `*size`: of the page that was read. */
@@ -182,7 +177,7 @@ static pawl_code look_at_page(operators_cursor *cursor, size_t *size, pawl_arena
          i++) {
         cursor->events.query.after = page.items[i].seq;
         cursor->read++;
-        code = add_operator(cursor, &page.items[i], arena, error);
+        add_operator(cursor, &page.items[i], arena);
     }
     *size          = page.count;
     cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
@@ -195,11 +190,9 @@ static pawl_code next_operators(void *context, size_t count_max, pawl_arena *are
     operators_cursor *cursor = context;
     size_t            size   = OPERATORS_PAGE;
     pawl_code         code   = PAWL_OK;
-    cursor->rows             = pawl_arena_take(arena, count_max * sizeof *cursor->rows);
+    cursor->rows             = pawl__must_take(arena, count_max * sizeof *cursor->rows);
     cursor->count            = 0;
     cursor->count_max        = count_max;
-    if (cursor->rows == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu actions", count_max);
     while (code == PAWL_OK && cursor->count < count_max && size == OPERATORS_PAGE &&
            !cursor->is_cut)
         code = look_at_page(cursor, &size, arena, error);
@@ -214,10 +207,8 @@ static pawl_code list_operators(const verb_fields *fields, pawl_store *store, pa
     pawl__view view =
         pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
     operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}},
-                               .page   = pawl_arena_create(0)};
-    if (cursor.page == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for events");
-    pawl_code code = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
+                               .page   = pawl__must_create()};
+    pawl_code        code   = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
     if (code == PAWL_OK && cursor.is_cut)
         fprintf(stderr, "the newest %d events were read; older ones: --after %" PRId64 "\n",
                 OPERATORS_READ_MAX, cursor.events.query.after);

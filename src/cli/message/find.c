@@ -134,8 +134,6 @@ static pawl_code print_found(search *it, pawl__found *row, pawl_arena *arena, pa
     if (code != PAWL_OK || !is_there || (row->at != 0 && row->at < it->at_min))
         return code;
     row->run = pawl__store_command(&it->fields->at, row->run, arena);
-    if (row->run.data == NULL || row->state.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a message");
     pawl__progress_end(it->read_all);
     it->found++;
     return pawl__rows_print(&it->view, row, 1, error);
@@ -203,12 +201,10 @@ static pawl_code search_places(search *it, pawl_arena *arena, pawl_error *error)
 static pawl_text add_option(pawl_text command, const char *name, const char *value,
                             pawl_arena *arena)
 {
-    if (value == NULL || command.data == NULL)
+    if (value == NULL)
         return command;
     pawl_text word = pawl__why_word(pawl_text_of(value), arena);
-    if (word.data == NULL)
-        return word;
-    return pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(command), name,
+    return pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(command), name,
                              PAWL_TEXT_ARGS(word));
 }
 
@@ -223,8 +219,8 @@ static pawl_text command_on(const search *it, pawl_text cursor, pawl_arena *aren
     command = add_option(command, " --in ", fields->places, arena);
     command = add_option(command, " --queue ", fields->queue, arena);
     command = add_option(command, " --since ", fields->since, arena);
-    if (command.data != NULL && fields->limit != LIMIT_DEFAULT)
-        command = pawl_arena_printf(arena, "%.*s --limit %" PRId64, PAWL_TEXT_ARGS(command),
+    if (fields->limit != LIMIT_DEFAULT)
+        command = pawl__must_printf(arena, "%.*s --limit %" PRId64, PAWL_TEXT_ARGS(command),
                                     fields->limit);
     if (fields->deadline != DEADLINE_DEFAULT) {
         const pawl__option option = {.kind = PAWL__OPTION_DURATION};
@@ -232,11 +228,9 @@ static pawl_text command_on(const search *it, pawl_text cursor, pawl_arena *aren
         command = add_option(command, " --deadline ", deadline, arena);
     }
     pawl_text after = pawl__why_word(cursor, arena);
-    if (command.data == NULL || after.data == NULL)
-        return (pawl_text){0};
-    command = pawl_arena_printf(arena, "%.*s%s --after %.*s", PAWL_TEXT_ARGS(command),
+    command         = pawl__must_printf(arena, "%.*s%s --after %.*s", PAWL_TEXT_ARGS(command),
                                 fields->is_json ? " --json" : "", PAWL_TEXT_ARGS(after));
-    return command.data == NULL ? command : pawl__store_command(&fields->at, command, arena);
+    return pawl__store_command(&fields->at, command, arena);
 }
 
 /* "1000000 dead letters, 430000 messages in queues; not yet outbox rows, events" */
@@ -296,10 +290,8 @@ static void say_text(const search *it, pawl_text command)
 static pawl_code say_end(search *it, pawl_arena *arena, pawl_error *error)
 {
     pawl_text cursor = pawl__find_cursor_text(&it->cursor, arena);
-    pawl_text plain  = cursor.data != NULL ? command_on(it, cursor, arena) : (pawl_text){0};
-    char     *line   = plain.data != NULL ? pawl_arena_take(arena, plain.size + 1) : NULL;
-    if (line == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_text plain  = command_on(it, cursor, arena);
+    char     *line   = pawl__must_take(arena, plain.size + 1);
     memcpy(line, plain.data, plain.size);
     if (it->fields->is_json)
         return say_json(it, cursor, plain, error);

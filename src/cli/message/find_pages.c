@@ -68,15 +68,15 @@ pawl_text pawl__find_cursor_text(const pawl__find_cursor *cursor, pawl_arena *ar
 {
     const char *place = pawl__find_place_names[cursor->place];
     if (!cursor->has_key)
-        return pawl_arena_printf(arena, "%s", place);
+        return pawl__must_printf(arena, "%s", place);
     if (cursor->place == PAWL__FIND_DEAD)
-        return pawl_arena_printf(arena, "%s:%zu:%.*s/%.*s", place, cursor->endpoint_size,
+        return pawl__must_printf(arena, "%s:%zu:%.*s/%.*s", place, cursor->endpoint_size,
                                  (int)cursor->endpoint_size, cursor->endpoint, (int)cursor->id_size,
                                  cursor->id);
     if (is_by_due(cursor))
-        return pawl_arena_printf(arena, "%s:%" PRId64 "/%" PRId64, place, cursor->due,
+        return pawl__must_printf(arena, "%s:%" PRId64 "/%" PRId64, place, cursor->due,
                                  cursor->number);
-    return pawl_arena_printf(arena, "%s:%" PRId64, place, cursor->number);
+    return pawl__must_printf(arena, "%s:%" PRId64, place, cursor->number);
 }
 
 /* "7:billing/m-1" */
@@ -136,13 +136,10 @@ typedef struct page {
     size_t       count;
 } page;
 
-static pawl_code take(page *made, size_t count, pawl_arena *arena, pawl_error *error)
+static void take(page *made, size_t count, pawl_arena *arena)
 {
-    made->items = pawl_arena_take(arena, (count + 1) * sizeof *made->items);
+    made->items = pawl__must_take(arena, (count + 1) * sizeof *made->items);
     made->count = count;
-    return made->items != NULL
-               ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", count);
 }
 
 static pawl_code walk(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
@@ -161,7 +158,7 @@ static pawl_code walk(const pawl__find_cursor *cursor, pawl_arena *arena, page *
     pawl_scan_rows  rows    = {.count = 0};
     pawl_code       code    = pawl_store_scan(cursor->store, &asked, arena, &rows, error);
     if (code == PAWL_OK)
-        code = take(made, rows.count, arena, error);
+        take(made, rows.count, arena);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_scan_row *row = &rows.items[i];
         pawl__found         *to  = &made->items[i];
@@ -197,7 +194,7 @@ static pawl_code list_queue(const pawl__find_cursor *cursor, pawl_arena *arena, 
     pawl_queue_messages    rows  = {.count = 0};
     pawl_code              code = pawl_store_queue_find(cursor->store, &query, arena, &rows, error);
     if (code == PAWL_OK)
-        code = take(made, rows.count, arena, error);
+        take(made, rows.count, arena);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         made->items[i] = of_queue(&rows.items[i], cursor->queue);
     return code;
@@ -210,7 +207,7 @@ static pawl_code list_outbox(const pawl__find_cursor *cursor, pawl_arena *arena,
     pawl_outbox_rows        rows  = {.count = 0};
     pawl_code code = pawl_store_outbox_find(cursor->store, &query, arena, &rows, error);
     if (code == PAWL_OK)
-        code = take(made, rows.count, arena, error);
+        take(made, rows.count, arena);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_outbox_row *row = &rows.items[i];
         made->items[i]             = (pawl__found){.message  = row->message,
@@ -247,7 +244,7 @@ static pawl__found of_event(const pawl_event_row *row, pawl_arena *arena)
                                      .correlation_id = event->correlation_id,
                                      .causation_id   = event->causation_id};
     made.state =
-        pawl_arena_printf(arena, "%.*s by %.*s", (int)(event->type.size + 1 - sizeof prefix),
+        pawl__must_printf(arena, "%.*s by %.*s", (int)(event->type.size + 1 - sizeof prefix),
                           event->type.data + sizeof prefix - 1, PAWL_TEXT_ARGS(by));
     yyjson_doc_free(doc);
     return made;
@@ -261,7 +258,7 @@ static pawl_code list_history(const pawl__find_cursor *cursor, pawl_arena *arena
     pawl_event_rows rows = {.count = 0};
     pawl_code       code = pawl_store_events(cursor->store, &query, arena, &rows, error);
     if (code == PAWL_OK)
-        code = take(made, rows.count, arena, error);
+        take(made, rows.count, arena);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         made->items[i] = of_event(&rows.items[i], arena);
     return code;
@@ -281,7 +278,7 @@ static pawl_code letters_of_id(const pawl__find_cursor *cursor, pawl_arena *aren
     pawl_dead_rows        rows  = {.count = 0};
     pawl_code             code  = pawl_store_dead_find(cursor->store, &query, arena, &rows, error);
     if (code == PAWL_OK)
-        code = take(made, rows.count, arena, error);
+        take(made, rows.count, arena);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         made->items[i] = (pawl__found){.message  = rows.items[i].message,
                                        .queue    = rows.items[i].queue,
@@ -296,7 +293,7 @@ static pawl_code messages_of_id(const pawl__find_cursor *cursor, pawl_arena *are
     pawl_stats stats = {.stats_size = sizeof stats, .count_max = 1};
     pawl_code  code  = pawl_store_stats(cursor->store, cursor->now, arena, &stats, error);
     if (code == PAWL_OK)
-        code = take(made, stats.queue_count, arena, error);
+        take(made, stats.queue_count, arena);
     made->count = 0;
     for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++) {
         const pawl_queue_query query = {
@@ -372,10 +369,10 @@ static pawl_text waits(const pawl__found *row, pawl_time waiting_since, pawl_tim
         return PAWL_TEXT("due");
     pawl__age_text(row->due, now, due);
     if (waiting_since != 0)
-        return pawl_arena_printf(arena, "waits for its saga, again %s", due);
+        return pawl__must_printf(arena, "waits for its saga, again %s", due);
     if (row->attempts > 0)
-        return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
-    return pawl_arena_printf(arena, "scheduled %s", due);
+        return pawl__must_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
+    return pawl__must_printf(arena, "scheduled %s", due);
 }
 
 static pawl_code detail_queue(const pawl__find_cursor *cursor, pawl__found *row, pawl_arena *arena,
@@ -392,7 +389,7 @@ static pawl_code detail_queue(const pawl__find_cursor *cursor, pawl__found *row,
     pawl_text queue = pawl__why_word(row->queue, arena);
     *row            = of_queue(&found.items[0], row->queue);
     row->state      = waits(row, found.items[0].row.waiting_since, cursor->now, arena);
-    row->run = pawl_arena_printf(arena, "pawl queue peek %.*s --id %.*s", PAWL_TEXT_ARGS(queue),
+    row->run = pawl__must_printf(arena, "pawl queue peek %.*s --id %.*s", PAWL_TEXT_ARGS(queue),
                                  PAWL_TEXT_ARGS(id));
     return PAWL_OK;
 }
@@ -402,7 +399,7 @@ static void say_letter(pawl__found *row, pawl_arena *arena)
 {
     pawl_text id       = pawl__why_word(row->message.id, arena);
     pawl_text endpoint = pawl__why_word(row->endpoint, arena);
-    row->run = pawl_arena_printf(arena, "pawl dead show %.*s --endpoint %.*s", PAWL_TEXT_ARGS(id),
+    row->run = pawl__must_printf(arena, "pawl dead show %.*s --endpoint %.*s", PAWL_TEXT_ARGS(id),
                                  PAWL_TEXT_ARGS(endpoint));
 }
 
@@ -442,7 +439,7 @@ pawl_code pawl__find_detail(const pawl__find_cursor *cursor, pawl__found *row, p
     case PAWL__FIND_DEAD: code = detail_dead(cursor, row, arena, is_there, error); break;
     case PAWL__FIND_QUEUE: code = detail_queue(cursor, row, arena, is_there, error); break;
     case PAWL__FIND_OUTBOX:
-        row->run = pawl_arena_printf(arena, "pawl outbox show %" PRId64, row->number);
+        row->run = pawl__must_printf(arena, "pawl outbox show %" PRId64, row->number);
         break;
     case PAWL__FIND_AGGREGATOR:
         row->state = PAWL_TEXT("collected");

@@ -77,14 +77,10 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
                               const pawl_header **headers, pawl_error *error)
 {
     char         word[PAWL__WORD_SIZE];
-    pawl_header *list = pawl_arena_take(arena, (texts->count + 1) * sizeof *list);
-    if (list == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_header *list = pawl__must_take(arena, (texts->count + 1) * sizeof *list);
     for (size_t i = 0; i < texts->count; i++) {
         char *name   = pawl_arena_copy(arena, texts->items[i], strlen(texts->items[i]) + 1);
         char *equals = name != NULL ? strchr(name, '=') : NULL;
-        if (name == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
         if (equals == NULL || equals == name)
             return pawl_error_set(error, PAWL_EINVAL, "--header: expected NAME=VALUE, got '%s'",
                                   pawl__shown(name, word));
@@ -281,11 +277,8 @@ int pawl__send_verb(const pawl__verb *verb, int count, char **words)
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    else
-        code = work(&fields, arena, &error);
+    pawl_arena *arena = pawl__must_create();
+    code              = work(&fields, arena, &error);
     pawl_arena_destroy(arena);
     return pawl__fail_store(code, &error, fields.at.store);
 }

@@ -187,14 +187,6 @@ pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_quer
     return code;
 }
 
-/* "TYPE/ID"; data NULL: out of memory. */
-static pawl_text source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
-}
-
 pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
                                   pawl_arena *arena, pawl_outbox_query *query, pawl_error *error)
 {
@@ -205,9 +197,7 @@ pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store 
     pawl_code code =
         pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
     if (code == PAWL_OK)
-        query->source = source_of(type, id, arena);
-    if (code == PAWL_OK && query->source.data == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+        query->source = pawl__saga_source(type, id, arena);
     return code;
 }
 
@@ -217,10 +207,8 @@ static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
                            const pawl_outbox_row *rows, size_t count, pawl_arena *arena,
                            shown_row **shown, pawl_error *error)
 {
-    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
-    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
-    if (sagas == NULL || *shown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", count);
+    pawl__saga_named *sagas = pawl__must_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl__must_take(arena, (count + 1) * sizeof **shown);
     for (size_t i = 0; i < count; i++) {
         pawl_text id;
         sagas[i] = (pawl__saga_named){.type = {.data = NULL}};
@@ -306,10 +294,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__outbox_fields *fields = context;
     pawl__view                 view   = view_of(fields, arena);
     list_cursor                cursor = {.fields = fields, .store = store};
-    pawl_arena                *kept   = pawl_arena_create(0); /* beyond a page */
+    pawl_arena                *kept   = pawl__must_create(); /* beyond a page */
     pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
-    if (code == PAWL_OK && kept == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
         code = pawl__outbox_query_saga(fields, store, kept, &cursor.query, error);
     if (code == PAWL_OK)
@@ -356,10 +342,10 @@ static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pa
 {
     char age[PAWL__SPAN_SIZE];
     if (blocker != 0)
-        return pawl_arena_printf(arena, "goes behind row %" PRId64 " of the same ordering key",
+        return pawl__must_printf(arena, "goes behind row %" PRId64 " of the same ordering key",
                                  blocker);
     if (row->next_attempt > now)
-        return pawl_arena_printf(arena, "next attempt %s",
+        return pawl__must_printf(arena, "next attempt %s",
                                  pawl__age_text(row->next_attempt, now, age));
     return PAWL_TEXT("due: goes with the next scan of the outbox");
 }
@@ -372,11 +358,11 @@ static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_tim
     case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
     case PAWL_OUTBOX_BLOCKED:
         if (blocker != 0)
-            return pawl_arena_printf(
+            return pawl__must_printf(
                 arena, "blocked behind row %" PRId64 " of the same ordering key", blocker);
         return PAWL_TEXT("blocked, but no row waits before it: freed within a minute");
     case PAWL_OUTBOX_DEAD:
-        return pawl_arena_printf(arena, "dead: `pawl outbox retry %" PRId64 "` sends it again%s",
+        return pawl__must_printf(arena, "dead: `pawl outbox retry %" PRId64 "` sends it again%s",
                                  row->id, row->source.size > 0 ? ", out of order" : "");
     case PAWL_OUTBOX_DISPATCHED: return PAWL_TEXT("nothing: it was delivered");
     case PAWL_OUTBOX_DISCARDED: break;
@@ -398,11 +384,11 @@ pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_
     if (code != PAWL_OK)
         return code;
     *next = next_text(row, *blocker, now, arena);
-    if (next->data != NULL && !is_there)
+    if (!is_there)
         *next =
-            pawl_arena_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
+            pawl__must_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
                               PAWL_TEXT_ARGS(*next), PAWL_TEXT_ARGS(row->endpoint));
-    return next->data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return PAWL_OK;
 }
 
 /* ---- Show ------------------------------------------------------------------ */

@@ -25,15 +25,11 @@ typedef struct selection {
     size_t      count, capacity;
 } selection;
 
-static pawl_code select_row(selection *chosen, int64_t id, pawl_error *error)
+static void select_row(selection *chosen, int64_t id)
 {
-    int64_t *grown = pawl_arena_grow(chosen->arena, chosen->ids, chosen->count, &chosen->capacity,
-                                     sizeof *grown);
-    if (grown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows");
-    chosen->ids            = grown;
-    grown[chosen->count++] = id;
-    return PAWL_OK;
+    chosen->ids = pawl__must_grow(chosen->arena, chosen->ids, chosen->count, &chosen->capacity,
+                                  sizeof *chosen->ids);
+    chosen->ids[chosen->count++] = id;
 }
 
 static bool is_selected(const selection *chosen, int64_t id)
@@ -59,7 +55,7 @@ static pawl_code select_named(const pawl__outbox_fields *fields, pawl_store *sto
                                   fields->words.ids.items[i], pawl__outbox_state_name(row.state),
                                   is_retry(fields) ? "retried" : "discarded");
         if (code == PAWL_OK && !is_selected(chosen, row.id))
-            code = select_row(chosen, row.id, error);
+            select_row(chosen, row.id);
     }
     return code;
 }
@@ -81,7 +77,7 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
             code = pawl_store_outbox_find(store, &query, arena, &rows, error);
         for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
             query.after = rows.items[i].id;
-            code        = select_row(chosen, rows.items[i].id, error);
+            select_row(chosen, rows.items[i].id);
         }
     } while (code == PAWL_OK && rows.count == query.count_max);
     return code;
@@ -119,10 +115,8 @@ static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *
     bool      is_whole = !it->loop.words->is_all;
     pawl_arena_reset(it->arena);
     pawl_refusals      refused = {.arena = it->arena};
-    pawl_outbox_reset *items   = pawl_arena_take(it->arena, count * sizeof *items);
-    if (items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu rows", count);
-    it->like.at = pawl_clock_now(NULL);
+    pawl_outbox_reset *items   = pawl__must_take(it->arena, count * sizeof *items);
+    it->like.at                = pawl_clock_now(NULL);
     for (size_t i = 0; i < count; i++) {
         items[i]       = it->like;
         items[i].id    = it->chosen.ids[first + i];
@@ -164,9 +158,8 @@ pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena 
     bool                       is_sent = is_retry(fields);
     const char                *done    = is_sent ? "retried" : "discarded";
     char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1] = "";
-    settling  it   = {.store = store, .arena = arena, .chosen.arena = pawl_arena_create(0)};
-    pawl_code code = it.chosen.arena != NULL ? make_note(fields->words.reason, note, error)
-                                             : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    settling  it   = {.store = store, .arena = arena, .chosen.arena = pawl__must_create()};
+    pawl_code code = make_note(fields->words.reason, note, error);
     it.like = (pawl_outbox_reset){.action = is_sent ? PAWL_OUTBOX_RETRY : PAWL_OUTBOX_DISCARD,
                                   .note   = pawl_text_of(note)};
     it.loop = (pawl__bulk_loop){

@@ -125,9 +125,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_code            code   = pawl_store_projection_list(store, view.now, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
-    shown_projection *shown = pawl_arena_take(arena, (rows.count + 1) * sizeof *shown);
-    if (shown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu projections", rows.count);
+    shown_projection *shown = pawl__must_take(arena, (rows.count + 1) * sizeof *shown);
     for (size_t i = 0; i < rows.count; i++)
         shown[i] = shown_of(&rows.items[i]);
     if (rows.count == 0 && !fields->is_json)
@@ -143,7 +141,7 @@ static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_aren
     bool                           is_read = !pawl_uuid_is_zero(row->worker.uuid);
     char                           age[PAWL__SPAN_SIZE];
     if (shown->state == STATE_FAILING)
-        return pawl_arena_printf(
+        return pawl__must_printf(
             arena,
             "%s event %.*s, version %lld, and all behind it wait for it: `pawl events show '%.*s' "
             "%lld` shows it; its handler has to take it, or to pass it over by PAWL_DISCARD; now: "
@@ -166,20 +164,16 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_text           name   = pawl_text_of(fields->name);
     pawl__view          view   = view_of(fields, arena);
     pawl_event_rows     events = {.count = 0};
-    pawl__action_rows   actions;
     pawl_projection_row row;
     pawl_code code = pawl_store_projection_find(store, name, view.now, arena, &row, error);
     if (code == PAWL_OK)
         code = pawl_store_projection_actions(store, name, arena, &events, error);
-    if (code == PAWL_OK)
-        code = pawl__actions_read(&events, "pawl.projection_", arena, &actions, error);
     if (code != PAWL_OK)
         return code;
-    shown_projection shown = shown_of(&row);
-    shown.next             = next_of(&shown, view.now, arena);
-    view.level             = PAWL__LEVEL_SHOW;
-    if (shown.next.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.projection_", arena);
+    shown_projection        shown   = shown_of(&row);
+    shown.next                      = next_of(&shown, view.now, arena);
+    view.level                      = PAWL__LEVEL_SHOW;
     return pawl__actions_show(&view, &shown, &actions, error);
 }
 

@@ -54,25 +54,21 @@ const pawl__held_key *pawl__held_of_holder(const pawl__held *held, pawl_text id)
 /* ---- Reading -------------------------------------------------------------------- */
 
 /* Rows come in the order in which they are due; what the last one says of its holder is the newest. */
-static pawl_code add(pawl__held *held, pawl_text error, pawl_arena *arena)
+static void add(pawl__held *held, pawl_text error, pawl_arena *arena)
 {
     pawl_text holder, key;
     if (!pawl__held_split(error, &holder, &key))
-        return PAWL_OK;
+        return;
     pawl__held_key *found = (pawl__held_key *)(uintptr_t)pawl__held_of_key(held, key);
     if (found == NULL) {
-        pawl__held_key *grown =
-            pawl_arena_grow(arena, held->items, held->count, &held->capacity, sizeof *grown);
-        if (grown == NULL)
-            return PAWL_ENOMEM;
-        held->items = grown;
-        found       = &grown[held->count++];
-        *found      = (pawl__held_key){.key = pawl_arena_text(arena, key)};
+        held->items =
+            pawl__must_grow(arena, held->items, held->count, &held->capacity, sizeof *found);
+        found  = &held->items[held->count++];
+        *found = (pawl__held_key){.key = pawl__must_text(arena, key)};
     }
     found->behind++;
     if (holder.size > 0 || found->holder.data == NULL)
-        found->holder = pawl_arena_text(arena, holder);
-    return found->key.data != NULL && found->holder.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+        found->holder = pawl__must_text(arena, holder);
 }
 
 /* When the first of the runs in the history failed; else 0. */
@@ -118,7 +114,7 @@ static pawl_code read_rows(pawl_store *store, pawl_queue_query *query, pawl_aren
         pawl_arena_reset(pages);
         code = pawl_store_queue_find(store, query, pages, &page, error);
         for (size_t i = 0; code == PAWL_OK && i < page.count; i++)
-            code = add(held, page.items[i].error, arena);
+            add(held, page.items[i].error, arena);
         if (code == PAWL_OK && page.count > 0)
             last = page.items[page.count - 1].row;
         query->after = &last;
@@ -142,14 +138,10 @@ pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, paw
                           pawl__held *held, pawl_error *error)
 {
     pawl_queue_query query = {.queue = queue, .due_min = now + 1, .count_max = PAGE_ROWS};
-    pawl_arena      *pages = pawl_arena_create(0);
-    pawl_code        code  = PAWL_ENOMEM;
+    pawl_arena      *pages = pawl__must_create();
     *held                  = (pawl__held){.items = NULL};
-    if (pages != NULL)
-        code = read_rows(store, &query, pages, arena, held, error);
+    pawl_code code         = read_rows(store, &query, pages, arena, held, error);
     pawl_arena_destroy(pages);
-    if (code == PAWL_ENOMEM)
-        return pawl_error_set(error, code, "out of memory for the keys of a queue");
     if (held->count > 1)
         qsort(held->items, held->count, sizeof held->items[0], compare_keys);
     for (size_t i = 0; code == PAWL_OK && i < held->count; i++)
@@ -159,7 +151,7 @@ pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, paw
 
 pawl_text pawl__held_words(const pawl__held *held, const pawl__held_key *key, pawl_arena *arena)
 {
-    return pawl_arena_printf(arena, "%s%" PRId64 " message%s of its key '%.*s' wait%s behind it",
+    return pawl__must_printf(arena, "%s%" PRId64 " message%s of its key '%.*s' wait%s behind it",
                              held->is_cut ? "at least " : "", key->behind,
                              key->behind == 1 ? "" : "s", PAWL_TEXT_ARGS(key->key),
                              key->behind == 1 ? "s" : "");

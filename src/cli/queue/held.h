@@ -11,7 +11,7 @@
 #ifndef PAWL_CLI_HELD_H
 #define PAWL_CLI_HELD_H
 
-#include "pawl/pawl.h"
+#include "cli/cli.h"
 
 typedef struct pawl__held_key {
     pawl_text key;

@@ -175,9 +175,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_code        code  = pawl_store_queue_infos(store, view.now, arena, &infos, error);
     if (code != PAWL_OK)
         return code;
-    queue_row *rows = pawl_arena_take(arena, (infos.count + 1) * sizeof *rows);
-    if (rows == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues", infos.count);
+    queue_row *rows = pawl__must_take(arena, (infos.count + 1) * sizeof *rows);
     for (size_t i = 0; i < infos.count; i++)
         rows[i] = row_of(&infos.items[i]);
     if (infos.count == 0 && !fields->words.is_json)
@@ -189,20 +187,20 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
 {
     int64_t count = info->ready + info->scheduled;
     if (info->pause.is_paused)
-        return pawl_arena_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
+        return pawl__must_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
                                  PAWL_TEXT_ARGS(info->queue));
     if (info->workers == 0 && count > 0)
-        return pawl_arena_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
+        return pawl__must_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
                                         "start one, as with `pawl run APP.so`");
     if (info->workers == 0)
         return PAWL_TEXT("nothing: it is empty, and has no consumer");
     if (info->ready > 0)
-        return pawl_arena_printf(arena,
+        return pawl__must_printf(arena,
                                  "its workers, %" PRId64 " with the service of each process, "
                                  "handle what is due, the oldest first",
                                  info->workers);
     if (count > 0)
-        return pawl_arena_printf(
+        return pawl__must_printf(
             arena, "nothing is due now: `pawl queue peek '%.*s'` says what each waits for",
             PAWL_TEXT_ARGS(info->queue));
     return PAWL_TEXT("nothing: it is empty");
@@ -219,8 +217,6 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     queue_row row = row_of(&info);
     view.level    = PAWL__LEVEL_SHOW;
     row.next      = pawl__queue_next(&info, arena);
-    if (row.next.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     return pawl__queue_show(store, &view, &row, info.queue, error);
 }
 
@@ -258,17 +254,17 @@ static pawl_text waits_itself(const message_row *made, pawl_time now, pawl_arena
         return PAWL_TEXT("due");
     (void)pawl__age_text(row->due, now, due);
     if (made->behind.size != 0)
-        return pawl_arena_printf(arena, "behind %.*s of key '%.*s', until %s",
+        return pawl__must_printf(arena, "behind %.*s of key '%.*s', until %s",
                                  PAWL_TEXT_ARGS(made->behind), PAWL_TEXT_ARGS(made->key), due);
     if (made->key.size != 0 && made->holds == 0)
-        return pawl_arena_printf(arena, "behind an earlier one of key '%.*s', until %s",
+        return pawl__must_printf(arena, "behind an earlier one of key '%.*s', until %s",
                                  PAWL_TEXT_ARGS(made->key), due);
     if (row->waiting_since != 0)
-        return pawl_arena_printf(arena, "for its saga, since %s; again %s",
+        return pawl__must_printf(arena, "for its saga, since %s; again %s",
                                  pawl__age_text(row->waiting_since, now, since), due);
     if (row->attempts > 0)
-        return pawl_arena_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
-    return pawl_arena_printf(arena, "scheduled: due %s", due);
+        return pawl__must_printf(arena, "retry %" PRId32 ", %s", row->attempts, due);
+    return pawl__must_printf(arena, "scheduled: due %s", due);
 }
 
 static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena *arena)
@@ -276,9 +272,9 @@ static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena
     const pawl__held_key *key = pawl__held_of_holder(&it->held, made->message.row.message.id);
     pawl_text             own = waits_itself(made, it->now, arena);
     char                  since[PAWL__SPAN_SIZE];
-    if (own.data == NULL || key == NULL || made->message.row.due <= it->now)
+    if (key == NULL || made->message.row.due <= it->now)
         return own;
-    return pawl_arena_printf(arena, "%.*s; %.*s%s%s", PAWL_TEXT_ARGS(own),
+    return pawl__must_printf(arena, "%.*s; %.*s%s%s", PAWL_TEXT_ARGS(own),
                              PAWL_TEXT_ARGS(pawl__held_words(&it->held, key, arena)),
                              key->since != 0 ? ", since " : "",
                              key->since != 0 ? pawl__age_text(key->since, it->now, since) : "");
@@ -302,29 +298,23 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     pawl_queue_messages found = {.count = 0};
     it->query.count_max       = count_max;
     pawl_code    code         = pawl_store_queue_find(it->store, &it->query, arena, &found, error);
-    message_row *made         = pawl_arena_take(arena, (found.count + 1) * sizeof *made);
+    message_row *made         = pawl__must_take(arena, (found.count + 1) * sizeof *made);
     if (code == PAWL_OK && !it->has_held && has_later(&found, it->now)) {
         code = pawl__held_read(it->store, it->query.queue, it->now, it->arena, &it->held, error);
         it->has_held = code == PAWL_OK;
     }
-    for (size_t i = 0; code == PAWL_OK && made != NULL && i < found.count; i++) {
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
         made[i] = (message_row){.message = found.items[i]};
         note_order(&it->held, &made[i]);
         made[i].waits = waits_of(it, &made[i], arena);
-        if (made[i].waits.data == NULL)
-            code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     }
-    if (code == PAWL_OK && made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", found.count);
-    if (code != PAWL_OK)
-        return code;
-    if (found.count > 0) {
+    if (code == PAWL_OK && found.count > 0) {
         it->last        = found.items[found.count - 1].row;
         it->query.after = &it->last;
     }
     *rows  = made;
     *count = found.count;
-    return PAWL_OK;
+    return code;
 }
 
 /* Pages of people's messages one below the other, with headers and bodies. */
@@ -360,12 +350,10 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
     if (code != PAWL_OK)
         return code;
     view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
-    it.arena   = pawl_arena_create(0);
-    if (it.arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = fields->is_revealed && !fields->words.is_json
-               ? print_pages(&view, &it, fields->limit, error)
-               : pawl__rows_list(&view, fields->limit, next_page, &it, error);
+    it.arena   = pawl__must_create();
+    code       = fields->is_revealed && !fields->words.is_json
+                     ? print_pages(&view, &it, fields->limit, error)
+                     : pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_arena_destroy(it.arena);
     return code;
 }

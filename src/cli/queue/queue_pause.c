@@ -28,13 +28,11 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
 pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void *row,
                            pawl_text queue, pawl_error *error)
 {
-    pawl_event_rows   events = {.count = 0};
-    pawl__action_rows actions;
-    pawl_code         code = pawl_store_queue_actions(store, queue, view->arena, &events, error);
-    if (code == PAWL_OK)
-        code = pawl__actions_read(&events, "pawl.queue_", view->arena, &actions, error);
+    pawl_event_rows events = {.count = 0};
+    pawl_code       code   = pawl_store_queue_actions(store, queue, view->arena, &events, error);
     if (code != PAWL_OK)
         return code;
+    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.queue_", view->arena);
     return pawl__actions_show(view, row, &actions, error);
 }
 

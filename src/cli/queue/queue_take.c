@@ -177,9 +177,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
     pawl_code code = pawl__queue_info_find(store, fields->queue, now, arena, &info, error);
     if (code != PAWL_OK)
         return code;
-    it.arena = pawl_arena_create(0);
-    if (it.arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    it.arena = pawl__must_create();
     code = fields->where.count > 0 ? pawl__find_read(&fields->where, &it.where, error) : PAWL_OK;
     if (code == PAWL_OK)
         code = work(&it, error);

@@ -93,61 +93,46 @@ static const pawl__column stamped_columns[] = {
 const pawl__report pawl__worker_verb_reports[] = {
     {"list, show", columns, NULL}, {"isolated, of show", stamped_columns, NULL}, {.what = NULL}};
 
-typedef struct lead_rows {
-    pawl_lead_row *items;
-    size_t         count;
-    bool           is_known; /* false: the store has no list of leases */
-} lead_rows;
-
-/* Takes the leases of one worker. */
-static pawl_code take_leads(const lead_rows *leads, pawl_arena *arena, worker_row *row)
-{
-    pawl_text *names = pawl_arena_take(arena, (leads->count + 1) * sizeof *names);
-    row->leads       = (pawl__text_list){.items = names};
-    if (names == NULL)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; i < leads->count; i++)
-        if (pawl_uuid_compare(leads->items[i].worker.uuid, row->info.id.uuid) == 0)
-            names[row->leads.count++] = leads->items[i].name;
-    return PAWL_OK;
-}
-
-static pawl_code make_rows(const pawl_worker_info *items, size_t *count, const char *endpoint,
-                           const lead_rows *leads, pawl_arena *arena, worker_row **rows,
-                           pawl_error *error)
+/* The workers of the endpoint, NULL: all, with the leases of each; `leads` NULL: the store has no list of leases. */
+static worker_row *make_rows(const pawl_worker_info *items, size_t *count, const char *endpoint,
+                             const pawl_lead_row *leads, size_t lead_count, pawl_arena *arena)
 {
     size_t      kept = 0;
-    pawl_code   code = PAWL_OK;
-    worker_row *made = pawl_arena_take(arena, (*count + 1) * sizeof *made);
-    for (size_t i = 0; made != NULL && code == PAWL_OK && i < *count; i++) {
+    worker_row *made = pawl__must_take(arena, (*count + 1) * sizeof *made);
+    for (size_t i = 0; i < *count; i++) {
         if (endpoint != NULL && !pawl_text_equal(items[i].endpoint, pawl_text_of(endpoint)))
             continue;
-        made[kept] = (worker_row){.info = items[i]};
-        if (leads->is_known)
-            code = take_leads(leads, arena, &made[kept]);
-        kept++;
+        worker_row *row   = &made[kept++];
+        pawl_text  *names = pawl__must_take(arena, (lead_count + 1) * sizeof *names);
+        *row = (worker_row){.info = items[i], .leads.items = leads != NULL ? names : NULL};
+        for (size_t j = 0; j < lead_count; j++)
+            if (pawl_uuid_compare(leads[j].worker.uuid, row->info.id.uuid) == 0)
+                names[row->leads.count++] = leads[j].name;
     }
-    *rows  = made;
     *count = kept;
-    return made != NULL && code == PAWL_OK
-               ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
+    return made;
 }
 
 /* The rows of `list`, or the one of `show`. */
 static pawl_code find_rows(const verb_fields *fields, pawl_store *store, pawl_time now,
                            pawl_arena *arena, worker_row **rows, size_t *count, pawl_error *error)
 {
-    pawl_worker_info *items = NULL;
-    lead_rows         leads = {.is_known = true};
-    pawl_code         code  = pawl_store_worker_list(store, arena, &items, count, error);
+    static const pawl_lead_row none;
+    pawl_worker_info          *items      = NULL;
+    pawl_lead_row             *leads      = NULL;
+    size_t                     lead_count = 0;
+    pawl_code                  code = pawl_store_worker_list(store, arena, &items, count, error);
     if (code == PAWL_OK)
-        code = pawl_store_lead_list(store, now, arena, &leads.items, &leads.count, error);
-    leads.is_known = code != PAWL_EUNSUPPORTED;
-    if (!leads.is_known)
-        code = PAWL_OK;
-    return code == PAWL_OK ? make_rows(items, count, fields->endpoint, &leads, arena, rows, error)
-                           : code;
+        code = pawl_store_lead_list(store, now, arena, &leads, &lead_count, error);
+    bool is_known = code == PAWL_OK;
+    code          = code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    if (code == PAWL_OK)
+        *rows = make_rows(items, count, fields->endpoint,
+                          !is_known       ? NULL
+                          : leads != NULL ? leads
+                                          : &none,
+                          is_known ? lead_count : 0, arena);
+    return code;
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -174,24 +159,20 @@ typedef struct stamped_rows {
 } stamped_rows;
 
 /* Adds the message when its row is stamped by the worker. */
-static pawl_code add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
-                             pawl_uuid worker, pawl_arena *arena, pawl_error *error)
+static void add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
+                        pawl_uuid worker, pawl_arena *arena)
 {
     pawl_worker_in_flight stamp;
     if (row->crashes == 0 || !pawl_worker_in_flight_read(arena, row->history, &stamp) ||
         pawl_uuid_compare(stamp.worker.uuid, worker) != 0)
-        return PAWL_OK;
-    stamped_row *grown =
-        pawl_arena_grow(arena, rows->items, rows->count, &rows->capacity, sizeof *grown);
-    if (grown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for messages");
-    rows->items          = grown;
-    grown[rows->count++] = (stamped_row){.message_id = row->message.id,
-                                         .type       = row->message.type,
-                                         .queue      = queue,
-                                         .since      = stamp.at,
-                                         .crashes    = row->crashes - 1};
-    return PAWL_OK;
+        return;
+    rows->items =
+        pawl__must_grow(arena, rows->items, rows->count, &rows->capacity, sizeof *rows->items);
+    rows->items[rows->count++] = (stamped_row){.message_id = row->message.id,
+                                               .type       = row->message.type,
+                                               .queue      = queue,
+                                               .since      = stamp.at,
+                                               .crashes    = row->crashes - 1};
 }
 
 /* Looks at the oldest messages of each queue that has some which are due. */
@@ -207,7 +188,7 @@ static pawl_code find_stamped(pawl_store *store, pawl_uuid worker, pawl_time now
         if (infos.items[i].ready > 0)
             code = pawl_store_queue_find(store, &query, arena, &messages, error);
         for (size_t j = 0; code == PAWL_OK && j < messages.count; j++)
-            code = add_stamped(rows, &messages.items[j].row, query.queue, worker, arena, error);
+            add_stamped(rows, &messages.items[j].row, query.queue, worker, arena);
     }
     return code;
 }
@@ -239,13 +220,11 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         stamped.count > 0
             ? PAWL_TEXT("the message below, which it runs isolated, as processes crashed "
                         "before")
-            : pawl_arena_printf(
+            : pawl__must_printf(
                   arena,
                   "not told by the store: it keeps no row of a claim, but what is in flight is among the due "
                   "messages of `pawl queue peek %.*s --due now`; one that runs isolated after a crash is named",
                   PAWL_TEXT_ARGS(found->info.endpoint));
-    if (found->next.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the worker");
     const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(stamped_row),
                                        stamped.items, stamped.count};
     return pawl__row_show(&view, found, &isolated, 1, error);

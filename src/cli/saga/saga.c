@@ -13,18 +13,16 @@
 
 typedef pawl__saga_fields verb_fields;
 
-enum { ACTION_DELETE, ACTION_HISTORY, ACTION_LIST, ACTION_SHOW, ACTION_VERIFY };
-static const char *const       action_names[] = {"delete", "history",        "list",
-                                                 "show",   "verify-upgrade", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"TYPE/VALUE", "end a saga that nothing ends: its row and its timeouts go"},
-    {"TYPE/VALUE|MESSAGE-ID",
-     "what each of its messages did, of an endpoint that runs with --history"},
-    {"", "the sagas that are there"},
-    {"TYPE/VALUE", "the state of one, and its timeouts"},
-    {"", "can a new program go on with all that is stored?"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define ACTIONS(X)                                                                                 \
+    X(DELETE, "delete", "TYPE/VALUE", "end a saga that nothing ends: its row and its timeouts go", \
+      pawl__saga_delete)                                                                           \
+    X(HISTORY, "history", "TYPE/VALUE|MESSAGE-ID",                                                 \
+      "what each of its messages did, of an endpoint that runs with --history",                    \
+      pawl__saga_history)                                                                          \
+    X(LIST, "list", "", "the sagas that are there", pawl__saga_list)                               \
+    X(SHOW, "show", "TYPE/VALUE", "the state of one, and its timeouts", pawl__saga_show)           \
+    X(VERIFY, "verify-upgrade", "", "can a new program go on with all that is stored?", NULL)
+PAWL__ACTIONS(ACTIONS)
 static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xes", NULL};
 
 #define FOR_DELETE (1U << ACTION_DELETE)
@@ -34,10 +32,7 @@ static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xe
 #define FOR_VERIFY (1U << ACTION_VERIFY)
 
 const pawl__argument pawl__saga_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT_ACTION(verb_fields, action),
     {.name        = "TYPE/VALUE",
      .offset      = offsetof(verb_fields, shown),
      .is_optional = true,
@@ -81,16 +76,22 @@ const pawl__option pawl__saga_verb_options[] = {
     {.name = NULL},
 };
 
-static pawl_code check_fields(verb_fields *fields, pawl_error *error)
+PAWL__ACTION_LOOKS(ACTIONS)
+
+static pawl_code check_fields(verb_fields *fields, size_t action, pawl_error *error)
 {
-    size_t    action = pawl__choice_of(action_names, pawl_text_of(fields->action));
-    pawl_code code   = pawl__reason_check(fields->reason, error);
-    if (code != PAWL_OK)
-        return code;
-    if (action == ACTION_HISTORY)
-        return pawl__saga_history_check(fields, error);
-    return action == ACTION_VERIFY ? pawl__verify_check(fields, error)
-                                   : pawl__saga_look_check(fields, error);
+    pawl_code code = pawl__reason_check(fields->reason, error);
+    if (code == PAWL_OK && action == ACTION_VERIFY)
+        return pawl__verify_check(fields, error);
+    if (code == PAWL_OK && action != ACTION_HISTORY)
+        code = pawl__saga_look_check(fields, error);
+    else if (code == PAWL_OK && fields->is_json && fields->format != NULL &&
+             strcmp(fields->format, "json") != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "--json and --format %s: give one of them",
+                              fields->format);
+    if (code == PAWL_OK && fields->application != NULL)
+        code = pawl__saga_book_open(fields->application, fields->saga_prefix, &fields->book, error);
+    return code;
 }
 
 int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
@@ -98,12 +99,14 @@ int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
     verb_fields fields = {.action = NULL};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
+    size_t action = code == PAWL_OK ? pawl__choice_of(action_names, pawl_text_of(fields.action))
+                                    : ACTION_VERIFY;
     if (code == PAWL_OK)
-        code = check_fields(&fields, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    if (strcmp(fields.action, action_names[ACTION_HISTORY]) == 0)
-        return pawl__saga_history(&fields);
-    return strcmp(fields.action, action_names[ACTION_VERIFY]) == 0 ? pawl__verify(&fields)
-                                                                   : pawl__saga_look(&fields);
+        code = check_fields(&fields, action, &error);
+    pawl__interrupt_says(NULL);
+    int exit_code = code != PAWL_OK         ? pawl__fail(code, &error)
+                    : looks[action] == NULL ? pawl__verify(&fields)
+                                            : pawl__store_look(&fields.at, looks[action], &fields);
+    pawl__saga_book_close(&fields.book);
+    return exit_code;
 }

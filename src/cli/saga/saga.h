@@ -15,6 +15,7 @@ typedef struct pawl__saga_fields {
     pawl__store_fields at;
     const char        *application;
     const char        *saga_prefix;
+    pawl__saga_book    book; /* of the application */
     bool               is_json;
     const char        *format; /* history; NULL: text */
     /* list and show */
@@ -33,19 +34,16 @@ typedef struct pawl__saga_fields {
     int64_t     rate;     /* rows in a second */
 } pawl__saga_fields;
 
-/* saga_list.c: list and show. They need an application, which has the tables of its sagas. */
-pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error);
-/* Returns the exit code. */
-int pawl__saga_look(pawl__saga_fields *fields);
+/* saga_list.c: list and show; delete as well needs an application, which has the tables of its sagas. */
+pawl_code     pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error);
+pawl__look_fn pawl__saga_list, pawl__saga_show;
+/* PAWL_EINVAL: the application has no sagas of the type; it names those that it has. */
+pawl_code pawl__saga_type_check(const pawl__saga_fields *fields, pawl_text type, pawl_error *error);
 
 /* saga_delete.c: deletes the saga that TYPE/VALUE names, with its timeouts. */
-pawl_code pawl__saga_delete(const pawl__saga_fields *fields, const pawl__saga_tables *tables,
-                            pawl_store *store, pawl_arena *arena, pawl_error *error);
-
+pawl__look_fn pawl__saga_delete;
 /* saga_history.c: history, which needs no application. */
-pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *error);
-/* Returns the exit code. */
-int pawl__saga_history(pawl__saga_fields *fields);
+pawl__look_fn pawl__saga_history;
 
 /* ---- The lines of a saga, and how they are drawn ---- */
 

@@ -24,9 +24,7 @@ static pawl_code count_outbox(pawl_store *store, doomed *it, pawl_arena *arena, 
 {
     pawl_outbox_rows rows = {.count = 0};
     pawl_uuid_format(it->row.id.uuid, it->id);
-    it->source = pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(it->table->type), it->id);
-    if (it->source.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    it->source = pawl__must_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(it->table->type), it->id);
     const pawl_outbox_query query = {
         .states = LIVE_STATES, .source = it->source, .count_max = OUTBOX_MAX};
     pawl_code code = pawl_store_outbox_find(store, &query, arena, &rows, error);
@@ -72,14 +70,18 @@ static void print_text(const pawl__saga_fields *fields, const doomed *it)
            "others are handled as .not_found says\n");
 }
 
-pawl_code pawl__saga_delete(const pawl__saga_fields *fields, const pawl__saga_tables *tables,
-                            pawl_store *store, pawl_arena *arena, pawl_error *error)
+pawl_code pawl__saga_delete(const void *context, pawl_store *store, pawl_arena *arena,
+                            pawl_error *error)
 {
-    char      user[PAWL__USER_SIZE];
-    doomed    it = {.table = NULL};
-    pawl_text type, value;
+    const pawl__saga_fields *fields = context;
+    char                     user[PAWL__USER_SIZE];
+    doomed                   it = {.table = NULL};
+    pawl_text                type, value;
     (void)pawl__saga_split(pawl_text_of(fields->shown), &type, &value);
-    pawl_code code = pawl__saga_find(store, tables, type, value, arena, &it.table, &it.row, error);
+    pawl_code code = pawl__saga_type_check(fields, type, error);
+    if (code == PAWL_OK)
+        code = pawl__saga_find(store, &fields->book.tables, type, value, arena, &it.table, &it.row,
+                               error);
     if (code == PAWL_OK && it.table == NULL)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", fields->shown);
     if (code == PAWL_OK)

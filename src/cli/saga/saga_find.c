@@ -4,6 +4,7 @@
  */
 #include "cli/saga/saga_find.h"
 
+#include "engine/headers.h"
 #include "pawl/operations.h"
 #include "runtime/operate/upgrade/upgrade.h"
 
@@ -17,6 +18,46 @@ bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value)
     *type  = (pawl_text){.data = word.data, .size = (size_t)(slash - word.data)};
     *value = (pawl_text){.data = slash + 1, .size = (size_t)(word.data + word.size - slash - 1)};
     return type->size > 0 && value->size > 0;
+}
+
+pawl_text pawl__saga_source(pawl_text type, pawl_saga_id id, pawl_arena *arena)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl__must_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
+}
+
+pawl_text pawl__must_header(pawl_text headers, const char *name, pawl_arena *arena)
+{
+    pawl_text text = {.data = "", .size = 0};
+    pawl__must_have(pawl__headers_value(headers, pawl_text_of(name), arena, &text));
+    return text;
+}
+
+pawl_text pawl__saga_value(const pawl_value *value, pawl_arena *arena)
+{
+    char text[PAWL_VALUE_TEXT_SIZE];
+    return value->type == PAWL_VALUE_NONE ? PAWL_TEXT("")
+           : value->type == PAWL_VALUE_TEXT
+               ? value->as.text
+               : pawl__must_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
+}
+
+/* Ids that pawl gives have the time in their first 48 bits, in milliseconds. */
+pawl_time pawl__saga_begun(pawl_uuid id)
+{
+    int64_t time = 0;
+    for (size_t i = 0; i < 6; i++)
+        time = time << 8 | id.bytes[i];
+    return id.bytes[6] >> 4 == 7 ? time * 1000 : 0;
+}
+
+pawl_uuid pawl__id_before(pawl_uuid id)
+{
+    for (size_t i = sizeof id.bytes; i-- > 0;)
+        if (id.bytes[i]-- != 0)
+            break;
+    return id;
 }
 
 pawl_code pawl__saga_find_in(pawl_store *store, const pawl_saga_table *table, pawl_text value,
@@ -157,23 +198,13 @@ pawl_code pawl__saga_word_find(const pawl__saga_book *book, pawl_store *store, c
 
 /* ---- From ids to names ----------------------------------------------------- */
 
-static pawl_text text_of(const pawl_value *value, pawl_arena *arena)
-{
-    char text[PAWL_VALUE_TEXT_SIZE];
-    return value->type == PAWL_VALUE_TEXT
-               ? value->as.text
-               : pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
-}
-
 /* Names the sagas of one table. A table that is not there has none. */
 static pawl_code name_in(const pawl_saga_table *table, pawl_store *store, pawl__saga_named *items,
                          size_t count, pawl_arena *arena, pawl_error *error)
 {
-    pawl_value    *ids   = pawl_arena_take(arena, (count + 1) * sizeof *ids);
-    pawl_saga_row *rows  = pawl_arena_take(arena, (count + 1) * sizeof *rows);
+    pawl_value    *ids   = pawl__must_take(arena, (count + 1) * sizeof *ids);
+    pawl_saga_row *rows  = pawl__must_take(arena, (count + 1) * sizeof *rows);
     size_t         asked = 0, at = 0;
-    if (ids == NULL || rows == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for names of sagas");
     for (size_t i = 0; i < count; i++)
         if (pawl_text_equal(items[i].type, table->type))
             ids[asked++] = pawl_value_uuid(items[i].id.uuid);
@@ -189,11 +220,9 @@ static pawl_code name_in(const pawl_saga_table *table, pawl_store *store, pawl__
         const pawl_saga_row *row = &rows[at++];
         if (row->presence != PAWL_SAGA_THERE || row->main.type == PAWL_VALUE_NONE)
             continue;
-        pawl_text value = text_of(&row->main, arena);
-        items[i].name   = pawl_arena_printf(arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
+        pawl_text value = pawl__saga_value(&row->main, arena);
+        items[i].name   = pawl__must_printf(arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
                                             PAWL_TEXT_ARGS(value));
-        if (value.data == NULL || items[i].name.data == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for names of sagas");
     }
     return code;
 }

@@ -18,6 +18,17 @@ typedef struct pawl__saga_tables {
 /* "TYPE/VALUE" in its two parts. False: it has no slash, or nothing on a side of it. */
 bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value);
 
+/* "TYPE/ID": the saga as the source of rows in the outbox and of lines of history. */
+pawl_text pawl__saga_source(pawl_text type, pawl_saga_id id, pawl_arena *arena);
+/* The header of that name; empty: none. */
+pawl_text pawl__must_header(pawl_text headers, const char *name, pawl_arena *arena);
+/* The correlation value as text; empty: none. */
+pawl_text pawl__saga_value(const pawl_value *value, pawl_arena *arena);
+/* When the saga began, by an id that pawl gave; 0: another one. */
+pawl_time pawl__saga_begun(pawl_uuid id);
+/* The id right before: a scan behind it begins with the id. */
+pawl_uuid pawl__id_before(pawl_uuid id);
+
 /* Finds the saga of the table by either value, or by its id. A value that the column cannot have
  * finds nothing: the row is PAWL_SAGA_MISSING. */
 pawl_code pawl__saga_find_in(pawl_store *store, const pawl_saga_table *table, pawl_text value,

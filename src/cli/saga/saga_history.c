@@ -8,8 +8,6 @@
  */
 #include "cli/saga/saga.h"
 
-#include "pawl/upgrade.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,20 +40,17 @@ typedef struct found_lines {
     size_t            count, capacity;
 } found_lines;
 
-static pawl_code add_lines(found_lines *list, const pawl_history_rows *rows, bool is_sourceless,
-                           pawl_arena *arena, pawl_error *error)
+static void add_lines(found_lines *list, const pawl_history_rows *rows, bool is_sourceless,
+                      pawl_arena *arena)
 {
     for (size_t i = 0; i < rows->count; i++) {
         if (is_sourceless && rows->items[i].entry.source.size != 0)
             continue;
-        pawl_history_row *grown = pawl_arena_grow(arena, list->items, list->count, &list->capacity,
+        pawl_history_row *grown = pawl__must_grow(arena, list->items, list->count, &list->capacity,
                                                   sizeof list->items[0]);
-        if (grown == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for lines of history");
-        list->items                = grown;
+        list->items             = grown;
         list->items[list->count++] = rows->items[i];
     }
-    return PAWL_OK;
 }
 
 static pawl_code read_lines(pawl_store *store, pawl_history_query query, bool is_sourceless,
@@ -67,7 +62,7 @@ static pawl_code read_lines(pawl_store *store, pawl_history_query query, bool is
     do {
         code = pawl_store_history_find(store, &query, arena, &rows, error);
         if (code == PAWL_OK)
-            code = add_lines(list, &rows, is_sourceless, arena, error);
+            add_lines(list, &rows, is_sourceless, arena);
         if (rows.count > 0)
             query.after = rows.items[rows.count - 1].id;
     } while (code == PAWL_OK && rows.count == PAGE);
@@ -112,71 +107,33 @@ static pawl_code add_sourceless(pawl_store *store, found_lines *list, pawl_arena
 
 /* ---- The saga ----------------------------------------------------------------- */
 
-typedef struct look_context {
-    const pawl__saga_fields *fields;
-    const pawl_upgrade      *upgrade; /* NULL: without an application */
-} look_context;
-
-/* The id of the saga that has the value; zero: none, or the word is no value of its property. */
-static pawl_code find_id(pawl_store *store, const pawl_saga_table *table, pawl_text value,
-                         pawl_arena *arena, pawl_uuid *id, pawl_error *error)
-{
-    const pawl_correlation *const own[] = {
-        [PAWL_SAGA_BY_MAIN] = &table->main, [PAWL_SAGA_BY_TRANSITIONAL] = &table->transitional};
-    for (int key = PAWL_SAGA_BY_MAIN; key <= PAWL_SAGA_BY_TRANSITIONAL; key++) {
-        pawl_saga_row row = {.version = 0};
-        if (own[key]->type == PAWL_VALUE_NONE)
-            continue;
-        pawl_code code = pawl_store_saga_find(store, table, (pawl_saga_key)key,
-                                              pawl_value_text(value), arena, &row, error);
-        if (code != PAWL_OK && code != PAWL_EINVAL && code != PAWL_ELIMIT)
-            return code;
-        if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE) {
-            *id = row.id.uuid;
-            return PAWL_OK;
-        }
-    }
-    return PAWL_OK;
-}
-
 /* The source of the lines: TYPE/ID of the saga with that value, or of that id, or else the words as
  * they stand, which is the stream of a process or an entity. */
-static pawl_code find_source(const look_context *it, pawl_store *store, pawl_arena *arena,
+static pawl_code find_source(const pawl__saga_fields *fields, pawl_store *store, pawl_arena *arena,
                              pawl_text *source, pawl_error *error)
 {
-    const char                   *word  = it->fields->shown;
-    const char                   *slash = strchr(word, '/');
-    pawl_text                     type  = {.data = word, .size = (size_t)(slash - word)};
-    pawl_text                     value = pawl_text_of(slash + 1);
-    pawl_uuid                     id    = {{0}};
-    char                          text[PAWL_UUID_TEXT_SIZE + 1];
-    size_t                        count = 0;
-    pawl_code                     code  = PAWL_OK;
-    const pawl_saga_table *const *tables =
-        it->upgrade != NULL ? pawl_upgrade_tables(it->upgrade, &count) : NULL;
-    for (size_t i = 0; i < count && code == PAWL_OK && pawl_uuid_is_zero(id); i++)
-        if (pawl_text_equal(tables[i]->type, type))
-            code = find_id(store, tables[i], value, arena, &id, error);
-    if (code != PAWL_OK)
-        return code;
-    *source = pawl_text_of(word);
-    if (pawl_uuid_is_zero(id) && pawl_uuid_parse(value, &id, NULL) != PAWL_OK)
+    const pawl_saga_table *table = NULL;
+    pawl_saga_row          row;
+    pawl_text              word = pawl_text_of(fields->shown), type, value;
+    *source                     = word;
+    if (!pawl__saga_split(word, &type, &value))
         return PAWL_OK;
-    pawl_uuid_format(id, text);
-    *source = pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
-    return source->data != NULL ? PAWL_OK
-                                : pawl_error_set(error, PAWL_ENOMEM, "out of memory for a name");
+    pawl_code code =
+        pawl__saga_find(store, &fields->book.tables, type, value, arena, &table, &row, error);
+    if (code == PAWL_OK && (table != NULL || pawl_uuid_parse(value, &row.id.uuid, NULL) == PAWL_OK))
+        *source = pawl__saga_source(type, row.id, arena);
+    return code;
 }
 
-static pawl_code collect(const look_context *it, pawl_store *store, pawl_arena *arena,
+static pawl_code collect(const pawl__saga_fields *fields, pawl_store *store, pawl_arena *arena,
                          found_lines *list, pawl_error *error)
 {
-    const char *word   = it->fields->shown;
+    const char *word   = fields->shown;
     pawl_text   source = {.data = "", .size = 0};
     if (strchr(word, '/') == NULL)
         return read_lines(store, (pawl_history_query){.message_id = pawl_text_of(word)}, false,
                           list, arena, error);
-    pawl_code code = find_source(it, store, arena, &source, error);
+    pawl_code code = find_source(fields, store, arena, &source, error);
     if (code == PAWL_OK)
         code = read_lines(store, (pawl_history_query){.source = source}, false, list, arena, error);
     return code == PAWL_OK ? add_sourceless(store, list, arena, error) : code;
@@ -199,54 +156,27 @@ static pawl_code print(const pawl__saga_fields *fields, const found_lines *list,
 }
 
 /* Says how else a saga is named that was not found by its value. */
-static const char *other_word(const look_context *it)
+static const char *other_word(const pawl__saga_fields *fields)
 {
-    const char *slash = strchr(it->fields->shown, '/');
+    const char *slash = strchr(fields->shown, '/');
     pawl_uuid   id;
     if (slash == NULL || pawl_uuid_parse(pawl_text_of(slash + 1), &id, NULL) == PAWL_OK)
         return "";
-    return it->upgrade == NULL ? "; a saga is found by its value with --app APP.so"
-                               : "; of a saga that ended give TYPE/ID, or the id of a message";
+    return fields->application == NULL
+               ? "; a saga is found by its value with --app APP.so"
+               : "; of a saga that ended give TYPE/ID, or the id of a message";
 }
 
-static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
-                         pawl_error *error)
+pawl_code pawl__saga_history(const void *context, pawl_store *store, pawl_arena *arena,
+                             pawl_error *error)
 {
-    const look_context *it   = context;
-    found_lines         list = {.count = 0};
-    pawl_code           code = collect(it, store, arena, &list, error);
+    const pawl__saga_fields *fields = context;
+    found_lines              list   = {.count = 0};
+    pawl_code                code   = collect(fields, store, arena, &list, error);
     if (code == PAWL_OK && list.count == 0)
         return pawl_error_set(
             error, PAWL_ENOTFOUND,
             "there is no history of %s: an endpoint keeps one with pawl run --history TIME%s",
-            it->fields->shown, other_word(it));
-    return code == PAWL_OK ? print(it->fields, &list, arena, error) : code;
-}
-
-pawl_code pawl__saga_history_check(const pawl__saga_fields *fields, pawl_error *error)
-{
-    if (fields->is_json && fields->format != NULL && strcmp(fields->format, "json") != 0)
-        return pawl_error_set(error, PAWL_EINVAL, "--json and --format %s: give one of them",
-                              fields->format);
-    return PAWL_OK;
-}
-
-int pawl__saga_history(pawl__saga_fields *fields)
-{
-    pawl_error    error   = PAWL_ERROR_INIT;
-    pawl__loaded  loaded  = {.application = NULL};
-    pawl_upgrade *upgrade = NULL;
-    pawl_code     code    = PAWL_OK;
-    if (fields->application != NULL)
-        code = pawl__application_load(fields->application, &loaded, &error);
-    pawl__interrupt_says(NULL);
-    if (code == PAWL_OK && fields->application != NULL)
-        code = pawl_upgrade_create(loaded.application, fields->saga_prefix, &upgrade, &error);
-    const look_context at = {fields, upgrade};
-    int                exit_code =
-        code == PAWL_OK ? pawl__store_look(&fields->at, look_at, &at) : pawl__fail(code, &error);
-    pawl_upgrade_destroy(upgrade);
-    if (fields->application != NULL)
-        pawl__application_unload(&loaded);
-    return exit_code;
+            fields->shown, other_word(fields));
+    return code == PAWL_OK ? print(fields, &list, arena, error) : code;
 }

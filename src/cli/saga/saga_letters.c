@@ -11,40 +11,20 @@
 
 #define PATH_SIZE 300
 
-static pawl_code no_memory(pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the dead letters of a saga");
-}
-
 /* ---- The saga ------------------------------------------------------------------ */
 
-static pawl_text text_of(const pawl_value *value, pawl_arena *arena)
-{
-    char text[PAWL_VALUE_TEXT_SIZE];
-    if (value->type == PAWL_VALUE_NONE)
-        return PAWL_TEXT("");
-    if (value->type == PAWL_VALUE_TEXT)
-        return value->as.text;
-    return pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
-}
-
-pawl_code pawl__saga_letters_of(const pawl__saga_book *book, const pawl_saga_table *table,
-                                const pawl_saga_row *row, pawl_arena *arena, pawl__saga_letters *of,
-                                pawl_error *error)
+pawl__saga_letters pawl__saga_letters_of(const pawl__saga_book *book, const pawl_saga_table *table,
+                                         const pawl_saga_row *row, pawl_arena *arena)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(row->id.uuid, id);
-    *of = (pawl__saga_letters){.model = pawl__saga_model_of(book, table->type),
-                               .type  = table->type,
-                               .id    = pawl_arena_text(arena, pawl_text_of(id)),
-                               .value = text_of(&row->main, arena),
-                               .other = text_of(&row->transitional, arena)};
-    pawl_code code =
-        pawl__headers_value(row->metadata, PAWL_TEXT("OriginalMessageId"), arena, &of->began);
-    return code == PAWL_OK && of->id.data != NULL && of->value.data != NULL &&
-                   of->other.data != NULL
-               ? PAWL_OK
-               : no_memory(error);
+    return (pawl__saga_letters){.model = pawl__saga_model_of(book, table->type),
+                                .type  = table->type,
+                                .id    = pawl__must_text(arena, pawl_text_of(id)),
+                                .value = pawl__saga_value(&row->main, arena),
+                                .other = pawl__saga_value(&row->transitional, arena),
+                                .began =
+                                    pawl__must_header(row->metadata, "OriginalMessageId", arena)};
 }
 
 pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *store, const char *word,
@@ -63,9 +43,9 @@ pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *stor
         return pawl_error_set(error, PAWL_EINVAL, "--saga: the program has no saga '%.*s'",
                               PAWL_TEXT_ARGS(type));
     pawl_code code = pawl__saga_find(store, &book->tables, type, value, arena, &table, &row, error);
-    return code == PAWL_OK && table != NULL
-               ? pawl__saga_letters_of(book, table, &row, arena, of, error)
-               : code;
+    if (code == PAWL_OK && table != NULL)
+        *of = pawl__saga_letters_of(book, table, &row, arena);
+    return code;
 }
 
 /* ---- The body ------------------------------------------------------------------- */
@@ -93,12 +73,12 @@ static yyjson_val *value_at(const pawl_record *record, const char *path, yyjson_
 static pawl_text scalar_text(yyjson_val *value, pawl_arena *arena)
 {
     if (yyjson_is_str(value))
-        return pawl_arena_text(
+        return pawl__must_text(
             arena, (pawl_text){.data = yyjson_get_str(value), .size = yyjson_get_len(value)});
     if (yyjson_is_uint(value))
-        return pawl_arena_printf(arena, "%llu", (unsigned long long)yyjson_get_uint(value));
+        return pawl__must_printf(arena, "%llu", (unsigned long long)yyjson_get_uint(value));
     if (yyjson_is_int(value))
-        return pawl_arena_printf(arena, "%lld", (long long)yyjson_get_sint(value));
+        return pawl__must_printf(arena, "%lld", (long long)yyjson_get_sint(value));
     return (pawl_text){.data = NULL};
 }
 
@@ -113,23 +93,22 @@ static const pawl__binding *binding_of(const pawl__saga_letters *of, pawl_text t
     return NULL;
 }
 
-static pawl_code find_binding(const pawl__saga_letters *of, const pawl_message *message,
-                              pawl_arena *arena, const pawl__binding **binding, pawl_error *error)
+static const pawl__binding *find_binding(const pawl__saga_letters *of, const pawl_message *message,
+                                         pawl_arena *arena)
 {
-    pawl_text names = {.size = 0};
-    *binding        = binding_of(of, message->type);
-    if (*binding != NULL || pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE),
-                                                arena, &names) != PAWL_OK)
-        return *binding != NULL ? PAWL_OK : no_memory(error);
-    while (*binding == NULL && names.size > 0) {
+    const pawl__binding *binding = binding_of(of, message->type);
+    pawl_text            names   = {.size = 0};
+    if (binding == NULL)
+        names = pawl__must_header(message->headers, PAWL_HEADER_BASE, arena);
+    while (binding == NULL && names.size > 0) {
         const char *comma = memchr(names.data, ',', names.size);
         size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
-        *binding          = binding_of(of, (pawl_text){.data = names.data, .size = size});
+        binding           = binding_of(of, (pawl_text){.data = names.data, .size = size});
         size += comma != NULL;
         names.data += size;
         names.size -= size;
     }
-    return PAWL_OK;
+    return binding;
 }
 
 static bool is_value(const pawl__saga_letters *of, pawl_text text)
@@ -153,7 +132,7 @@ static void compare_key(const pawl__saga_letters *of, const pawl__binding *bindi
         read += text.data != NULL;
         if (is_value(of, text)) {
             *relation = PAWL__LETTER_OWN;
-            *by       = pawl_arena_printf(arena, "its key %s", keys[i]);
+            *by       = pawl__must_printf(arena, "its key %s", keys[i]);
         }
     }
     yyjson_doc_free(doc);
@@ -170,31 +149,25 @@ static bool is_conversation(const pawl__saga_letters *of, const pawl_message *me
            pawl_text_equal(message->causation_id, of->began);
 }
 
-pawl_code pawl__saga_letter_is(const pawl__saga_letters *of, const pawl_dead_row *letter,
-                               pawl_arena *arena, pawl__letter_relation *relation, pawl_text *by,
-                               pawl_error *error)
+pawl__letter_relation pawl__saga_letter_is(const pawl__saga_letters *of,
+                                           const pawl_dead_row *letter, pawl_arena *arena,
+                                           pawl_text *by)
 {
-    const pawl__binding *binding = NULL;
-    pawl_text            id      = {.size = 0};
-    *relation                    = PAWL__LETTER_FOREIGN;
-    *by                          = PAWL_TEXT("");
-    if (pawl__headers_value(letter->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA_ID), arena, &id) !=
-        PAWL_OK)
-        return no_memory(error);
-    if (id.size != 0 && pawl_text_equal(id, of->id)) {
-        *relation = PAWL__LETTER_OWN;
-        *by       = PAWL_TEXT("its header " PAWL_HEADER_SAGA_ID);
-        return PAWL_OK;
+    pawl__letter_relation relation = PAWL__LETTER_FOREIGN;
+    pawl_text id = pawl__must_header(letter->message.headers, PAWL_HEADER_SAGA_ID, arena);
+    *by          = PAWL_TEXT("");
+    if (id.size != 0 && !pawl_text_equal(id, of->id))
+        return relation; /* a timeout of another saga */
+    if (id.size != 0) {
+        *by = PAWL_TEXT("its header " PAWL_HEADER_SAGA_ID);
+        return PAWL__LETTER_OWN;
     }
-    if (id.size != 0)
-        return PAWL_OK; /* a timeout of another saga */
-    pawl_code code = find_binding(of, &letter->message, arena, &binding, error);
-    if (code == PAWL_OK && binding != NULL)
-        compare_key(of, binding, &letter->message, arena, relation, by);
-    if (code == PAWL_OK && *relation != PAWL__LETTER_OWN && of->began.size != 0 &&
-        is_conversation(of, &letter->message)) {
-        *relation = PAWL__LETTER_OWN;
-        *by       = PAWL_TEXT("its correlation id");
-    }
-    return code == PAWL_OK && by->data == NULL ? no_memory(error) : code;
+    const pawl__binding *binding = find_binding(of, &letter->message, arena);
+    if (binding != NULL)
+        compare_key(of, binding, &letter->message, arena, &relation, by);
+    if (relation == PAWL__LETTER_OWN || of->began.size == 0 ||
+        !is_conversation(of, &letter->message))
+        return relation;
+    *by = PAWL_TEXT("its correlation id");
+    return PAWL__LETTER_OWN;
 }

@@ -73,66 +73,43 @@ const pawl__report pawl__saga_verb_reports[] = {
 /* ---- Tables ---------------------------------------------------------------- */
 
 typedef struct look {
-    const pawl__saga_fields      *fields;
-    const pawl_application       *application;
-    const pawl_saga_table *const *tables;
-    size_t                        table_count;
-    pawl_store                   *store;
-    size_t                        at;    /* table under way */
-    pawl_scan_row                 after; /* in it */
-    bool                          is_behind;
+    const pawl__saga_fields *fields;
+    pawl_store              *store;
+    size_t                   at;    /* table under way */
+    pawl_scan_row            after; /* in it */
+    bool                     is_behind;
 } look;
 
-static pawl_code no_type(const look *it, pawl_text type, pawl_error *error)
+static const pawl_saga_table *table_of(const look *it)
+{
+    return it->fields->book.tables.items[it->at];
+}
+
+pawl_code pawl__saga_type_check(const pawl__saga_fields *fields, pawl_text type, pawl_error *error)
 {
     char        hint[300], shown[PAWL__WORD_SIZE];
     const char *names[PAWL__TEXTS_MAX + 1] = {NULL};
-    size_t      count                      = 0;
-    for (size_t i = 0; i < it->table_count && count < PAWL__TEXTS_MAX; i++) {
-        const pawl_saga *saga = pawl__saga_of(it->application, it->tables[i]->type);
+    for (size_t i = 0, count = 0; i < fields->book.tables.count && count < PAWL__TEXTS_MAX; i++) {
+        const pawl_saga_table *table = fields->book.tables.items[i];
+        const pawl_saga       *saga  = pawl__saga_of(fields->book.loaded.application, table->type);
+        if (pawl_text_equal(table->type, type))
+            return PAWL_OK;
         if (saga != NULL)
             names[count++] = saga->name;
     }
     snprintf(shown, sizeof shown, "%.*s", PAWL_TEXT_ARGS(type));
     pawl__suggest(shown, "", names, hint, sizeof hint);
-    return pawl_error_set(error, PAWL_EINVAL, "%s has no saga '%s'%s", it->fields->application,
-                          shown, hint);
-}
-
-static bool has_type(const look *it, pawl_text type)
-{
-    for (size_t i = 0; i < it->table_count; i++)
-        if (pawl_text_equal(it->tables[i]->type, type))
-            return true;
-    return false;
+    return pawl_error_set(error, PAWL_EINVAL, "%s has no saga '%s'%s", fields->application, shown,
+                          hint);
 }
 
 /* ---- Rows ------------------------------------------------------------------ */
-
-static pawl_text value_text(const pawl_value *value, pawl_arena *arena)
-{
-    char text[PAWL_VALUE_TEXT_SIZE];
-    if (value->type == PAWL_VALUE_NONE)
-        return PAWL_TEXT("");
-    if (value->type == PAWL_VALUE_TEXT)
-        return value->as.text;
-    return pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
-}
-
-/* Ids that pawl gives have the time in their first 48 bits, in milliseconds; 0 for others. */
-static pawl_time time_of(pawl_uuid id)
-{
-    int64_t time = 0;
-    for (size_t i = 0; i < 6; i++)
-        time = time << 8 | id.bytes[i];
-    return id.bytes[6] >> 4 == 7 ? time * 1000 : 0;
-}
 
 static pawl_text metadata_member(pawl_text json, const char *name, pawl_arena *arena)
 {
     yyjson_doc *doc   = yyjson_read(json.data, json.size, YYJSON_READ_NOFLAG);
     yyjson_val *value = yyjson_obj_get(yyjson_doc_get_root(doc), name);
-    pawl_text   text  = pawl_arena_text(
+    pawl_text   text  = pawl__must_text(
            arena, (pawl_text){.data = yyjson_is_str(value) ? yyjson_get_str(value) : "",
                               .size = yyjson_is_str(value) ? yyjson_get_len(value) : 0});
     yyjson_doc_free(doc);
@@ -148,25 +125,26 @@ static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text dat
         return data;
     pawl_code code =
         saga != NULL ? pawl_record_mask(saga->state(), data, arena, &masked, NULL) : PAWL_EDECODE;
-    return code == PAWL_ENOMEM ? (pawl_text){.data = NULL} : masked;
+    pawl__must_have(code);
+    return masked;
 }
 
-static bool fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
+static void fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
                  pawl_arena *arena, shown_saga *saga)
 {
-    const pawl_saga_table *table = it->tables[it->at];
-    const pawl_saga       *spec  = pawl__saga_of(it->application, table->type);
+    const pawl_saga_table *table = table_of(it);
+    const pawl_saga       *spec  = pawl__saga_of(it->fields->book.loaded.application, table->type);
     char                   id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(walked->id, id);
     *saga = (shown_saga){.type                = table->type,
                          .table               = table->name,
-                         .value               = value_text(&row->main, arena),
-                         .transitional        = value_text(&row->transitional, arena),
+                         .value               = pawl__saga_value(&row->main, arena),
+                         .transitional        = pawl__saga_value(&row->transitional, arena),
                          .id                  = walked->id,
                          .version             = row->version,
                          .type_version        = walked->type_version,
                          .persistence_version = walked->persistence_version,
-                         .begun               = time_of(walked->id),
+                         .begun               = pawl__saga_begun(walked->id),
                          .state_size          = (int64_t)row->data.size,
                          .metadata            = row->metadata};
     if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
@@ -174,31 +152,28 @@ static bool fill(const look *it, const pawl_scan_row *walked, const pawl_saga_ro
     saga->state               = state_text(it, spec, row->data, arena);
     saga->originator          = metadata_member(row->metadata, "Originator", arena);
     saga->original_message_id = metadata_member(row->metadata, "OriginalMessageId", arena);
-    saga->name                = pawl_arena_printf(
+    saga->name                = pawl__must_printf(
                        arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
                        PAWL_TEXT_ARGS(saga->value.size == 0 || pawl__saga_is_secret(spec) ? pawl_text_of(id)
                                                                                           : saga->value));
-    return saga->state.data != NULL && saga->originator.data != NULL &&
-           saga->original_message_id.data != NULL && saga->name.data != NULL;
 }
 
 /* Loads the sagas of a walk's page and adds those that are still there. */
 static pawl_code add_page(const look *it, const pawl_scan_rows *walked, pawl_arena *arena,
                           shown_saga *sagas, size_t *count, pawl_error *error)
 {
-    pawl_value    *ids   = pawl_arena_take(arena, (walked->count + 1) * sizeof *ids);
-    pawl_saga_row *rows  = pawl_arena_take(arena, (walked->count + 1) * sizeof *rows);
-    bool           is_ok = ids != NULL && rows != NULL;
-    pawl_code      code  = PAWL_OK;
-    for (size_t i = 0; is_ok && i < walked->count; i++)
+    pawl_value    *ids  = pawl__must_take(arena, (walked->count + 1) * sizeof *ids);
+    pawl_saga_row *rows = pawl__must_take(arena, (walked->count + 1) * sizeof *rows);
+    pawl_code      code = PAWL_OK;
+    for (size_t i = 0; i < walked->count; i++)
         ids[i] = pawl_value_uuid(walked->items[i].id);
-    if (is_ok && walked->count > 0)
-        code = pawl_store_saga_load(it->store, it->tables[it->at], PAWL_SAGA_BY_ID, ids,
-                                    walked->count, PAWL_SAGA_UNLOCKED, arena, rows, error);
-    for (size_t i = 0; is_ok && code == PAWL_OK && i < walked->count; i++)
+    if (walked->count > 0)
+        code = pawl_store_saga_load(it->store, table_of(it), PAWL_SAGA_BY_ID, ids, walked->count,
+                                    PAWL_SAGA_UNLOCKED, arena, rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < walked->count; i++)
         if (rows[i].presence == PAWL_SAGA_THERE)
-            is_ok = fill(it, &walked->items[i], &rows[i], arena, &sagas[(*count)++]);
-    return is_ok ? code : pawl_error_set(error, PAWL_ENOMEM, "out of memory for a page of sagas");
+            fill(it, &walked->items[i], &rows[i], arena, &sagas[(*count)++]);
+    return code;
 }
 
 /* Reads a page of the table under way. A table that is not there has no sagas. */
@@ -206,7 +181,7 @@ static pawl_code walk_table(look *it, size_t count_max, pawl_arena *arena, pawl_
                             pawl_error *error)
 {
     const pawl_scan walk = {.kind      = PAWL_SCAN_SAGAS,
-                            .table     = it->tables[it->at],
+                            .table     = table_of(it),
                             .after     = it->is_behind ? &it->after : NULL,
                             .count_max = count_max};
     pawl_code       code = pawl_store_scan(it->store, &walk, arena, rows, error);
@@ -236,12 +211,12 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 {
     look       *it    = context;
     pawl_text   type  = pawl_text_of(it->fields->type);
-    shown_saga *sagas = pawl_arena_take(arena, (count_max + 1) * sizeof *sagas);
-    pawl_code code = sagas != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    while (code == PAWL_OK && *count < count_max && it->at < it->table_count) {
+    shown_saga *sagas = pawl__must_take(arena, (count_max + 1) * sizeof *sagas);
+    pawl_code   code  = PAWL_OK;
+    while (code == PAWL_OK && *count < count_max && it->at < it->fields->book.tables.count) {
         pawl_scan_rows walked = {.count = 0};
         size_t         left   = count_max - *count;
-        bool           is_it  = type.size == 0 || pawl_text_equal(type, it->tables[it->at]->type);
+        bool           is_it  = type.size == 0 || pawl_text_equal(type, table_of(it)->type);
         if (is_it)
             code = walk_table(it, left, arena, &walked, error);
         if (code == PAWL_OK)
@@ -260,26 +235,19 @@ static pawl__view view_of(const pawl__saga_fields *fields, pawl_arena *arena)
     return pawl__view_of(columns, "saga", sizeof(shown_saga), fields->is_json, arena);
 }
 
-static pawl_code list(look *it, pawl_arena *arena, pawl_error *error)
+pawl_code pawl__saga_list(const void *context, pawl_store *store, pawl_arena *arena,
+                          pawl_error *error)
 {
-    pawl__view view = view_of(it->fields, arena);
-    pawl_text  type = pawl_text_of(it->fields->type);
-    if (type.size > 0 && !has_type(it, type))
-        return no_type(it, type, error);
-    enter_table(it);
-    return pawl__rows_list(&view, it->fields->limit, next_page, it, error);
+    look       it   = {.fields = context, .store = store};
+    pawl__view view = view_of(it.fields, arena);
+    pawl_code  code = PAWL_OK;
+    if (it.fields->type != NULL)
+        code = pawl__saga_type_check(it.fields, pawl_text_of(it.fields->type), error);
+    enter_table(&it);
+    return code == PAWL_OK ? pawl__rows_list(&view, it.fields->limit, next_page, &it, error) : code;
 }
 
 /* ---- Show ------------------------------------------------------------------ */
-
-/* The id right before: a walk behind it begins with the id. */
-static pawl_uuid before(pawl_uuid id)
-{
-    for (size_t i = sizeof id.bytes; i-- > 0;)
-        if (id.bytes[i]-- != 0)
-            break;
-    return id;
-}
 
 static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
                           pawl_error *error)
@@ -289,7 +257,7 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
     shown_saga        saga;
     size_t            count = 0;
     it->is_behind           = true;
-    it->after               = (pawl_scan_row){.id = before(row->id.uuid)};
+    it->after               = (pawl_scan_row){.id = pawl__id_before(row->id.uuid)};
     pawl_code code          = walk_table(it, 1, arena, &walked, error);
     if (code == PAWL_OK && walked.count > 0 &&
         pawl_uuid_compare(walked.items[0].id, row->id.uuid) == 0)
@@ -308,50 +276,39 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
 static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl_arena *arena,
                            pawl_error *error)
 {
-    pawl__view        view = view_of(it->fields, arena);
-    pawl_saga_id      id;
-    pawl_event_rows   events  = {.count = 0};
-    pawl__action_rows actions = {.count = 0};
-    pawl_code         code    = PAWL_OK;
+    pawl__view      view = view_of(it->fields, arena);
+    pawl_saga_id    id;
+    pawl_event_rows events = {.count = 0};
+    pawl_code       code   = PAWL_OK;
     if (pawl_uuid_parse(value, &id.uuid, NULL) == PAWL_OK)
         code = pawl_store_saga_actions(it->store, type, id, arena, &events, error);
-    if (code == PAWL_OK)
-        code = pawl__actions_read(&events, "pawl.saga_", arena, &actions, error);
-    if (code == PAWL_OK && actions.count == 0)
+    if (code == PAWL_OK && events.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown);
     if (code != PAWL_OK)
         return code;
+    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.saga_", arena);
     if (!view.is_json)
         printf("saga %s is not there any more\n", it->fields->shown);
     return pawl__actions_show(&view, NULL, &actions, error);
 }
 
-static pawl_code show(look *it, pawl_arena *arena, pawl_error *error)
+pawl_code pawl__saga_show(const void *context, pawl_store *store, pawl_arena *arena,
+                          pawl_error *error)
 {
+    look          it       = {.fields = context, .store = store};
     bool          is_there = false;
-    pawl_code     code     = PAWL_OK;
     pawl_text     type, value;
     pawl_saga_row row;
-    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
-    if (!has_type(it, type))
-        return no_type(it, type, error);
-    for (it->at = 0; code == PAWL_OK && !is_there && it->at < it->table_count; it->at++) {
-        if (!pawl_text_equal(it->tables[it->at]->type, type))
+    (void)pawl__saga_split(pawl_text_of(it.fields->shown), &type, &value);
+    pawl_code code = pawl__saga_type_check(it.fields, type, error);
+    for (; code == PAWL_OK && !is_there && it.at < it.fields->book.tables.count; it.at++) {
+        if (!pawl_text_equal(table_of(&it)->type, type))
             continue;
-        code = pawl__saga_find_in(it->store, it->tables[it->at], value, arena, &row, error);
+        code = pawl__saga_find_in(store, table_of(&it), value, arena, &row, error);
         if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
-            code = show_row(it, &row, arena, &is_there, error);
+            code = show_row(&it, &row, arena, &is_there, error);
     }
-    return code == PAWL_OK && !is_there ? show_gone(it, type, value, arena, error) : code;
-}
-
-static pawl_code delete_one(const look *it, pawl_arena *arena, pawl_error *error)
-{
-    const pawl__saga_tables tables = {it->tables, it->table_count};
-    pawl_text               type, value;
-    (void)pawl__saga_split(pawl_text_of(it->fields->shown), &type, &value);
-    return has_type(it, type) ? pawl__saga_delete(it->fields, &tables, it->store, arena, error)
-                              : no_type(it, type, error);
+    return code == PAWL_OK && !is_there ? show_gone(&it, type, value, arena, error) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -386,40 +343,4 @@ pawl_code pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *err
                               "or its id",
                               fields->shown);
     return PAWL_OK;
-}
-
-typedef struct look_context {
-    const pawl__saga_fields *fields;
-    const pawl_application  *application;
-    const pawl_upgrade      *upgrade;
-} look_context;
-
-static pawl_code look_at(const void *context, pawl_store *store, pawl_arena *arena,
-                         pawl_error *error)
-{
-    const look_context *at = context;
-    look                it = {.fields = at->fields, .application = at->application, .store = store};
-    it.tables              = pawl_upgrade_tables(at->upgrade, &it.table_count);
-    if (strcmp(at->fields->action, "list") == 0)
-        return list(&it, arena, error);
-    if (strcmp(at->fields->action, "show") == 0)
-        return show(&it, arena, error);
-    return delete_one(&it, arena, error);
-}
-
-int pawl__saga_look(pawl__saga_fields *fields)
-{
-    pawl_error    error   = PAWL_ERROR_INIT;
-    pawl__loaded  loaded  = {.application = NULL};
-    pawl_upgrade *upgrade = NULL;
-    pawl_code     code    = pawl__application_load(fields->application, &loaded, &error);
-    pawl__interrupt_says(NULL);
-    if (code == PAWL_OK)
-        code = pawl_upgrade_create(loaded.application, fields->saga_prefix, &upgrade, &error);
-    const look_context at = {fields, loaded.application, upgrade};
-    int                exit_code =
-        code == PAWL_OK ? pawl__store_look(&fields->at, look_at, &at) : pawl__fail(code, &error);
-    pawl_upgrade_destroy(upgrade);
-    pawl__application_unload(&loaded);
-    return exit_code;
 }

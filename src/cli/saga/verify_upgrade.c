@@ -79,10 +79,9 @@ static pawl_code look_at_store(const pawl__saga_fields *fields, const program *o
                                const program *new, pawl__verify_report *report, pawl_error *error)
 {
     pawl_store        *store   = NULL;
-    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_arena        *arena   = pawl__must_create();
     pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
-    pawl_code code = arena != NULL ? pawl_store_open(fields->at.store, &options, &store, error)
-                                   : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_code          code    = pawl_store_open(fields->at.store, &options, &store, error);
     if (code == PAWL_OK)
         code = pawl__verify_rows(fields, store, new->upgrade, report, arena, error);
     if (code == PAWL_OK && old->upgrade != NULL)
@@ -170,9 +169,8 @@ int pawl__verify(const pawl__saga_fields *fields)
     prepare_interrupt(fields);
     pawl_error          error  = PAWL_ERROR_INIT;
     pawl__verify_report report = {
-        .arena = pawl_arena_create(0), .removed = &fields->removed, .intended = &fields->intended};
-    pawl_code code = report.arena != NULL ? verify(fields, &report, &error)
-                                          : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+        .arena = pawl__must_create(), .removed = &fields->removed, .intended = &fields->intended};
+    pawl_code code = verify(fields, &report, &error);
     int       exit_code =
         code != PAWL_OK ? pawl__fail_store(code, &error, fields->at.store) : found(&report);
     pawl_arena_destroy(report.arena);

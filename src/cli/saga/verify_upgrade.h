@@ -36,14 +36,13 @@ typedef struct pawl__verify_report {
     const pawl__texts  *removed, *intended;
     pawl__verify_group *groups;
     size_t              count, capacity;
-    int64_t             more;     /* findings without a group of their own */
-    int64_t             rows;     /* looked at */
-    bool                is_short; /* of memory */
+    int64_t             more; /* findings without a group of their own */
+    int64_t             rows; /* looked at */
 } pawl__verify_report;
 
 /* A pawl_upgrade_fn whose context is the report. */
 pawl_upgrade_fn pawl__verify_add;
-/* Adds a group as it was written before; NULL when out of memory. */
+/* Adds a group as it was written before. */
 pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
                                            const pawl__verify_group *group);
 /* Groups that are findings; the others are warnings. */

@@ -38,38 +38,17 @@ static pawl__verify_group *find(const pawl__verify_report *report, const pawl_up
     return NULL;
 }
 
-static bool keep(pawl__verify_report *report, pawl_text *text)
-{
-    *text = pawl_arena_text(report->arena, *text);
-    report->is_short |= text->data == NULL;
-    return text->data != NULL;
-}
-
 pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
                                            const pawl__verify_group *group)
 {
-    pawl__verify_group *grown = pawl_arena_grow(report->arena, report->groups, report->count,
-                                                &report->capacity, sizeof *grown);
-    if (grown == NULL) {
-        report->is_short = true;
-        return NULL;
-    }
-    report->groups           = grown;
-    pawl__verify_group *made = &grown[report->count];
+    report->groups           = pawl__must_grow(report->arena, report->groups, report->count,
+                                               &report->capacity, sizeof *report->groups);
+    pawl__verify_group *made = &report->groups[report->count++];
     *made                    = *group;
-    if (!keep(report, &made->kind) || !keep(report, &made->type) || !keep(report, &made->member))
-        return NULL;
-    report->count++;
+    made->kind               = pawl__must_text(report->arena, made->kind);
+    made->type               = pawl__must_text(report->arena, made->type);
+    made->member             = pawl__must_text(report->arena, made->member);
     return made;
-}
-
-static void add_example(pawl__verify_report *report, pawl__verify_group *group,
-                        const pawl_upgrade_found *found)
-{
-    pawl__verify_example example = {found->id, found->text};
-    if (group->example_count < PAWL__VERIFY_EXAMPLES && keep(report, &example.id) &&
-        keep(report, &example.text))
-        group->examples[group->example_count++] = example;
 }
 
 void pawl__verify_add(const pawl_upgrade_found *found, void *context)
@@ -92,10 +71,10 @@ void pawl__verify_add(const pawl_upgrade_found *found, void *context)
                                                                  .type = found->type,
                                                                  .member  = found->member,
                                                                  .version = found->version});
-    if (group == NULL)
-        return;
     group->count++;
-    add_example(report, group, found);
+    if (group->example_count < PAWL__VERIFY_EXAMPLES)
+        group->examples[group->example_count++] = (pawl__verify_example){
+            pawl__must_text(report->arena, found->id), pawl__must_text(report->arena, found->text)};
 }
 
 size_t pawl__verify_findings(const pawl__verify_report *report)
@@ -108,14 +87,6 @@ size_t pawl__verify_findings(const pawl__verify_report *report)
 
 /* ---- For people ------------------------------------------------------------ */
 
-static void print_line(const char *text, FILE *out)
-{
-    char line[1000];
-    snprintf(line, sizeof line, "%s", text);
-    pawl__calm_line(line, strlen(line));
-    fprintf(out, "%s\n", line);
-}
-
 /* Without those examples that the comparison of two programs gave: these have no row. */
 static int64_t rows_of(const pawl__verify_group *group)
 {
@@ -125,7 +96,7 @@ static int64_t rows_of(const pawl__verify_group *group)
     return count;
 }
 
-static void print_group(const pawl__verify_group *group, FILE *out)
+static void print_group(const pawl__verify_group *group)
 {
     char    line[900], version[30] = "", rows[40] = "";
     int64_t count = rows_of(group), more = group->count - (int64_t)group->example_count;
@@ -137,36 +108,35 @@ static void print_group(const pawl__verify_group *group, FILE *out)
              pawl_upgrade_reason_name(group->reason), PAWL_TEXT_ARGS(group->kind),
              PAWL_TEXT_ARGS(group->type), version, group->member.size > 0 ? ", " : "",
              PAWL_TEXT_ARGS(group->member), pawl_upgrade_reason_text(group->reason), rows);
-    print_line(line, out);
+    pawl__print_line("", pawl_text_of(line));
     for (size_t i = 0; i < group->example_count; i++) {
         const pawl__verify_example *example = &group->examples[i];
         snprintf(line, sizeof line, "    %.*s%s%.*s", PAWL_TEXT_ARGS(example->id),
                  example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
-        print_line(line, out);
+        pawl__print_line("", pawl_text_of(line));
     }
     if (count > 0 && more > 0)
-        fprintf(out, "    and %" PRId64 " more row%s\n", more, more == 1 ? "" : "s");
+        printf("    and %" PRId64 " more row%s\n", more, more == 1 ? "" : "s");
 }
 
-static void print_groups(const pawl__verify_report *report, bool are_findings, FILE *out)
+static void print_groups(const pawl__verify_report *report, bool are_findings)
 {
     for (size_t i = 0; i < report->count; i++)
         if (pawl_upgrade_is_finding(report->groups[i].reason) == are_findings)
-            print_group(&report->groups[i], out);
+            print_group(&report->groups[i]);
 }
 
-static void print_page(const pawl__verify_report *report, FILE *out)
+static void print_page(const pawl__verify_report *report)
 {
     size_t findings = pawl__verify_findings(report);
     size_t warnings = report->count + (report->more > 0) - findings;
-    print_groups(report, true, out);
+    print_groups(report, true);
     if (report->more > 0)
-        fprintf(out, "and %" PRId64 " times other things\n", report->more);
+        printf("and %" PRId64 " times other things\n", report->more);
     if (warnings > 0)
-        fprintf(out, "%swarnings:\n", findings > 0 ? "\n" : "");
-    print_groups(report, false, out);
-    fprintf(out, "%" PRId64 " rows: %zu findings, %zu warnings\n", report->rows, findings,
-            warnings);
+        printf("%swarnings:\n", findings > 0 ? "\n" : "");
+    print_groups(report, false);
+    printf("%" PRId64 " rows: %zu findings, %zu warnings\n", report->rows, findings, warnings);
 }
 
 /* ---- For programs ---------------------------------------------------------- */
@@ -203,7 +173,7 @@ void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyj
 pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json, pawl_error *error)
 {
     if (!is_json) {
-        print_page(report, stdout);
+        print_page(report);
         return PAWL_OK;
     }
     yyjson_mut_doc *doc = pawl__json_create();

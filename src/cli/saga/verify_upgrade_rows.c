@@ -82,8 +82,6 @@ static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_ro
 {
     pawl_code code = pawl_upgrade_rows(it->upgrade, it->store, walk, rows, it->arena,
                                        pawl__verify_add, it->report, error);
-    if (code == PAWL_OK && it->report->is_short)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the report");
     if (code != PAWL_OK || rows->count == 0)
         return code;
     it->report->rows += (int64_t)rows->count;

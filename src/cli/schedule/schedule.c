@@ -120,17 +120,12 @@ const pawl__report pawl__schedule_verb_reports[] = {
     {.what = NULL},
 };
 
-static pawl_code no_memory(pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
-}
-
 static pawl_text plan_of(const pawl_schedule_row *row, pawl_arena *arena)
 {
     char span[PAWL__SPAN_SIZE];
     if (row->cron.size == 0)
-        return pawl_arena_printf(arena, "every %s", pawl__span_text(row->every, span));
-    return pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(row->cron),
+        return pawl__must_printf(arena, "every %s", pawl__span_text(row->every, span));
+    return pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(row->cron),
                              row->zone.size > 0 ? " " : "", PAWL_TEXT_ARGS(row->zone));
 }
 
@@ -169,14 +164,12 @@ static pawl_code find(pawl_store *store, const char *name, pawl_arena *arena,
 
 /* ---- List and show --------------------------------------------------------- */
 
-static pawl_code fill(shown_row *shown, const pawl_schedule_row *row, pawl_arena *arena,
-                      pawl_error *error)
+static shown_row shown_of(const pawl_schedule_row *row, pawl_arena *arena)
 {
-    *shown = (shown_row){.row   = *row,
-                         .plan  = plan_of(row, arena),
-                         .state = row->is_paused ? PAWL_TEXT("paused") : PAWL_TEXT("active"),
-                         .by    = row->is_declared ? PAWL_TEXT("table") : PAWL_TEXT("operator")};
-    return shown->plan.data != NULL ? PAWL_OK : no_memory(error);
+    return (shown_row){.row   = *row,
+                       .plan  = plan_of(row, arena),
+                       .state = row->is_paused ? PAWL_TEXT("paused") : PAWL_TEXT("active"),
+                       .by    = row->is_declared ? PAWL_TEXT("table") : PAWL_TEXT("operator")};
 }
 
 static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
@@ -191,39 +184,32 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__view         view   = view_of(fields, arena);
     size_t             count  = 0;
     pawl_code          code   = pawl_store_schedule_list(store, arena, &rows, error);
-    shown_row         *shown  = pawl_arena_take(arena, (rows.count + 1) * sizeof *shown);
-    if (shown == NULL)
-        return no_memory(error);
+    shown_row         *shown  = pawl__must_take(arena, (rows.count + 1) * sizeof *shown);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         if (fields->queue == NULL ||
             pawl_text_equal(rows.items[i].queue, pawl_text_of(fields->queue)))
-            code = fill(&shown[count++], &rows.items[i], arena, error);
+            shown[count++] = shown_of(&rows.items[i], arena);
     if (code == PAWL_OK && count == 0 && !fields->is_json)
         fputs("there is no schedule\n", stderr);
     return code == PAWL_OK ? pawl__rows_print(&view, shown, count, error) : code;
 }
 
 /* The next times, as text. A zone that this machine does not know has none. */
-static pawl_code find_upcoming(shown_row *shown, pawl_arena *arena, pawl_error *error)
+static void find_upcoming(shown_row *shown, pawl_arena *arena)
 {
-    pawl_text *items = pawl_arena_take(arena, UPCOMING_COUNT * sizeof *items);
+    pawl_text *items = pawl__must_take(arena, UPCOMING_COUNT * sizeof *items);
     pawl_time  at    = shown->row.next;
     shown->upcoming  = (pawl__text_list){.items = items};
-    if (items == NULL)
-        return no_memory(error);
     while (at != 0 && at < PAWL_TIME_MAX && shown->upcoming.count < UPCOMING_COUNT) {
         char text[PAWL_TIME_TEXT_SIZE + 1];
         pawl_time_format(at, text);
-        items[shown->upcoming.count] = pawl_arena_text(arena, pawl_text_of(text));
-        if (items[shown->upcoming.count++].data == NULL)
-            return no_memory(error);
+        items[shown->upcoming.count++] = pawl__must_text(arena, pawl_text_of(text));
         if (shown->row.cron.size == 0)
             at = pawl_time_add(at, shown->row.every);
         else if (pawl_schedule_next(shown->row.cron.data, shown->row.zone.data, at, &at, NULL) !=
                  PAWL_OK)
             break;
     }
-    return PAWL_OK;
 }
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -231,15 +217,12 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     const verb_fields *fields = context;
     pawl__view         view   = view_of(fields, arena);
     pawl_schedule_row  row;
-    shown_row          shown;
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     pawl_code code = find(store, fields->name, arena, &row, error);
-    if (code == PAWL_OK)
-        code = fill(&shown, &row, arena, error);
-    if (code == PAWL_OK)
-        code = find_upcoming(&shown, arena, error);
     if (code != PAWL_OK)
         return code;
+    shown_row shown = shown_of(&row, arena);
+    find_upcoming(&shown, arena);
     return fields->is_json ? pawl__rows_print(&view, &shown, 1, error)
                            : pawl__row_page(&view, &shown, error);
 }
@@ -306,8 +289,8 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
                                 pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code != PAWL_OK)
         return code;
-    row.id = pawl_arena_printf(arena, "%s/%s", fields->queue, fields->name);
-    return row.id.data != NULL ? print_done(fields, "added", row.id, error) : no_memory(error);
+    row.id = pawl__must_printf(arena, "%s/%s", fields->queue, fields->name);
+    return print_done(fields, "added", row.id, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */
@@ -326,10 +309,10 @@ static pawl_code read_body(verb_fields *fields, pawl_error *error)
     if (code == PAWL_OK && (code = pawl__json_check(body, error)) != PAWL_OK)
         code =
             pawl_error_wrap(error, code, "%s", fields->body_file != NULL ? input.name : "--body");
-    fields->arena = code == PAWL_OK ? pawl_arena_create(0) : NULL;
-    if (code == PAWL_OK && (fields->arena == NULL ||
-                            (fields->body = pawl_arena_text(fields->arena, body).data) == NULL))
-        code = no_memory(error);
+    if (code == PAWL_OK) {
+        fields->arena = pawl__must_create();
+        fields->body  = pawl__must_text(fields->arena, body).data;
+    }
     pawl__input_close(&input);
     return code;
 }

@@ -95,9 +95,7 @@ static pawl_code choose_url(verb_fields *fields, pawl_arena *arena, pawl_error *
         strspn(fields->dialect, "abcdefghijklmnopqrstuvwxyz") != strlen(fields->dialect))
         return pawl_error_set(error, PAWL_EINVAL, "--dialect: '%s' is no name of a database",
                               fields->dialect);
-    fields->at.store = pawl_arena_printf(arena, "%s:", fields->dialect).data;
-    if (fields->at.store == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    fields->at.store = pawl__must_printf(arena, "%s:", fields->dialect).data;
     return PAWL_OK;
 }
 
@@ -112,9 +110,7 @@ static pawl_code add_tables(const verb_fields *fields, const pawl_application *a
                                           &tables, &added, error);
     for (size_t i = 0; code == PAWL_OK && i < added; i++) {
         const pawl_saga_table **grown =
-            pawl_arena_grow(arena, (void *)*list, *count, capacity, sizeof **list);
-        if (grown == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu saga tables", *count);
+            pawl__must_grow(arena, (void *)*list, *count, capacity, sizeof **list);
         *list             = grown;
         grown[(*count)++] = tables[i];
     }
@@ -233,11 +229,8 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     const schema_action *action = find_action(fields.action);
-    pawl_arena          *arena  = pawl_arena_create(0);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    else
-        code = choose_url(&fields, arena, &error);
+    pawl_arena          *arena  = pawl__must_create();
+    code                        = choose_url(&fields, arena, &error);
     if (code == PAWL_OK && fields.application != NULL)
         code = pawl__application_load(fields.application, &loaded, &error);
     else if (code == PAWL_OK && (fields.endpoint != NULL || fields.saga_prefix != NULL))

@@ -115,14 +115,14 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
     if (code != PAWL_OK)
         return code;
     if (!pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires > now)
-        shown->next = pawl_arena_printf(arena, "it is in flight at a worker; its lease ends %s",
+        shown->next = pawl__must_printf(arena, "it is in flight at a worker; its lease ends %s",
                                         pawl__age_text(row->lease_expires, now, age));
     else
-        shown->next = pawl_arena_printf(
+        shown->next = pawl__must_printf(
             arena, "%s %s%s%.*s%s", row->due > now ? "fires" : "is due since",
             pawl__age_text(row->due, now, age), ": for ", PAWL_TEXT_ARGS(row->destination),
             count > 0 ? "" : "; no worker that reads it is alive");
-    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return PAWL_OK;
 }
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)

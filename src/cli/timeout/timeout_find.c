@@ -30,21 +30,12 @@ static bool is_wanted(const pawl__timeout_fields *asked, const pawl_timeout_row 
            (asked->until == 0 || row->due <= asked->until);
 }
 
-/* A page behind the id right before begins with the id. */
-static pawl_uuid before(pawl_uuid id)
-{
-    for (size_t i = sizeof id.bytes; i-- > 0;)
-        if (id.bytes[i]-- != 0)
-            break;
-    return id;
-}
-
 /* By its id the row is found with its saga, whose timeouts are few: only among those of no saga are all
  * looked at. */
 pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
                              pawl_timeout_row *row, bool *is_there, pawl_error *error)
 {
-    pawl_scan_row     after = {.id = before(id)};
+    pawl_scan_row     after = {.id = pawl__id_before(id)};
     const pawl_scan   walk  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
     pawl_scan_rows    found = {.count = 0};
     pawl_timeout_rows rows  = {.count = 0};
@@ -67,9 +58,7 @@ static pawl_code find_named(const pawl__texts *ids, pawl_saga_id saga, pawl_stor
                             pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     rows->count = 0;
-    rows->items = pawl_arena_take(arena, ids->count * sizeof *rows->items);
-    if (rows->items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", ids->count);
+    rows->items = pawl__must_take(arena, ids->count * sizeof *rows->items);
     for (size_t i = 0; i < ids->count; i++) {
         pawl_timeout_row *row      = &rows->items[rows->count];
         pawl_uuid         id       = {{0}};

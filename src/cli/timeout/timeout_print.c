@@ -50,10 +50,8 @@ pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *st
                               const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
                               pawl__shown_timeout **shown, pawl_error *error)
 {
-    pawl__saga_named *sagas = pawl_arena_take(arena, (count + 1) * sizeof *sagas);
-    *shown                  = pawl_arena_take(arena, (count + 1) * sizeof **shown);
-    if (sagas == NULL || *shown == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu timeouts", count);
+    pawl__saga_named *sagas = pawl__must_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl__must_take(arena, (count + 1) * sizeof **shown);
     for (size_t i = 0; i < count; i++)
         sagas[i] = (pawl__saga_named){.type = rows[i].saga_type, .id = rows[i].saga_id};
     pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
