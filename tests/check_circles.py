@@ -18,8 +18,7 @@ import sys
 
 FOLDERS = ("src/engine", "src/runtime", "src/cli")
 EXPLAINED = {
-    ("dead.c", "dead_edit.c", "dead_settle.c"): ("dead_settle.c",
-                                                 "each of the files calls the others"),
+    ("dead.c", "dead_settle.c"): ("dead_settle.c", "each of the two files calls the other"),
     ("help.c", "main.c"): ("help.c", "it reads main.c's table of verbs"),
     ("outbox.c", "outbox_reset.c"): ("outbox_reset.c", "each of the two files calls the other"),
 }

@@ -105,7 +105,7 @@ void pawl__help_print(const pawl__verb *verb, FILE *out);
 /* ---- Memory --------------------------------------------------------------- */
 
 /* As the calls of pawl_arena, for answers of a verb: without memory they end the process as a failure of PAWL_ENOMEM does, with
- * its line and its exit code. What is under way in the store is then as after a kill. */
+ * its line and its exit code. Work that is under way in the store ends as after a kill. */
 void        pawl__must_have(pawl_code code); /* is it another than PAWL_ENOMEM? */
 pawl_arena *pawl__must_create(void);
 void       *pawl__must_take(pawl_arena *arena, size_t size);
@@ -224,6 +224,8 @@ yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
 /* PAWL_EINPUT: the text is not JSON, and why. */
 pawl_code pawl__json_check(pawl_text text, pawl_error *error);
 
+/* Microseconds of a clock that is never set back. */
+int64_t pawl__steady_now(void);
 /* Progress of long work on standard error, "sent 512 of 2000": a line that is drawn again ten times in a
  * second on a terminal, a line every 10 s elsewhere. */
 void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
@@ -270,7 +272,7 @@ pawl_code pawl__agree(const char *action, const char *done, const char *question
 #define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* the variable that names him */
 #define PAWL__ASKER_SIZE 100                   /* his name and a NUL */
 #define PAWL__USER_SIZE 200
-const char *pawl__user(char name[PAWL__USER_SIZE]);
+pawl_text pawl__user(void); /* the same at each call, of main */
 
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {

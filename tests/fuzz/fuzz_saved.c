@@ -8,7 +8,7 @@
 #include "fuzz/fuzz.h"
 
 #include "cli/run/settings.h"
-#include "cli/saga/verify_upgrade.h"
+#include "cli/saga/saga.h"
 #include "orders.h"
 
 static void check_settings(const char *path, pawl_arena *arena)

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -223,15 +223,10 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 static pawl_code print_done(const verb_fields *fields, const char *key, const char *done,
                             int64_t count, pawl_error *error)
 {
-    if (fields->is_json) {
-        yyjson_mut_doc *doc = pawl__json_create();
-        if (doc != NULL) {
-            yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-            yyjson_mut_obj_add_strcpy(doc, root, key, fields->partition);
-            yyjson_mut_obj_add_sint(doc, root, "rows", count);
-        }
-        return pawl__json_print(doc, stdout, error);
-    }
+    if (fields->is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}),
+            error);
     printf("%s partition %s with %" PRId64 " row%s\n", done, fields->partition, count,
            count == 1 ? "" : "s");
     return PAWL_OK;
@@ -241,14 +236,12 @@ static pawl_code run_now(const void *context, pawl_store *store, pawl_arena *are
                          pawl_error *error)
 {
     const verb_fields *fields = context;
-    char               user[PAWL__USER_SIZE];
-    pawl_text          name = pawl_text_of(fields->partition);
+    pawl_text          name   = pawl_text_of(fields->partition);
     pawl_partition_row row;
     pawl_code          code = pawl_store_partition_find(store, name, arena, &row, error);
     if (code == PAWL_OK)
-        code =
-            pawl_store_partition_run_now(store, name, pawl_text_of(pawl__user(user)),
-                                         pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
+        code = pawl_store_partition_run_now(store, name, pawl__user(), pawl_text_of(fields->reason),
+                                            pawl_clock_now(NULL), error);
     return code == PAWL_OK ? print_done(fields, "run_now", "run now", row.count, error) : code;
 }
 
@@ -268,17 +261,15 @@ static pawl_code remove_rows(const void *context, pawl_store *store, pawl_arena 
                              pawl_error *error)
 {
     const verb_fields *fields = context;
-    char               user[PAWL__USER_SIZE];
-    pawl_text          name  = pawl_text_of(fields->partition);
-    int64_t            count = 0;
+    pawl_text          name   = pawl_text_of(fields->partition);
+    int64_t            count  = 0;
     pawl_partition_row row;
     pawl_code          code = pawl_store_partition_find(store, name, arena, &row, error);
     if (code == PAWL_OK)
         code = ask(fields, &row, error);
     if (code == PAWL_OK)
-        code = pawl_store_partition_remove(store, name, pawl_text_of(pawl__user(user)),
-                                           pawl_text_of(fields->reason), pawl_clock_now(NULL),
-                                           &count, error);
+        code = pawl_store_partition_remove(store, name, pawl__user(), pawl_text_of(fields->reason),
+                                           pawl_clock_now(NULL), &count, error);
     return code == PAWL_OK ? print_done(fields, "removed", "removed", count, error) : code;
 }
 

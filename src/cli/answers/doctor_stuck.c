@@ -29,9 +29,7 @@ static const char *plural(int64_t count)
 /* "pawl why ID" and the like: the word may have blanks. */
 static const char *command(const pawl__doctor *doctor, const char *verb, pawl_text word)
 {
-    return pawl__must_printf(doctor->arena, "%s %.*s", verb,
-                             PAWL_TEXT_ARGS(pawl__why_word(word, doctor->arena)))
-        .data;
+    return pawl__why_command(verb, word, doctor->arena).data;
 }
 
 /* ---- Delayed retries ---------------------------------------------------- */

@@ -51,49 +51,27 @@ const pawl__report pawl__stats_verb_reports[] = {
     {.what = NULL},
 };
 
-typedef enum number_kind { NUMBER_COUNT, NUMBER_ROWS, NUMBER_TIME } number_kind;
-
-typedef struct number_row {
-    const char *json;
-    const char *label;
-    size_t      offset;
-    number_kind kind;
-} number_row;
-
-#define NUMBER(json, label, member)                             \
-    {                                                           \
-        json, label, offsetof(pawl_stats, member), NUMBER_COUNT \
-    }
-#define ROWS(json, label, member)                              \
-    {                                                          \
-        json, label, offsetof(pawl_stats, member), NUMBER_ROWS \
-    }
-
-static const number_row numbers[] = {
-    NUMBER("messages", "messages handled", counters.messages),
-    NUMBER("timeouts", "timeouts handled", counters.timeouts),
-    NUMBER("flushes", "aggregator flushes", counters.flushes),
-    NUMBER("failures", "handler failures", counters.failures),
-    NUMBER("conflicts", "conflicts", counters.conflicts),
-    NUMBER("dead_ever", "dead letters by workers", counters.dead),
-    ROWS("dead", "dead letters now", dead),
-    ROWS("timeouts_due", "timeouts due", timeouts_due),
-    ROWS("timeouts_pending", "timeouts pending", timeouts_pending),
-    ROWS("outbox_pending", "outbox pending", outbox_pending),
-    ROWS("outbox_blocked", "outbox blocked", outbox_blocked),
-    ROWS("outbox_dead", "outbox dead", outbox_dead),
-    {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
-    ROWS("aggregator_rows", "aggregator messages", aggregator_rows),
-    ROWS("flushes_dead", "aggregator partitions dead", flushes_dead),
-    ROWS("inbox", "deduplication records", inbox),
-    NUMBER("workers", "workers alive", workers),
+#define NUMBER(json, label, kind, member) PAWL__COLUMN(pawl_stats, json, kind, member, label)
+static const pawl__column numbers[] = {
+    NUMBER("messages", "messages handled", COUNT, counters.messages),
+    NUMBER("timeouts", "timeouts handled", COUNT, counters.timeouts),
+    NUMBER("flushes", "aggregator flushes", COUNT, counters.flushes),
+    NUMBER("failures", "handler failures", COUNT, counters.failures),
+    NUMBER("conflicts", "conflicts", COUNT, counters.conflicts),
+    NUMBER("dead_ever", "dead letters by workers", COUNT, counters.dead),
+    NUMBER("dead", "dead letters now", ROWS, dead),
+    NUMBER("timeouts_due", "timeouts due", ROWS, timeouts_due),
+    NUMBER("timeouts_pending", "timeouts pending", ROWS, timeouts_pending),
+    NUMBER("outbox_pending", "outbox pending", ROWS, outbox_pending),
+    NUMBER("outbox_blocked", "outbox blocked", ROWS, outbox_blocked),
+    NUMBER("outbox_dead", "outbox dead", ROWS, outbox_dead),
+    NUMBER("outbox_oldest", "outbox oldest", TIME, outbox_oldest),
+    NUMBER("aggregator_rows", "aggregator messages", ROWS, aggregator_rows),
+    NUMBER("flushes_dead", "aggregator partitions dead", ROWS, flushes_dead),
+    NUMBER("inbox", "deduplication records", ROWS, inbox),
+    NUMBER("workers", "workers alive", COUNT, workers),
+    {.key = NULL},
 };
-#define NUMBER_COUNT_ALL (sizeof numbers / sizeof numbers[0])
-
-static int64_t value_of(const pawl_stats *stats, const number_row *number)
-{
-    return *(const int64_t *)((const char *)stats + number->offset);
-}
 
 /* Formats a time; "" for none. */
 static const char *format_time(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
@@ -120,14 +98,14 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
     for (size_t i = 0; i < sample->health.check_count; i++)
         if (sample->health.checks[i].state != PAWL_HEALTHY)
             print_result(&sample->health.checks[i], out);
-    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
-        int64_t value = value_of(stats, &numbers[i]);
-        if (numbers[i].kind == NUMBER_COUNT)
-            fprintf(out, "%-28s %12" PRId64 "\n", numbers[i].label, value);
-        else if (numbers[i].kind == NUMBER_ROWS)
-            fprintf(out, "%-28s %12s\n", numbers[i].label, pawl__rows_text(value, rows[0]));
+    for (const pawl__column *number = numbers; number->key != NULL; number++) {
+        int64_t value = *(const int64_t *)(const void *)((const char *)stats + number->offset);
+        if (number->kind == PAWL__COLUMN_COUNT)
+            fprintf(out, "%-28s %12" PRId64 "\n", number->heading, value);
+        else if (number->kind == PAWL__COLUMN_ROWS)
+            fprintf(out, "%-28s %12s\n", number->heading, pawl__rows_text(value, rows[0]));
         else if (value != 0)
-            fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
+            fprintf(out, "%-28s %s\n", number->heading, format_time(value, text));
     }
     if (stats->queue_count > 0)
         fprintf(out, "\n%-28s %12s %12s %12s  %s\n", "queue", "ready", "scheduled", "retried",
@@ -167,12 +145,11 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     pawl__json_add_time(doc, root, "at", sample->at);
     yyjson_mut_obj_add_sint(doc, root, "count_max", PAWL_STATS_COUNT_MAX);
-    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
-        int64_t value = value_of(stats, &numbers[i]);
-        if (numbers[i].kind == NUMBER_TIME)
-            pawl__json_add_time(doc, root, numbers[i].json, value);
-        else
-            yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
+    const pawl__view view = {.columns = numbers};
+    pawl_code        code = pawl__row_json(&view, doc, root, stats, error);
+    if (code != PAWL_OK) {
+        yyjson_mut_doc_free(doc);
+        return code;
     }
     yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
     for (size_t i = 0; i < stats->queue_count; i++) {
@@ -214,18 +191,13 @@ static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena
     return pawl__watch_run(&asked, store, arena, error);
 }
 
-static pawl_code check(verb_fields *fields, pawl_error *error)
-{
-    return pawl__limits_read(&fields->health, &fields->limits, error);
-}
-
 int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.is_json = false};
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
-        code = check(&fields, &error);
+        code = pawl__limits_read(&fields.health, &fields.limits, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     return pawl__store_look(&fields.at, fields.is_watch ? watch : look, &fields);

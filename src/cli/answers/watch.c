@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_SHARE 10 /* looks take at most a tenth of the time */
@@ -151,13 +150,6 @@ static pawl_code show(pawl__watch_picture *picture, pawl_error *error)
 
 /* ---- Waiting ------------------------------------------------------------------- */
 
-static int64_t monotonic(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return PAWL_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
-}
-
 typedef enum event { EVENT_DUE, EVENT_SIZE, EVENT_END } event;
 
 /* Reads the keys that were pressed: 'q' ends, any other looks at once. */
@@ -173,7 +165,7 @@ static event read_key(void)
 static event wait_until(int64_t due)
 {
     struct pollfd input = {.fd = terminal.has_keys ? STDIN_FILENO : -1, .events = POLLIN};
-    for (int64_t left; (left = due - monotonic()) > 0;) {
+    for (int64_t left; (left = due - pawl__steady_now()) > 0;) {
         if (terminal.is_stale)
             return EVENT_SIZE;
         if (poll(&input, 1, left < PAWL_SECONDS(1000) ? (int)(left / 1000 + 1) : 1000000) > 0)
@@ -233,13 +225,13 @@ pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits,
  * before. */
 static pawl_code look(watching *it, pawl_error *error)
 {
-    int64_t       begin   = monotonic();
+    int64_t       begin   = pawl__steady_now();
     pawl_time     before  = it->picture.failure == NULL ? it->sample.at : 0;
     pawl_counters counted = pawl__watch_stats(&it->sample)->counters;
     pawl_arena_reset(it->arena);
     it->sample     = (pawl__watch_sample){.at = pawl_clock_now(NULL)};
     pawl_code code = pawl__watch_look(it->store, &it->watch->limits, it->arena, &it->sample, error);
-    it->took       = monotonic() - begin;
+    it->took       = pawl__steady_now() - begin;
     it->picture.failure         = code != PAWL_OK ? error->text : NULL;
     it->picture.before          = before;
     it->picture.counters_before = counted;
@@ -267,7 +259,7 @@ static bool print(watching *it, pawl_error *error)
 static bool wait_for_look(watching *it, pawl_error *error)
 {
     int64_t pause = it->took * LOOK_SHARE;
-    int64_t due   = monotonic() + (pause > it->watch->period ? pause : it->watch->period);
+    int64_t due   = pawl__steady_now() + (pause > it->watch->period ? pause : it->watch->period);
     if (it->watch->count > 0 && it->look_count >= it->watch->count)
         return false;
     for (;;) {

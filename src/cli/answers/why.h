@@ -45,8 +45,10 @@ typedef struct pawl__why {
 
 /* Adds a copy, whose commands get the store's options. PAWL_OK. */
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
-/* As a word of a shell. Data NULL without memory. */
+/* As a word of a shell. */
 pawl_text pawl__why_word(pawl_text text, pawl_arena *arena);
+/* The command with such a word: "pawl why ID". */
+pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena);
 /* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
 pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena);
 /* The workers of an endpoint, "worker 019a... (pid 17)", or empty: none lives. */

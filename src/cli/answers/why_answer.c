@@ -48,6 +48,12 @@ pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
     return (pawl_text){.data = word, .size = size};
 }
 
+pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena)
+{
+    return pawl__must_printf(arena, "%s %.*s", command,
+                             PAWL_TEXT_ARGS(pawl__why_word(word, arena)));
+}
+
 pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena)
 {
     pawl_text app = pawl__why_word(pawl_text_of(application), arena);
@@ -104,8 +110,7 @@ pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer,
         PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since, PAWL_TEXT_ARGS(pause.by),
         pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
     answer->next        = PAWL_TEXT("nothing, until the queue is resumed");
-    answer->commands[0] = pawl__must_printf(why->arena, "pawl queue resume %.*s",
-                                            PAWL_TEXT_ARGS(pawl__why_word(queue, why->arena)));
+    answer->commands[0] = pawl__why_command("pawl queue resume", queue, why->arena);
     return PAWL_OK;
 }
 
@@ -128,8 +133,7 @@ static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 {
     pawl_text stream =
         pawl__must_printf(why->arena, PAWL_ALARM_STREAMS "/%.*s", PAWL_TEXT_ARGS(endpoint));
-    return pawl__must_printf(why->arena, "pawl events show %.*s",
-                             PAWL_TEXT_ARGS(pawl__why_word(stream, why->arena)));
+    return pawl__why_command("pawl events show", stream, why->arena);
 }
 
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/why.h"
-#include "cli/queue/held.h"
+#include "cli/queue/queue.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -106,8 +106,7 @@ static void say_behind(const pawl__why *why, const pawl__held *held, const pawl_
                           PAWL_TEXT_ARGS(pawl__held_words(held, key, arena)));
     answer->since       = key->since != 0 ? key->since : answer->since;
     answer->error       = key->error;
-    answer->commands[1] = pawl__must_printf(arena, "pawl why %.*s",
-                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+    answer->commands[1] = pawl__why_command("pawl why", key->holder, arena);
     answer->commands[2] = pawl__must_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
                                             PAWL_TEXT_ARGS(pawl__why_word(queue, arena)),
                                             PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
@@ -170,8 +169,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     else
-        answer.commands[0] = pawl__must_printf(arena, "pawl worker list --endpoint %.*s",
-                                               PAWL_TEXT_ARGS(pawl__why_word(queue, arena)));
+        answer.commands[0] = pawl__why_command("pawl worker list --endpoint", queue, arena);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
@@ -209,8 +207,7 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
         .claimed_by = PAWL_TEXT("nobody"),
         .next       = PAWL_TEXT("a copy that comes is dropped"),
     };
-    answer.commands[0] = pawl__must_printf(why->arena, "pawl events list --message-id %.*s",
-                                           PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
+    answer.commands[0] = pawl__why_command("pawl events list --message-id", why->word, why->arena);
     return pawl__why_add(why, &answer);
 }
 

@@ -197,10 +197,8 @@ pawl_code pawl__why_stream(pawl__why *why)
                  .claimed_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now"),
                  .next       = PAWL_TEXT("nothing without a message"),
         };
-        answer.commands[0] =
-            pawl__must_printf(why->arena, "pawl events list --stream %.*s",
-                              PAWL_TEXT_ARGS(pawl__why_word(why->word, why->arena)));
-        code = pawl__why_add(why, &answer);
+        answer.commands[0] = pawl__why_command("pawl events list --stream", why->word, why->arena);
+        code               = pawl__why_add(why, &answer);
     }
     return code == PAWL_OK ? pawl__why_add_rows(why, &sent, "outbox, of this ordering key") : code;
 }

@@ -8,7 +8,7 @@
  */
 #include "cli/answers/why.h"
 #include "cli/dead/dead.h"
-#include "cli/saga/saga_letters.h"
+#include "cli/saga/saga_find.h"
 #include "engine/origin.h"
 #include "workflow/model.h"
 

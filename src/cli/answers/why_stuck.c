@@ -3,17 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/why.h"
-#include "cli/queue/held.h"
 #include "cli/queue/queue.h"
 
 #include <inttypes.h>
-
-static void offer(pawl__answer *answer, size_t at, pawl_arena *arena, const char *command,
-                  pawl_text name)
-{
-    answer->commands[at] =
-        pawl__must_printf(arena, "%s %.*s", command, PAWL_TEXT_ARGS(pawl__why_word(name, arena)));
-}
 
 /* ---- Projections -------------------------------------------------------- */
 
@@ -31,7 +23,7 @@ static void say_failing(const pawl__why *why, const pawl_projection_row *row, pa
     if (answer->claimed_by.size != 0)
         answer->next = pawl__must_printf(why->arena, "tried again %s",
                                          pawl__age_text(failure->next, why->now, span));
-    offer(answer, 1, why->arena, "pawl projection restart", row->name);
+    answer->commands[1] = pawl__why_command("pawl projection restart", row->name, why->arena);
 }
 
 static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
@@ -49,9 +41,9 @@ static pawl_code add_projection(pawl__why *why, const pawl_projection_row *row)
     pawl_uuid_format(row->worker.uuid, id);
     if (is_read)
         answer.claimed_by = pawl__must_printf(why->arena, "worker %s, which reads", id);
-    answer.next = is_read ? PAWL_TEXT("its worker reads on")
-                          : PAWL_TEXT("nothing, until a worker that runs it is alive");
-    offer(&answer, 0, why->arena, "pawl projection show", row->name);
+    answer.next        = is_read ? PAWL_TEXT("its worker reads on")
+                                 : PAWL_TEXT("nothing, until a worker that runs it is alive");
+    answer.commands[0] = pawl__why_command("pawl projection show", row->name, why->arena);
     if (row->failure.position != 0)
         say_failing(why, row, &answer);
     if (!is_read)
@@ -95,8 +87,8 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
-    offer(&answer, 0, why->arena, "pawl aggregator show", row->partition);
-    offer(&answer, 1, why->arena, "pawl aggregator run-now", row->partition);
+    answer.commands[0] = pawl__why_command("pawl aggregator show", row->partition, why->arena);
+    answer.commands[1] = pawl__why_command("pawl aggregator run-now", row->partition, why->arena);
     return pawl__why_add(why, &answer);
 }
 
@@ -135,7 +127,7 @@ static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, paw
             key->since != 0 ? pawl__age_text(key->since, why->now, since) : "",
             PAWL_TEXT_ARGS(pawl__held_words(&held, key, arena)));
         if (i == 0 && key->is_there)
-            offer(answer, 3, arena, "pawl why", key->holder);
+            answer->commands[3] = pawl__why_command("pawl why", key->holder, arena);
     }
     if (code == PAWL_OK && held.count > KEYS_SAID)
         answer->waits_for =
@@ -169,9 +161,9 @@ static pawl_code add_queue(pawl__why *why, const pawl_queue_info *info)
     };
     if (info->workers == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
-    offer(&answer, 1, why->arena, "pawl queue show", info->queue);
-    offer(&answer, 2, why->arena, "pawl queue peek", info->queue);
-    pawl_code code = info->scheduled > 0 ? say_keys(why, info, &answer) : PAWL_OK;
+    answer.commands[1] = pawl__why_command("pawl queue show", info->queue, why->arena);
+    answer.commands[2] = pawl__why_command("pawl queue peek", info->queue, why->arena);
+    pawl_code code     = info->scheduled > 0 ? say_keys(why, info, &answer) : PAWL_OK;
     if (code == PAWL_OK)
         code = pawl__why_pause(why, info->queue, &answer, &is_paused);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <string.h>
 
@@ -68,9 +68,8 @@ pawl_code pawl__actions_show(const pawl__view *view, const void *row,
 
 pawl_code pawl__reason_check(const char *reason, pawl_error *error)
 {
-    char      user[PAWL__USER_SIZE];
     pawl_code code = pawl__text_check("--reason", reason, error);
-    size_t    size = strlen(pawl__user(user)) + (reason != NULL ? strlen(reason) : 0);
+    size_t    size = pawl__user().size + (reason != NULL ? strlen(reason) : 0);
     if (code == PAWL_OK && size > PAWL_ERROR_TEXT_SIZE_MAX)
         return pawl_error_set(error, PAWL_ELIMIT,
                               "--reason: with the user's name it has %zu bytes, limit %d", size,

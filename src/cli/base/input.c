@@ -26,18 +26,19 @@ pawl_code pawl__agree(const char *action, const char *done, const char *question
     return PAWL_OK;
 }
 
-const char *pawl__user(char name[PAWL__USER_SIZE])
+pawl_text pawl__user(void)
 {
+    static char          name[PAWL__USER_SIZE];
     const struct passwd *user = getpwuid(getuid());
     if (user != NULL)
-        snprintf(name, PAWL__USER_SIZE, "%s", user->pw_name);
+        snprintf(name, sizeof name, "%s", user->pw_name);
     else
-        snprintf(name, PAWL__USER_SIZE, "user %ld", (long)getuid());
+        snprintf(name, sizeof name, "user %ld", (long)getuid());
     const char *asker = getenv(PAWL__CONSOLE_USER);
     size_t      size  = strlen(name);
-    if (asker != NULL && asker[0] != '\0' && size + strlen(asker) + 4 <= PAWL__USER_SIZE)
-        snprintf(name + size, PAWL__USER_SIZE - size, " (%s)", asker);
-    return name;
+    if (asker != NULL && asker[0] != '\0' && size + strlen(asker) + 4 <= sizeof name)
+        snprintf(name + size, sizeof name - size, " (%s)", asker);
+    return pawl_text_of(name);
 }
 
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error)

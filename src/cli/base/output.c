@@ -74,7 +74,7 @@ void pawl__print_line(const char *before, pawl_text text)
 #define DRAW_PERIOD PAWL_MILLISECONDS(100)
 #define LINE_PERIOD PAWL_SECONDS(10)
 
-static int64_t monotonic(void)
+int64_t pawl__steady_now(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -97,7 +97,7 @@ void pawl__progress(const char *done, int64_t count, int64_t total)
 {
     bool is_terminal = isatty(STDERR_FILENO) == 1;
     char of[40]      = "";
-    if (!pawl__progress_is_due(&progress_times, is_terminal, monotonic()))
+    if (!pawl__progress_is_due(&progress_times, is_terminal, pawl__steady_now()))
         return;
     if (total > 0)
         snprintf(of, sizeof of, " of %lld", (long long)total);
@@ -176,6 +176,20 @@ pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
     fputc('\n', out);
     pawl_free(text);
     return PAWL_OK;
+}
+
+pawl_code pawl__facts_print(const pawl__fact *facts, size_t count, pawl_error *error)
+{
+    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_val *root = doc != NULL ? yyjson_mut_doc_get_root(doc) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (facts[i].key != NULL && facts[i].is_null)
+            yyjson_mut_obj_add_null(doc, root, facts[i].key);
+        else if (facts[i].key != NULL && facts[i].text != NULL)
+            yyjson_mut_obj_add_str(doc, root, facts[i].key, facts[i].text);
+        else if (facts[i].key != NULL)
+            yyjson_mut_obj_add_sint(doc, root, facts[i].key, facts[i].number);
+    return pawl__json_print(doc, stdout, error);
 }
 
 /* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */

@@ -18,7 +18,7 @@
 #ifndef PAWL_CLI_TABLE_H
 #define PAWL_CLI_TABLE_H
 
-#include "pawl/pawl.h"
+#include "pawl/operate.h"
 
 #include <stdio.h>
 #include <yyjson.h>
@@ -120,6 +120,19 @@ typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *are
 pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, void *context,
                           pawl_error *error);
 
+/* A member of an answer that is one object: a text, or a number where there is none. */
+typedef struct pawl__fact {
+    const char *key; /* NULL: no member */
+    const char *text;
+    int64_t     number;
+    bool        is_null;
+} pawl__fact;
+/* Prints them as one object to standard output. PAWL_ENOMEM. */
+pawl_code pawl__facts_print(const pawl__fact *facts, size_t count, pawl_error *error);
+#define PAWL__FACTS(...)               \
+    (const pawl__fact[]){__VA_ARGS__}, \
+        sizeof((const pawl__fact[]){__VA_ARGS__}) / sizeof(pawl__fact)
+
 /* "12 s", "1.5 h", "340 us" */
 #define PAWL__SPAN_SIZE 48
 /* The number; behind one that ends at PAWL_STATS_COUNT_MAX, as counts of rows do, stands "+". */
@@ -132,5 +145,30 @@ pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena
 /* Adds a time, null for 0. False when out of memory. */
 bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time);
+
+typedef struct pawl__action_row {
+    pawl_text action; /* "retried" */
+    pawl_time at;
+    pawl_text by, reason;
+} pawl__action_row;
+
+typedef struct pawl__action_rows {
+    pawl__action_row *items;
+    size_t            count;
+} pawl__action_rows;
+
+extern const pawl__column pawl__action_columns[];
+
+/* Reads the actions out of their events, whose types begin with the prefix: "pawl.dead_". */
+pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *prefix,
+                                     pawl_arena *arena);
+/* The actions as inner rows of the thing that is shown. */
+pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
+/* Prints a thing with its actions alone. `row` NULL: it is gone, and only what was done with it is told. */
+pawl_code pawl__actions_show(const pawl__view *view, const void *row,
+                             const pawl__action_rows *actions, pawl_error *error);
+
+/* PAWL_ELIMIT: the reason and the user's name are too long together, before the store is opened. */
+pawl_code pawl__reason_check(const char *reason, pawl_error *error);
 
 #endif

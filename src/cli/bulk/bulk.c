@@ -4,7 +4,7 @@
  */
 #include "cli/bulk/bulk.h"
 
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 #include "store/core/action.h"
 
 #include <stdlib.h>
@@ -225,7 +225,6 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     const char              *words[PAWL__BULK_WORDS_MAX];
     size_t                   count = fields->words.count;
     int64_t                  total = 0;
-    char                     user[PAWL__USER_SIZE];
     const char              *asker = getenv(PAWL__CONSOLE_USER);
     const pawl__bulk_kind   *kind =
         pawl__bulk_kind_find(fields->words.items, fields->words.count, error);
@@ -244,7 +243,7 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     pawl_text             many = pawl__must_printf(arena, "%lld", (long long)total);
     pawl_text             text = words_text(words, count, arena);
     const pawl__bulk_note what = {.type   = PAWL__BULK_STARTED_EVENT,
-                                  .by     = pawl_text_of(pawl__user(user)),
+                                  .by     = pawl__user(),
                                   .reason = pawl_text_of(fields->reason),
                                   .keys   = {"words", "total", "asker"},
                                   .values = {text, many, pawl_text_of(asker)}};
@@ -265,10 +264,9 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__bulk_fields *fields = context;
     pawl_text                id     = pawl_text_of(fields->words.items[0]);
-    char                     user[PAWL__USER_SIZE];
-    const pawl__bulk_note    what = {.type   = PAWL__BULK_STOPPED_EVENT,
-                                     .by     = pawl_text_of(pawl__user(user)),
-                                     .reason = pawl_text_of(fields->reason)};
+    const pawl__bulk_note    what   = {.type   = PAWL__BULK_STOPPED_EVENT,
+                                       .by     = pawl__user(),
+                                       .reason = pawl_text_of(fields->reason)};
     pawl__bulk_row           row;
     pawl_event_rows          events;
     pawl_code                code = pawl__bulk_load(store, id, arena, &row, &events, error);

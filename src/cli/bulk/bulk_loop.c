@@ -9,18 +9,11 @@
 
 /* ---- The pace -------------------------------------------------------------- */
 
-int64_t pawl__pace_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
 void pawl__pace_wait(int64_t begun, int64_t done, int64_t rate)
 {
     if (rate == 0)
         return;
-    int64_t         left = begun + done * INT64_C(1000000) / rate - pawl__pace_now();
+    int64_t         left = begun + done * INT64_C(1000000) / rate - pawl__steady_now();
     struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
     if (left > 0)
         (void)nanosleep(&span, NULL);
@@ -59,30 +52,19 @@ static pawl_code ask(const pawl__bulk_loop *it, pawl_error *error)
     return pawl__agree(it->command != NULL ? it->command : command, it->done, question, error);
 }
 
-static void add_fact(yyjson_mut_doc *doc, const pawl__bulk_fact *fact)
-{
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    if (fact->key != NULL && fact->text != NULL)
-        yyjson_mut_obj_add_str(doc, root, fact->key, fact->text);
-    else if (fact->key != NULL)
-        yyjson_mut_obj_add_sint(doc, root, fact->key, fact->number);
-}
-
 static pawl_code print_json(const pawl__bulk_loop *it, pawl_error *error)
 {
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc == NULL)
-        return pawl__json_print(doc, stdout, error);
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    add_fact(doc, &it->first);
-    yyjson_mut_obj_add_uint(doc, root, it->words->is_dry ? "matching" : it->key,
-                            it->words->is_dry ? it->total : it->did);
-    if (it->words->is_dry)
-        add_fact(doc, &it->dry);
-    for (const pawl__bulk_count *left = it->left; !it->words->is_dry && left->key != NULL; left++)
-        yyjson_mut_obj_add_uint(doc, root, left->key, left->count);
-    add_fact(doc, &it->last);
-    return pawl__json_print(doc, stdout, error);
+    bool       is_dry                           = it->words->is_dry;
+    pawl__fact facts[PAWL__BULK_COUNTS_MAX + 4] = {
+        it->first,
+        {.key = is_dry ? "matching" : it->key, .number = (int64_t)(is_dry ? it->total : it->did)}};
+    size_t count = 2;
+    if (is_dry)
+        facts[count++] = it->dry;
+    for (const pawl__bulk_count *left = it->left; !is_dry && left->key != NULL; left++)
+        facts[count++] = (pawl__fact){.key = left->key, .number = (int64_t)left->count};
+    facts[count++] = it->last;
+    return pawl__facts_print(facts, count, error);
 }
 
 pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it, pawl_error *error)
@@ -142,7 +124,7 @@ static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
     /* The first signal ends the loop behind a commit, a second one the process. */
     struct sigaction action  = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     size_t           size    = slice_of(it->words->rate), count;
-    int64_t          begun   = pawl__pace_now();
+    int64_t          begun   = pawl__steady_now();
     bool             is_last = it->total == 0;
     pawl_code        code    = PAWL_OK;
     (void)sigemptyset(&action.sa_mask);

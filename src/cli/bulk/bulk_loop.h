@@ -38,26 +38,19 @@ typedef struct pawl__bulk_count {
     const char *one, *many; /* behind the number */
 } pawl__bulk_count;
 
-/* A member of the printed object. */
-typedef struct pawl__bulk_fact {
-    const char *key;  /* NULL: none */
-    const char *text; /* NULL: the number */
-    int64_t     number;
-} pawl__bulk_fact;
-
 typedef struct pawl__bulk_loop {
     const pawl__store_fields *at;
     const pawl__bulk_words   *words;
 
     /* "send 12 dead letters of URL again?": verb, noun, place and ending. All behind the noun, and `command`, may be NULL. */
-    const char     *command; /* asks first; NULL: the action and " --all" */
-    const char     *question, *noun, *place, *ending;
-    const char     *asked;            /* the noun in the question; NULL: the same */
-    const char     *done, *key;       /* "run now", and its key in JSON */
-    const char     *to, *until;       /* said behind the rows that were done, and that would be */
-    const char     *note;             /* behind a number that is not 0 */
-    const char     *resume;           /* "; --until TIME goes on" */
-    pawl__bulk_fact first, dry, last; /* the dry run has `dry`, and `last` */
+    const char *command; /* asks first; NULL: the action and " --all" */
+    const char *question, *noun, *place, *ending;
+    const char *asked;            /* the noun in the question; NULL: the same */
+    const char *done, *key;       /* "run now", and its key in JSON */
+    const char *to, *until;       /* said behind the rows that were done, and that would be */
+    const char *note;             /* behind a number that is not 0 */
+    const char *resume;           /* "; --until TIME goes on" */
+    pawl__fact  first, dry, last; /* the dry run has `dry`, and `last` */
 
     /* Reads the next rows, at best `size`. NULL: the whole selection is one page. */
     pawl_code (*page)(void *context, size_t size, size_t *count, bool *is_last, pawl_error *error);
@@ -83,8 +76,6 @@ pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids,
 
 /* ---- The pace, also of verbs that only read ------------------------------------- */
 
-/* Microseconds of a clock that is never set back. */
-int64_t pawl__pace_now(void);
 /* Waits until the next is due when `done` are done since `begun`; a signal ends it. */
 void pawl__pace_wait(int64_t begun, int64_t done, int64_t rate);
 

@@ -160,7 +160,7 @@ static int64_t left_of(pawl_text errors)
 
 static void note_progress(running *it, pawl_text errors)
 {
-    char    text[24], user[PAWL__USER_SIZE];
+    char    text[24];
     int64_t left     = left_of(errors); /* an earlier run did the others */
     int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
@@ -168,7 +168,7 @@ static void note_progress(running *it, pawl_text errors)
         return;
     (void)snprintf(text, sizeof text, "%lld", (long long)done);
     const pawl__bulk_note what  = {.type   = PAWL__BULK_PROGRESS_EVENT,
-                                   .by     = pawl_text_of(pawl__user(user)),
+                                   .by     = pawl__user(),
                                    .keys   = {"done"},
                                    .values = {pawl_text_of(text)}};
     pawl_error            error = PAWL_ERROR_INIT;
@@ -203,11 +203,10 @@ static bool goes_on(void *context, pawl_text errors)
 static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text result,
                         pawl_error *error)
 {
-    char user[PAWL__USER_SIZE];
     while (result.size > 0 && result.data[result.size - 1] == '\n')
         result.size--;
     const pawl__bulk_note what = {.type   = PAWL__BULK_FINISHED_EVENT,
-                                  .by     = pawl_text_of(pawl__user(user)),
+                                  .by     = pawl__user(),
                                   .keys   = {"result"},
                                   .values = {result}};
     pawl_code             code = pawl__bulk_append(it->store, it->id, &what, error);
@@ -245,7 +244,6 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     const pawl__bulk_fields *fields = context;
     const char              *words[PAWL__BULK_WORDS_MAX + 8];
     size_t                   count = 0;
-    char                     user[PAWL__USER_SIZE];
     pawl__bulk_row           row;
     pawl_event_rows          events;
     pawl__child_result       result = {.exit_code = -1};
@@ -275,7 +273,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     if (why.data != NULL)
         pawl__bulk_word(words, &count, why.data);
     pawl__bulk_word(words, &count, "--yes");
-    if (row.asker.size == 0 && !pawl_text_equal(row.by, pawl_text_of(pawl__user(user))))
+    if (row.asker.size == 0 && !pawl_text_equal(row.by, pawl__user()))
         row.asker = row.by; /* another user of this machine, or of another one, began it */
     code = pawl__bulk_run_words(fields, words, count, &how, row.asker, arena, &result, error);
     if (code != PAWL_OK)

@@ -1,10 +1,10 @@
 /* dead.c - `pawl dead list|show`: messages that were given up, why, and what was done with them.
- * dead_settle.c has retry and discard, dead_edit.c edit.
+ * dead_settle.c has retry, discard and edit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/dead/dead.h"
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* dead.h - fields and functions that the parts of `pawl dead` share: dead.c shows letters,
- * dead_settle.c retries and discards them, dead_edit.c gives one another body.
+ * dead_settle.c retries and discards them, and gives one another body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #define PAWL_CLI_DEAD_H
 
 #include "cli/bulk/bulk_loop.h"
-#include "cli/saga/saga_letters.h"
+#include "cli/saga/saga_find.h"
 
 typedef struct pawl__dead_fields {
     pawl__store_fields at;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>

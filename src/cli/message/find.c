@@ -105,7 +105,7 @@ typedef struct search {
     pawl__find_place      begun; /* the place of --after, or the first */
     pawl__view            view;
     pawl_time             at_min;
-    int64_t               stops; /* of the clock of pawl__pace_now */
+    int64_t               stops; /* of the clock of pawl__steady_now */
     unsigned              places;
     int64_t               read[PAWL__FIND_PLACES];
     int64_t               read_all, unreadable, found;
@@ -122,7 +122,7 @@ static bool is_over(search *it)
 {
     if (it->found >= it->fields->limit)
         it->end = END_LIMIT;
-    else if (pawl__pace_now() >= it->stops)
+    else if (pawl__steady_now() >= it->stops)
         it->end = END_DEADLINE;
     return it->end != END_COMPLETE;
 }
@@ -388,7 +388,7 @@ int pawl__find_verb(const pawl__verb *verb, int count, char **words)
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = check_words(&it, &error);
-    it.stops           = pawl__pace_now() + fields.deadline;
+    it.stops           = pawl__steady_now() + fields.deadline;
     fields.at.deadline = fields.deadline > CALL_MIN ? fields.deadline : CALL_MIN;
     int exit_code =
         code == PAWL_OK ? pawl__store_look(&fields.at, look, &found) : pawl__fail(code, &error);

@@ -109,21 +109,16 @@ static pawl_code make_id(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
 static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count,
                             pawl_error *error)
 {
-    if (!fields->is_json && id != NULL)
+    if (fields->is_json)
+        return pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
+                                             {.key = "queue", .text = fields->queue},
+                                             {.key = id != NULL ? "id" : NULL, .text = id}),
+                                 error);
+    if (id != NULL)
         printf("sent %s to %s\n", id, fields->queue);
-    else if (!fields->is_json)
+    else
         printf("sent %lld messages to %s\n", (long long)count, fields->queue);
-    if (!fields->is_json)
-        return PAWL_OK;
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_int(doc, root, "sent", count);
-        yyjson_mut_obj_add_str(doc, root, "queue", fields->queue);
-        if (id != NULL)
-            yyjson_mut_obj_add_str(doc, root, "id", id);
-    }
-    return pawl__json_print(doc, stdout, error);
+    return PAWL_OK;
 }
 
 static pawl_code read_body(const verb_fields *fields, pawl__input *input, pawl_text *body,

@@ -87,8 +87,7 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
 static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MAX + 1],
                            pawl_error *error)
 {
-    char name[PAWL__USER_SIZE];
-    int  size = snprintf(text, PAWL_ERROR_TEXT_SIZE_MAX + 1, "by %s%s%s", pawl__user(name),
+    int size = snprintf(text, PAWL_ERROR_TEXT_SIZE_MAX + 1, "by %s%s%s", pawl__user().data,
                         reason != NULL ? ": " : "", reason != NULL ? reason : "");
     if (size <= PAWL_ERROR_TEXT_SIZE_MAX)
         return PAWL_OK;

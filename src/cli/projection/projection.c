@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -179,39 +179,24 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Restart and rebuild --------------------------------------------------- */
 
-/* Prints what was done, as an object: the name and a number or two; the second key may be NULL. */
-static pawl_code print_done(const verb_fields *fields, const char *done, const char *first,
-                            int64_t first_value, const char *second, int64_t second_value,
-                            pawl_error *error)
-{
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_strcpy(doc, root, done, fields->name);
-        yyjson_mut_obj_add_sint(doc, root, first, first_value);
-        if (second != NULL)
-            yyjson_mut_obj_add_sint(doc, root, second, second_value);
-    }
-    return pawl__json_print(doc, stdout, error);
-}
-
 static pawl_code restart(const void *context, pawl_store *store, pawl_arena *arena,
                          pawl_error *error)
 {
     const verb_fields  *fields = context;
     pawl_text           name   = pawl_text_of(fields->name);
     pawl_time           now    = pawl_clock_now(NULL);
-    char                user[PAWL__USER_SIZE];
     pawl_projection_row row;
     pawl_code           code = pawl_store_projection_find(store, name, now, arena, &row, error);
     if (code == PAWL_OK)
-        code = pawl_store_projection_restart(store, name, pawl_text_of(pawl__user(user)),
+        code = pawl_store_projection_restart(store, name, pawl__user(),
                                              pawl_text_of(fields->reason), now, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_done(fields, "restarted", "event_position", row.failure.position, NULL, 0,
-                          error);
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "restarted", .text = fields->name},
+                        {.key = "event_position", .number = row.failure.position}),
+            error);
     printf("restarted projection %s at event %.*s, version %" PRId64 "%s\n", fields->name,
            PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
            pawl_uuid_is_zero(row.worker.uuid)
@@ -257,7 +242,6 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
     const verb_fields  *fields = context;
     pawl_time           now    = pawl_clock_now(NULL);
     int64_t             from = 1, count = 0;
-    char                user[PAWL__USER_SIZE];
     pawl_projection_row row;
     pawl_code           code =
         pawl_store_projection_find(store, pawl_text_of(fields->name), now, arena, &row, error);
@@ -268,7 +252,7 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
     const pawl_projection_rebuild request = {.name       = row.name,
                                              .from       = from,
                                              .while_read = fields->while_read,
-                                             .by         = pawl_text_of(pawl__user(user)),
+                                             .by         = pawl__user(),
                                              .reason     = pawl_text_of(fields->reason)};
     if (code == PAWL_OK)
         code = pawl_store_projection_rebuild(store, &request, pawl_clock_now(NULL), &count, error);
@@ -278,7 +262,10 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_done(fields, "rebuilt", "from", from, "events", count, error);
+        return pawl__facts_print(PAWL__FACTS({.key = "rebuilt", .text = fields->name},
+                                             {.key = "from", .number = from},
+                                             {.key = "events", .number = count}),
+                                 error);
     printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
            fields->name, count, count == 1 ? "" : "s", from,
            pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");

@@ -1,8 +1,8 @@
-/* held.c - see held.h.
+/* held.c - see queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/queue/held.h"
+#include "cli/queue/queue.h"
 
 #include "engine/order.h"
 

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/queue/queue.h"
-#include "cli/queue/held.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -40,18 +40,12 @@ pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void
 
 static pawl_code print_done(const pawl__queue_fields *fields, const char *done, pawl_error *error)
 {
-    yyjson_mut_doc *doc = NULL;
-    if (!fields->words.is_json) {
-        printf("%s queue %s\n", done, fields->queue);
-        return PAWL_OK;
-    }
-    doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_str(doc, root, "done", done);
-        yyjson_mut_obj_add_str(doc, root, "queue", fields->queue);
-    }
-    return pawl__json_print(doc, stdout, error);
+    if (fields->words.is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}),
+            error);
+    printf("%s queue %s\n", done, fields->queue);
+    return PAWL_OK;
 }
 
 /* A queue that is so already keeps the name of the operator who did it. */
@@ -87,10 +81,9 @@ pawl_code pawl__queue_settle(const void *context, pawl_store *store, pawl_arena 
     pawl_text                 name     = pawl_text_of(fields->queue);
     pawl_text                 reason =
         fields->words.reason != NULL ? pawl_text_of(fields->words.reason) : PAWL_TEXT("");
-    pawl_time        now = pawl_clock_now(NULL);
-    char             user[PAWL__USER_SIZE];
+    pawl_time        now   = pawl_clock_now(NULL);
     pawl_queue_pause pause = {.is_paused = false};
-    pawl_text        by    = pawl_text_of(pawl__user(user));
+    pawl_text        by    = pawl__user();
     pawl_code        code  = check_known(store, fields, &pause, arena, error);
     if (code != PAWL_OK)
         return code;

@@ -145,16 +145,15 @@ static pawl_code work(taking *it, pawl_error *error)
     it->loop.to     = to;
     it->loop.ending = is_move(it) ? to : it->take.action == PAWL_TAKE_DISCARD ? ", for good" : "";
     it->loop.resume = resume;
-    it->loop.dry    = (pawl__bulk_fact){.key = "left"};
-    it->loop.last   = (pawl__bulk_fact){.key = "last", .number = it->query.seq_max};
+    it->loop.dry    = (pawl__fact){.key = "left"};
+    it->loop.last   = (pawl__fact){.key = "last", .number = it->query.seq_max};
     return code == PAWL_OK ? pawl__bulk_loop_run(&it->loop, error) : code;
 }
 
 pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *arena,
                            pawl_error *error)
 {
-    const pawl__queue_fields *fields = context;
-    char                      user[PAWL__USER_SIZE];
+    const pawl__queue_fields *fields   = context;
     bool                      is_purge = strcmp(fields->words.action, "purge") == 0;
     taking                    it       = {.fields = fields,
                                           .store  = store,
@@ -163,7 +162,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
                                                                                        : PAWL_TAKE_DEAD_LETTER,
                                                      .queue  = pawl_text_of(fields->queue),
                                                      .to     = pawl_text_of(fields->to),
-                                                     .by     = pawl_text_of(pawl__user(user)),
+                                                     .by     = pawl__user(),
                                                      .reason = pawl_text_of(fields->words.reason)},
                                           .query  = {.queue   = pawl_text_of(fields->queue),
                                                      .type    = pawl_text_of(fields->type),

@@ -103,13 +103,6 @@ static void pass_on(guard *it, pid_t child)
 
 /* ---- Waiting ---------------------------------------------------------------- */
 
-static int64_t steady_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void tell_manager(const guard *it)
 {
     char    told[200];
@@ -164,7 +157,7 @@ static void write_note(const pawl__store_fields *at, const pawl_worker_crash *de
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = try_note(at, death, &error);
-    while (pawl_code_retry(code) == PAWL_RETRY_LATER && steady_now() < end) {
+    while (pawl_code_retry(code) == PAWL_RETRY_LATER && pawl__steady_now() < end) {
         poll(NULL, 0, NOTE_PAUSE_MS);
         code = try_note(at, death, &error);
     }
@@ -178,7 +171,7 @@ static void write_note(const pawl__store_fields *at, const pawl_worker_crash *de
  * its note then. */
 static void note(guard *it, const pawl_worker_crash *death)
 {
-    int64_t begin  = steady_now();
+    int64_t begin  = pawl__steady_now();
     pid_t   writer = fork();
     if (writer == 0) {
         give_signals_back(it);
@@ -187,7 +180,7 @@ static void note(guard *it, const pawl_worker_crash *death)
         _exit(0);
     }
     while (writer > 0 && waitpid(writer, NULL, WNOHANG) == 0) {
-        int64_t left = begin + NOTE_WAIT - steady_now();
+        int64_t left = begin + NOTE_WAIT - pawl__steady_now();
         if (left <= 0)
             break;
         wait_a_while(it, left);
@@ -269,8 +262,8 @@ static void say_death(const pawl_worker_crash *death, int64_t pause)
 
 static void rest(guard *it, int64_t pause)
 {
-    int64_t end = steady_now() + pause;
-    for (int64_t left = pause; left > 0 && !it->is_stopping; left = end - steady_now()) {
+    int64_t end = pawl__steady_now() + pause;
+    for (int64_t left = pause; left > 0 && !it->is_stopping; left = end - pawl__steady_now()) {
         wait_a_while(it, left);
         pass_on(it, 0);
     }
@@ -316,7 +309,7 @@ bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
     pawl_random_seed(&it.random, seed);
     take_signals(&it);
     for (bool is_next = true; is_next;) {
-        int64_t begin = steady_now();
+        int64_t begin = pawl__steady_now();
         fflush(stdout);
         child = start(&it);
         if (child == 0)
@@ -324,7 +317,7 @@ bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
         if (child < 0)
             break;
         await_end(&it, child, &status);
-        is_next = has_next(&it, child, &status, steady_now() - begin, &pause);
+        is_next = has_next(&it, child, &status, pawl__steady_now() - begin, &pause);
     }
     if (child < 0)
         pawl_log(PAWL_LOG_ERROR, "no process for the endpoints: %s", strerror(errno));

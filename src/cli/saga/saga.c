@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/saga/saga.h"
-#include "cli/base/actions.h"
-#include "cli/saga/verify_upgrade.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

@@ -53,4 +53,72 @@ extern const pawl__column pawl__history_columns[];
 pawl_code pawl__history_print(const char *format, pawl_text name, const pawl_history_row *lines,
                               size_t count, FILE *out, pawl_error *error);
 
+#define PAWL__VERIFY_EXAMPLES 3  /* of a group */
+#define PAWL__VERIFY_GROUPS 1000 /* beyond them things are only counted */
+
+/* ---- The report ----------------------------------------------------------- */
+
+typedef struct pawl__verify_example {
+    pawl_text id, text;
+} pawl__verify_example;
+
+/* Things that were found alike: the same reason, kind, type, version and member. */
+typedef struct pawl__verify_group {
+    pawl_upgrade_reason  reason;
+    pawl_text            kind, type, member;
+    int32_t              version;
+    int64_t              count;
+    pawl__verify_example examples[PAWL__VERIFY_EXAMPLES];
+    size_t               example_count;
+} pawl__verify_group;
+
+typedef struct pawl__verify_report {
+    pawl_arena         *arena; /* of its texts */
+    const pawl__texts  *removed, *intended;
+    pawl__verify_group *groups;
+    size_t              count, capacity;
+    int64_t             more; /* findings without a group of their own */
+    int64_t             rows; /* looked at */
+} pawl__verify_report;
+
+/* A pawl_upgrade_fn whose context is the report. */
+pawl_upgrade_fn pawl__verify_add;
+/* Adds a group as it was written before. */
+pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
+                                           const pawl__verify_group *group);
+/* Groups that are findings; the others are warnings. */
+size_t    pawl__verify_findings(const pawl__verify_report *report);
+pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json, pawl_error *error);
+/* The groups as a JSON array, findings or warnings. */
+void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyjson_mut_doc *doc,
+                       yyjson_mut_val *array);
+
+/* ---- Going on with an interrupted run ------------------------------------- */
+
+/* Where a run stands: behind `row` of a stage. */
+typedef struct pawl__verify_cursor {
+    const char   *store, *application; /* a file of another run is refused */
+    pawl_text     stage;               /* empty: at the begin */
+    pawl_scan_row row;
+} pawl__verify_cursor;
+
+/* Reads the file, if it is there, into cursor and report, whose arena has the texts. */
+pawl_code pawl__verify_resume_read(const char *path, pawl__verify_cursor *cursor,
+                                   pawl__verify_report *report, pawl_error *error);
+pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor *cursor,
+                                    const pawl__verify_report *report, pawl_error *error);
+
+/* ---- The action ----------------------------------------------------------- */
+
+pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error);
+/* Returns the exit code. */
+int pawl__verify(const pawl__saga_fields *fields);
+
+/* ---- The rows ------------------------------------------------------------- */
+
+/* Looks at all rows of the store. */
+pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
+                            pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
+                            pawl_error *error);
+
 #endif

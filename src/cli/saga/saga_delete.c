@@ -43,20 +43,6 @@ static pawl_code ask(const pawl__saga_fields *fields, const doomed *it, pawl_err
     return pawl__agree("delete", "deleted", question, error);
 }
 
-static pawl_code print_object(const pawl__saga_fields *fields, const doomed *it, pawl_error *error)
-{
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_strcpy(doc, root, "deleted", fields->shown);
-        yyjson_mut_obj_add_strcpy(doc, root, "id", it->id);
-        yyjson_mut_obj_add_sint(doc, root, "version", it->row.version);
-        yyjson_mut_obj_add_sint(doc, root, "timeouts", it->timeouts);
-        yyjson_mut_obj_add_sint(doc, root, "outbox", (int64_t)it->outbox);
-    }
-    return pawl__json_print(doc, stdout, error);
-}
-
 static void print_text(const pawl__saga_fields *fields, const doomed *it)
 {
     printf("deleted saga %s, id %s, version %" PRId64 ", with %" PRId64 " timeout%s\n",
@@ -74,8 +60,7 @@ pawl_code pawl__saga_delete(const void *context, pawl_store *store, pawl_arena *
                             pawl_error *error)
 {
     const pawl__saga_fields *fields = context;
-    char                     user[PAWL__USER_SIZE];
-    doomed                   it = {.table = NULL};
+    doomed                   it     = {.table = NULL};
     pawl_text                type, value;
     (void)pawl__saga_split(pawl_text_of(fields->shown), &type, &value);
     pawl_code code = pawl__saga_type_check(fields, type, error);
@@ -89,13 +74,18 @@ pawl_code pawl__saga_delete(const void *context, pawl_store *store, pawl_arena *
     if (code == PAWL_OK)
         code = ask(fields, &it, error);
     if (code == PAWL_OK)
-        code = pawl_store_saga_remove(store, it.table, &it.row, pawl_text_of(pawl__user(user)),
+        code = pawl_store_saga_remove(store, it.table, &it.row, pawl__user(),
                                       pawl_text_of(fields->reason), pawl_clock_now(NULL),
                                       &it.timeouts, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_object(fields, &it, error);
+        return pawl__facts_print(PAWL__FACTS({.key = "deleted", .text = fields->shown},
+                                             {.key = "id", .text = it.id},
+                                             {.key = "version", .number = it.row.version},
+                                             {.key = "timeouts", .number = it.timeouts},
+                                             {.key = "outbox", .number = (int64_t)it.outbox}),
+                                 error);
     print_text(fields, &it);
     return PAWL_OK;
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/saga/saga_letters.h"
+#include "cli/saga/saga_find.h"
 
 #include "engine/headers.h"
 #include "workflow/model.h"

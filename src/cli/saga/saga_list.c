@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 #include "cli/saga/saga.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/saga/verify_upgrade.h"
+#include "cli/saga/saga.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/saga/verify_upgrade.h"
+#include "cli/saga/saga.h"
 
 #include "cli/bulk/bulk_loop.h"
 
@@ -29,7 +29,7 @@ typedef struct run {
 /* Every second, so that an interrupted run repeats no more than that. */
 static pawl_code write_cursor(run *it, pawl_error *error)
 {
-    int64_t now = pawl__pace_now();
+    int64_t now = pawl__steady_now();
     if (it->fields->resume == NULL || now - it->written < 1000000)
         return PAWL_OK;
     it->written = now;
@@ -164,7 +164,7 @@ pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
                       .upgrade = upgrade,
                       .report  = report,
                       .arena   = arena,
-                      .begun   = pawl__pace_now(),
+                      .begun   = pawl__steady_now(),
                       .cursor  = {.store       = pawl__masked(fields->at.store, masked, sizeof masked),
                                   .application = fields->application}};
     pawl_code code = PAWL_OK;

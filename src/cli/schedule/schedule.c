@@ -223,26 +223,20 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return code;
     shown_row shown = shown_of(&row, arena);
     find_upcoming(&shown, arena);
-    return fields->is_json ? pawl__rows_print(&view, &shown, 1, error)
-                           : pawl__row_page(&view, &shown, error);
+    return pawl__row_show(&view, &shown, NULL, 0, error);
 }
 
 /* ---- Changes --------------------------------------------------------------- */
 
 static pawl_code print_done(const verb_fields *fields, const char *done, pawl_text id,
-                            pawl_error *error)
+                            pawl_arena *arena, pawl_error *error)
 {
-    if (!fields->is_json) {
-        printf("%s %.*s\n", done, PAWL_TEXT_ARGS(id));
-        return PAWL_OK;
-    }
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_str(doc, root, "done", done);
-        yyjson_mut_obj_add_strn(doc, root, "id", id.data, id.size);
-    }
-    return pawl__json_print(doc, stdout, error);
+    const char *text = pawl__must_text(arena, id).data;
+    if (fields->is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}), error);
+    printf("%s %s\n", done, text);
+    return PAWL_OK;
 }
 
 static pawl_code settle(const void *context, pawl_store *store, pawl_arena *arena,
@@ -257,23 +251,21 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
                                  [ACTION_RUN]    = {"sent one message of", PAWL_SCHEDULE_RUN}};
     const verb_fields *fields = context;
     size_t             i      = pawl__choice_of(action_names, pawl_text_of(fields->action));
-    char               user[PAWL__USER_SIZE];
     pawl_schedule_row  row;
     pawl_code          code = find(store, fields->name, arena, &row, error);
     if (code == PAWL_OK)
-        code = pawl_store_schedule_settle(
-            store, row.id, kinds[i].action, pawl_text_of(pawl__user(user)),
-            pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
+        code =
+            pawl_store_schedule_settle(store, row.id, kinds[i].action, pawl__user(),
+                                       pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code == PAWL_OK && i == ACTION_RUN)
         code = pawl__reader_warn(store, row.queue, arena, error);
-    return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, error) : code;
+    return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, arena, error) : code;
 }
 
 /* Reads and checks the body before the store is asked for anything. */
 static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    char               user[PAWL__USER_SIZE];
     size_t             missed = pawl__choice_of(missed_names, pawl_text_of(fields->missed));
     pawl_schedule_row  row    = {.queue      = pawl_text_of(fields->queue),
                                  .name       = pawl_text_of(fields->name),
@@ -284,13 +276,12 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
                                  .missed_max = fields->missed_max < 0 ? 0 : (int32_t)fields->missed_max,
                                  .type       = pawl_text_of(fields->type),
                                  .body       = pawl_text_of(fields->body)};
-    pawl_code          code =
-        pawl_store_schedule_add(store, &row, pawl_text_of(pawl__user(user)),
-                                pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
+    pawl_code          code   = pawl_store_schedule_add(
+                   store, &row, pawl__user(), pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code != PAWL_OK)
         return code;
     row.id = pawl__must_printf(arena, "%s/%s", fields->queue, fields->name);
-    return print_done(fields, "added", row.id, error);
+    return print_done(fields, "added", row.id, arena, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */

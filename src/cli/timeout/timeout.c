@@ -140,8 +140,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = find_next(store, shown, view.now, arena, error);
     if (code != PAWL_OK)
         return code;
-    return fields->words.is_json ? pawl__rows_print(&view, shown, 1, error)
-                                 : pawl__row_page(&view, shown, error);
+    return pawl__row_show(&view, shown, NULL, 0, error);
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  */
 #include "cli/timeout/timeout.h"
 
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 #include "pawl/operations.h"
 #include "workflow/model.h"
 
@@ -118,25 +118,16 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
                was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
         return PAWL_OK;
     }
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_uint(doc, root, "set", 1);
-        yyjson_mut_obj_add_strcpy(doc, root, "id", id);
-        yyjson_mut_obj_add_strcpy(doc, root, "due", due);
-        if (was != 0)
-            yyjson_mut_obj_add_strcpy(doc, root, "was_due", before);
-        else
-            yyjson_mut_obj_add_null(doc, root, "was_due");
-    }
-    return pawl__json_print(doc, stdout, error);
+    return pawl__facts_print(PAWL__FACTS({.key = "set", .number = 1}, {.key = "id", .text = id},
+                                         {.key = "due", .text = due},
+                                         {.key = "was_due", .text = before, .is_null = was == 0}),
+                             error);
 }
 
 pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *arena,
                             pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    char                        user[PAWL__USER_SIZE];
     pawl_time                   now = pawl_clock_now(NULL), was = 0;
     pawl_timeout_row            row  = {.name        = pawl_text_of(fields->name),
                                         .destination = pawl_text_of(fields->destination),
@@ -145,7 +136,7 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
     if (code == PAWL_OK)
         code = find_own(store, &row, &was, arena, error);
     if (code == PAWL_OK)
-        code = pawl_store_timeout_set(store, &row, pawl_text_of(pawl__user(user)),
-                                      pawl_text_of(fields->words.reason), now, &row.id, error);
+        code = pawl_store_timeout_set(store, &row, pawl__user(), pawl_text_of(fields->words.reason),
+                                      now, &row.id, error);
     return code == PAWL_OK ? print_set(fields, &row, was, now, error) : code;
 }

@@ -8,7 +8,7 @@
  */
 #include "cli/timeout/timeout.h"
 
-#include "cli/base/actions.h"
+#include "cli/cli.h"
 
 #include <string.h>
 
@@ -95,14 +95,13 @@ pawl_code pawl__timeout_settle(const void *context, pawl_store *store, pawl_aren
 {
     const pawl__timeout_fields *fields = context;
     const settle_kind          *kind   = kind_of(fields);
-    char                        user[PAWL__USER_SIZE];
-    settling                    it = {.store = store,
-                                      .amend = {.action = kind->action,
-                                                .due    = fields->to,
-                                                .shift  = fields->by,
-                                                .by     = pawl_text_of(pawl__user(user)),
-                                                .reason = pawl_text_of(fields->words.reason)}};
-    pawl_code code                 = pawl__timeout_select(fields, 0, store, arena, &it.rows, error);
+    settling                    it     = {.store = store,
+                                          .amend = {.action = kind->action,
+                                                    .due    = fields->to,
+                                                    .shift  = fields->by,
+                                                    .by     = pawl__user(),
+                                                    .reason = pawl_text_of(fields->words.reason)}};
+    pawl_code code = pawl__timeout_select(fields, 0, store, arena, &it.rows, error);
     if (kind->action == PAWL_AMEND_MOVE && fields->by != 0)
         it.amend.action = PAWL_AMEND_SHIFT;
     if (code == PAWL_OK && kind->action == PAWL_AMEND_REAP)

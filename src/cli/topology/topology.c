@@ -4,8 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/topology/topology.h"
+#include "base/calm.h"
 #include "cli/run/run.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 typedef struct verb_fields {
@@ -52,6 +54,145 @@ const pawl__report pawl__topology_verb_reports[] = {
     {"one of does", NULL, "kind message timeout destination queue endpoint"},
     {.what = NULL},
 };
+
+#define LINE_SIZE 5000
+
+static const char *or_none(const char *name)
+{
+    return name != NULL ? name : "?";
+}
+
+/* ---- For people ---------------------------------------------------------- */
+
+static void say(FILE *out, int indent, const char *format, ...) PAWL_PRINTF(3, 4);
+static void say(FILE *out, int indent, const char *format, ...)
+{
+    char    line[LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    pawl__calm_line(line, strlen(line));
+    fprintf(out, "%*s%s\n", indent, "", line);
+}
+
+static void say_send(const pawl__topology *topology, const pawl__topology_endpoint *endpoint,
+                     const pawl_effect *effect, FILE *out)
+{
+    const char *type = pawl_record_type(effect->message());
+    if (effect->name == NULL) {
+        say(out, 6, "sends %s to any destination", type);
+        return;
+    }
+    char           text[PAWL_URL_SIZE_MAX + 300];
+    pawl__receiver receiver = pawl__topology_receiver(topology, endpoint, effect->name);
+    if (receiver.endpoint != NULL)
+        say(out, 6, "sends %s to %s: endpoint %s", type, effect->name, receiver.endpoint);
+    else if (receiver.route != NULL)
+        say(out, 6, "sends %s to %s: %s", type, effect->name,
+            pawl__route_text(receiver.route, text, sizeof text));
+    else
+        say(out, 6, "sends %s to %s", type, effect->name);
+}
+
+static void say_effects(const pawl__topology *topology, const pawl__topology_endpoint *endpoint,
+                        const pawl__topology_row *row, FILE *out)
+{
+    for (size_t i = 0; i < row->effect_count; i++) {
+        const pawl_effect *effect = &row->effects[i];
+        if (effect->kind == PAWL_EFFECT_SEND)
+            say_send(topology, endpoint, effect, out);
+        else if (effect->kind == PAWL_EFFECT_TIMEOUT)
+            say(out, 6, "sets timeout %s", effect->name);
+        else
+            say(out, 6, "%s %s", effect->kind == PAWL_EFFECT_PUBLISH ? "publishes" : "replies with",
+                pawl_record_type(effect->message()));
+    }
+    if (row->is_declared && row->effect_count == 0)
+        say(out, 6, "sends nothing");
+    else if (!row->is_declared)
+        say(out, 6, "what it sends is not declared");
+}
+
+static void say_row(const pawl__topology *topology, const pawl__topology_endpoint *endpoint,
+                    const pawl__topology_row *row, FILE *out)
+{
+    bool has_other = row->transitional_key != NULL;
+    say(out, 4, "%s%s: %s%s%s%s%s%s%s%s", row->message != NULL ? "" : "timeout ",
+        row->message != NULL ? pawl_record_type(row->message) : or_none(row->timeout),
+        or_none(row->function), row->key != NULL ? ", by " : "", row->key != NULL ? row->key : "",
+        has_other ? " or " : "", has_other ? row->transitional_key : "",
+        row->starts ? ", starts" : "", row->missing != NULL ? ", without one " : "",
+        row->missing != NULL ? row->missing : "");
+    say_effects(topology, endpoint, row, out);
+}
+
+static void append(char text[LINE_SIZE], const char *format, ...) PAWL_PRINTF(2, 3);
+static void append(char text[LINE_SIZE], const char *format, ...)
+{
+    size_t  used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + used, LINE_SIZE - used, format, arguments);
+    va_end(arguments);
+}
+
+static void append_correlation(char text[LINE_SIZE], const char *what,
+                               const pawl_correlation *correlation)
+{
+    if (correlation->type != PAWL_VALUE_NONE)
+        append(text, ", %s %.*s (%s)", what, PAWL_TEXT_ARGS(correlation->property),
+               pawl_value_type_name(correlation->type));
+}
+
+static void say_part(const pawl__topology_part *part, FILE *out)
+{
+    char line[LINE_SIZE], span[PAWL__SPAN_SIZE];
+    snprintf(line, sizeof line, "%s %s", pawl__part_kinds[part->kind], part->name);
+    if (part->table != NULL) {
+        append(line, ": table %.*s", PAWL_TEXT_ARGS(part->table->name));
+        append_correlation(line, "correlation", &part->table->main);
+        append_correlation(line, "transitional", &part->table->transitional);
+    }
+    if (part->size != 0)
+        append(line, ", when there are %lld", (long long)part->size);
+    if (part->period != 0)
+        append(line, ", after %s", pawl__span_text(part->period, span));
+    if (part->max != 0)
+        append(line, ", at most %lld at once", (long long)part->max);
+    if (part->kind == PAWL__PART_AGGREGATOR && part->key != NULL)
+        append(line, ", by %s", part->key);
+    if (part->sent != NULL)
+        append(line, ": sends %s", pawl_record_type(part->sent));
+    if (part->cron != NULL)
+        append(line, ", %s %s", part->cron, part->zone != NULL ? part->zone : "UTC");
+    if (part->every != 0)
+        append(line, ", every %s", pawl__span_text(part->every, span));
+    for (size_t i = 0; i < part->event_count; i++)
+        append(line, "%s%s", i == 0 ? ": emits " : ", ", pawl_record_type(part->events[i]));
+    say(out, 2, "%s", line);
+}
+
+void pawl__topology_text(const pawl__topology *topology, FILE *out)
+{
+    say(out, 0, "application %s", topology->name);
+    for (size_t e = 0; e < topology->endpoint_count; e++) {
+        const pawl__topology_endpoint *endpoint = &topology->endpoints[e];
+        fputc('\n', out);
+        say(out, 0, "endpoint %s: queue %s", endpoint->name, endpoint->queue);
+        for (size_t i = 0; i < endpoint->route_count; i++) {
+            char text[PAWL_URL_SIZE_MAX + 300];
+            say(out, 2, "route %s: %s", endpoint->routes[i].name,
+                pawl__route_text(&endpoint->routes[i], text, sizeof text));
+        }
+        for (size_t p = 0; p < endpoint->part_count; p++) {
+            const pawl__topology_part *part = &endpoint->parts[p];
+            say_part(part, out);
+            for (size_t i = 0; i < part->row_count; i++)
+                say_row(topology, endpoint, &part->rows[i], out);
+        }
+    }
+}
 
 static pawl_code print(const pawl__topology *topology, const char *format, pawl_arena *arena,
                        pawl_error *error)

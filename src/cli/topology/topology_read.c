@@ -23,36 +23,12 @@ typedef struct reader {
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* Row `index` of a table whose rows have `stride` bytes; zero beyond an older, smaller one. */
-static void read_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size)
-{
-    memset(row, 0, size);
-    memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
-}
-
-static size_t list_count(const void *list)
-{
-    size_t count = 0;
-    for (const void *const *item = list; item != NULL && *item != NULL; item++)
-        count++;
-    return count;
-}
-
 /* NULL for none; an array of one is never NULL but without memory. */
 static void *take(reader *r, size_t count, size_t size)
 {
     void *made = pawl_arena_take(r->arena, (count + 1) * size);
     r->is_short |= made == NULL;
     return made;
-}
-
-static const char *name_of(const reader *r, const pawl_handler *handler)
-{
-    pawl_handler whole;
-    if (handler == NULL)
-        return NULL;
-    read_row(handler, 0, r->application->handler_size, &whole, sizeof whole);
-    return whole.name;
 }
 
 static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row *row)
@@ -64,18 +40,18 @@ static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row 
         return;
     uint32_t stride = r->application->effect_size; /* there is .does: the program has the size */
     do
-        read_row(does, count, stride, &effect, sizeof effect);
+        pawl__table_row(does, count, stride, &effect, sizeof effect);
     while (effect.kind != PAWL_EFFECT_END && ++count != 0);
     row->effects = take(r, count, sizeof row->effects[0]);
     for (size_t i = 0; row->effects != NULL && i < count; i++)
-        read_row(does, i, stride, &row->effects[i], sizeof row->effects[i]);
+        pawl__table_row(does, i, stride, &row->effects[i], sizeof row->effects[i]);
     row->effect_count = row->effects != NULL ? count : 0;
 }
 
 static void read_handler(reader *r, const pawl_handler *handler, const pawl_effect *does,
                          pawl__topology_row *row)
 {
-    *row         = (pawl__topology_row){.function = name_of(r, handler)};
+    *row         = (pawl__topology_row){.function = pawl__handler_name(r->application, handler)};
     row->message = handler->message != NULL ? handler->message() : NULL;
     read_effects(r, does, row);
 }
@@ -86,8 +62,8 @@ static void read_on(reader *r, const pawl_on *on, pawl__topology_row *row)
     row->timeout          = on->timeout;
     row->key              = on->key;
     row->transitional_key = on->transitional_key;
-    row->missing          = name_of(r, on->missing);
-    row->starts           = on->starts;
+    row->missing = on->missing != NULL ? pawl__handler_name(r->application, on->missing) : NULL;
+    row->starts  = on->starts;
 }
 
 static size_t row_count(const reader *r, const pawl_on *rows)
@@ -95,7 +71,7 @@ static size_t row_count(const reader *r, const pawl_on *rows)
     size_t  count = 0;
     pawl_on row;
     for (; rows != NULL; count++) {
-        read_row(rows, count, r->application->on_size, &row, sizeof row);
+        pawl__table_row(rows, count, r->application->on_size, &row, sizeof row);
         if (row.handle == NULL)
             break;
     }
@@ -108,7 +84,7 @@ static void read_rows(reader *r, const pawl_on *rows, size_t begin, size_t count
     part->rows = take(r, count, sizeof part->rows[0]);
     for (size_t i = 0; part->rows != NULL && i < count; i++) {
         pawl_on row;
-        read_row(rows, begin + i, r->application->on_size, &row, sizeof row);
+        pawl__table_row(rows, begin + i, r->application->on_size, &row, sizeof row);
         read_on(r, &row, &part->rows[part->row_count++]);
     }
 }
@@ -125,7 +101,7 @@ static pawl__topology_part *next_part(reader *r, pawl__part_kind kind, const cha
 static void read_saga(reader *r, const pawl_saga *given, const pawl_saga_table *table)
 {
     pawl_saga saga;
-    read_row(given, 0, r->application->saga_size, &saga, sizeof saga);
+    pawl__table_row(given, 0, r->application->saga_size, &saga, sizeof saga);
     pawl__topology_part *part = next_part(r, PAWL__PART_SAGA, saga.name);
     part->table               = table;
     read_rows(r, saga.on, 0, row_count(r, saga.on), part);
@@ -134,9 +110,9 @@ static void read_saga(reader *r, const pawl_saga *given, const pawl_saga_table *
 static void read_process(reader *r, const pawl_process *given, pawl__part_kind kind)
 {
     pawl_process process;
-    read_row(given, 0, r->application->process_size, &process, sizeof process);
+    pawl__table_row(given, 0, r->application->process_size, &process, sizeof process);
     pawl__topology_part *part  = next_part(r, kind, process.name);
-    size_t               count = list_count(process.apply);
+    size_t               count = pawl__list_count(process.apply);
     read_rows(r, process.on, 0, row_count(r, process.on), part);
     part->events = take(r, count, sizeof part->events[0]);
     for (size_t i = 0; part->events != NULL && i < count; i++)
@@ -155,7 +131,7 @@ static void read_plain(reader *r, const pawl_on *rows, size_t index)
 static void read_aggregator(reader *r, const pawl_aggregator *given)
 {
     pawl_aggregator whole;
-    read_row(given, 0, r->application->aggregator_size, &whole, sizeof whole);
+    pawl__table_row(given, 0, r->application->aggregator_size, &whole, sizeof whole);
     pawl__topology_part *part = next_part(r, PAWL__PART_AGGREGATOR, whole.name);
     part->key                 = whole.key;
     part->max                 = whole.max;
@@ -169,13 +145,13 @@ static void read_aggregator(reader *r, const pawl_aggregator *given)
 static void read_projection(reader *r, const pawl_projection *given)
 {
     pawl_projection whole;
-    read_row(given, 0, r->application->projection_size, &whole, sizeof whole);
+    pawl__table_row(given, 0, r->application->projection_size, &whole, sizeof whole);
     pawl__topology_part *part  = next_part(r, PAWL__PART_PROJECTION, whole.name);
     size_t               count = row_count(r, whole.on);
     part->rows                 = take(r, count, sizeof part->rows[0]);
     for (size_t i = 0; part->rows != NULL && i < count; i++) {
         pawl_on row;
-        read_row(whole.on, i, r->application->on_size, &row, sizeof row);
+        pawl__table_row(whole.on, i, r->application->on_size, &row, sizeof row);
         read_handler(r, row.handle, whole.does, &part->rows[part->row_count++]);
     }
 }
@@ -191,7 +167,7 @@ static const pawl_schedule *schedule_at(const reader *r, const pawl_endpoint_spe
     if (spec->schedules == NULL || application->application_size < needed ||
         application->schedule_size == 0)
         return NULL;
-    read_row(spec->schedules, index, application->schedule_size, row, sizeof *row);
+    pawl__table_row(spec->schedules, index, application->schedule_size, row, sizeof *row);
     return row->name != NULL ? row : NULL;
 }
 
@@ -219,23 +195,23 @@ static void read_schedules(reader *r, const pawl_endpoint_spec *spec)
 static void read_parts(reader *r, const pawl_endpoint_spec *spec)
 {
     size_t handlers = row_count(r, spec->handlers);
-    size_t count    = handlers + list_count(spec->sagas) + list_count(spec->processes) +
-                   list_count(spec->entities) + list_count(spec->aggregators) +
-                   list_count(spec->projections) + schedule_count(r, spec);
+    size_t count    = handlers + pawl__list_count(spec->sagas) + pawl__list_count(spec->processes) +
+                   pawl__list_count(spec->entities) + pawl__list_count(spec->aggregators) +
+                   pawl__list_count(spec->projections) + schedule_count(r, spec);
     r->endpoint->parts = take(r, count, sizeof r->endpoint->parts[0]);
     if (r->endpoint->parts == NULL)
         return;
-    for (size_t i = 0; i < list_count(spec->sagas); i++)
+    for (size_t i = 0; i < pawl__list_count(spec->sagas); i++)
         read_saga(r, spec->sagas[i], r->tables[i]);
-    for (size_t i = 0; i < list_count(spec->processes); i++)
+    for (size_t i = 0; i < pawl__list_count(spec->processes); i++)
         read_process(r, spec->processes[i], PAWL__PART_PROCESS);
-    for (size_t i = 0; i < list_count(spec->entities); i++)
+    for (size_t i = 0; i < pawl__list_count(spec->entities); i++)
         read_process(r, spec->entities[i], PAWL__PART_ENTITY);
     for (size_t i = 0; i < handlers; i++)
         read_plain(r, spec->handlers, i);
-    for (size_t i = 0; i < list_count(spec->aggregators); i++)
+    for (size_t i = 0; i < pawl__list_count(spec->aggregators); i++)
         read_aggregator(r, spec->aggregators[i]);
-    for (size_t i = 0; i < list_count(spec->projections); i++)
+    for (size_t i = 0; i < pawl__list_count(spec->projections); i++)
         read_projection(r, spec->projections[i]);
     read_schedules(r, spec);
 }
@@ -255,12 +231,12 @@ static void read_routes(reader *r, const pawl_endpoint_options *given)
     if (options.routes == NULL)
         return;
     do
-        read_row(options.routes, count, stride, &route, sizeof route);
+        pawl__table_row(options.routes, count, stride, &route, sizeof route);
     while (route.name != NULL && ++count != 0);
     r->endpoint->routes = take(r, count, sizeof route);
     for (size_t i = 0; r->endpoint->routes != NULL && i < count; i++)
-        read_row(options.routes, i, stride, &r->endpoint->routes[r->endpoint->route_count++],
-                 sizeof route);
+        pawl__table_row(options.routes, i, stride, &r->endpoint->routes[r->endpoint->route_count++],
+                        sizeof route);
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -269,7 +245,7 @@ static pawl_code read_endpoint(reader *r, const pawl_endpoint_spec *given, pawl_
 {
     pawl_endpoint_spec spec;
     size_t             count;
-    read_row(given, 0, r->application->endpoint_size, &spec, sizeof spec);
+    pawl__table_row(given, 0, r->application->endpoint_size, &spec, sizeof spec);
     pawl_code code =
         pawl_endpoint_tables(r->application, spec.name, NULL, r->arena, &r->tables, &count, error);
     if (code != PAWL_OK)
@@ -289,7 +265,7 @@ pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *a
     pawl_code code = PAWL_OK;
     *topology      = (pawl__topology){.name = application->name != NULL ? application->name : ""};
     topology->endpoints =
-        take(&r, list_count(application->endpoints), sizeof topology->endpoints[0]);
+        take(&r, pawl__list_count(application->endpoints), sizeof topology->endpoints[0]);
     for (size_t i = 0; code == PAWL_OK && !r.is_short && application->endpoints[i] != NULL; i++) {
         r.endpoint = &topology->endpoints[topology->endpoint_count++];
         code       = read_endpoint(&r, application->endpoints[i], error);
