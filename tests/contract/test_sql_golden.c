@@ -23,7 +23,6 @@
 #endif
 #ifdef PAWL_HAVE_POSTGRES
 #include "store/postgres/postgres.h"
-#include "store/postgres/saga.h"
 #endif
 
 #include <dlfcn.h>
@@ -210,17 +209,15 @@ static void statements_of_sqlite(void)
 static void put_sets(page *p)
 {
     static const char *const names[] = {
-#define NAME_OF(name) #name,
+#define NAME_OF(name, end) #name,
         PAWL__PG_SETS(NAME_OF)
 #undef NAME_OF
     };
-    const char *(*row_of)(int);
-    void (*make)(pawl__sql_text *, const char *);
-    *(void **)&row_of = find(p, "pawl__pg_set_row");
-    *(void **)&make   = find(p, "pawl__pg_set_template");
+    void (*make)(pawl__sql_text *, int);
+    *(void **)&make = find(p, "pawl__pg_set_template");
     for (int i = 0; i < (int)COUNT(names); i++) {
         pawl__sql_text made = {0};
-        make(&made, row_of(PAWL__PG_SET_FIRST + i));
+        make(&made, PAWL__PG_SET_FIRST + i);
         assert_false(made.is_failed);
         put_template(p, names[i], made.data);
         pawl_free(made.data);

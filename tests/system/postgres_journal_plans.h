@@ -6,13 +6,13 @@
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_JOURNAL_PLANS_H
 #define PAWL_TESTS_SYSTEM_POSTGRES_JOURNAL_PLANS_H
 
-#define EVENT_TYPES                                                                \
-    "text[], bigint[], bool[], text[], bigint[], text[], text[], text[], uuid[], " \
-    "timestamptz[], text[], bytea[]"
-#define EVENT_VALUES                                                                     \
-    "names('Account/', 1, 390), same(11::bigint), same(true), same('Deposited'::text), " \
-    "same(1::bigint), same('m'::text), same('c1'::text), same(''::text), keys(1, 1), "   \
-    "same(at(0)), same(''::text), same(''::bytea)"
+#define EVENT_TYPES                                                        \
+    "text[], bigint[], text[], bigint[], text[], text[], text[], uuid[], " \
+    "timestamptz[], text[], bytea[], bool[]"
+#define EVENT_VALUES                                                                   \
+    "names('Account/', 1, 390), same(11::bigint), same('Deposited'::text), "           \
+    "same(1::bigint), same('m'::text), same('c1'::text), same(''::text), keys(1, 1), " \
+    "same(at(0)), same(''::text), same(''::bytea), same(true)"
 #define EVENTS_TYPES "text, bigint, text, text, text, bigint"
 #define EVENTS_VALUES "'Deposited', '', '', 20"
 

@@ -49,8 +49,10 @@ typedef struct plan_row {
 #define CTID_OF_WORKER ", (select ctid from pawl_workers where \"Id\" = key(1))"
 
 /* Where the rows stand that the statement is about. */
-#define CTIDS_OF(table, key, list) \
-    "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list ")), " list
+#define TIDS_OF(table, key, list) \
+    "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list "))"
+#define CTIDS_OF(table, key, list) TIDS_OF(table, key, list) ", " list
+#define QUEUE_TIDS TIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
 #define QUEUE_CTIDS CTIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
 
 #define DEAD_TYPES \
@@ -139,9 +141,9 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(1500, "tid[], bigint[], text[]", QUEUE_CTIDS ", same('bulk'::text)"),
     [PAWL__PG_QUEUE_RETRY] = HOT(
         6200,
-        "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[]",
-        QUEUE_CTIDS ", same('bulk'::text), same(at(60)), same(1::bigint), "
-                    "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
+        "tid[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[], bigint[], text[]",
+        QUEUE_TIDS ", same(at(60)), same(1::bigint), same(0::bigint), same(at(-3600)), "
+                   "same(''::text), same('[]'::text), numbers(1000, 1900), same('bulk'::text)"),
     [PAWL__PG_QUEUE_SEND] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),

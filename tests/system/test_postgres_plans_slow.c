@@ -19,7 +19,6 @@
 
 #include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/saga.h"
 #include "system/postgres_explain.h"
 #include "system/postgres_fill.h"
 #include "system/postgres_saga_plans.h"
@@ -59,7 +58,7 @@ static const char *const names[] = {
 #define NAME_OF(name, text) #name,
     PAWL__SQL_STATEMENTS(NAME_OF) PAWL__PG_STATEMENTS(NAME_OF)
 #undef NAME_OF
-#define NAME_OF(name) #name,
+#define NAME_OF(name, end) #name,
         PAWL__PG_SETS(NAME_OF)
 #undef NAME_OF
 };

@@ -25,19 +25,12 @@
 
 #define CAREFUL_COMMITS 16
 
-/* Kinds whose statements are PostgreSQL's own; the others are written as the generic store says (set.h). */
+/* Kinds that have something before their sets, or instead; the others are written as the generic store says (set.h). */
 static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
 #define OWN(name) [pawl_change_##name] = pawl__pg_send_##name
-    OWN(queue_settle),        /* rows by their ctids, which the claim has read */
-    OWN(inbox_entry),         /* an insert that says which marks were there */
-    OWN(saga_delete),         /* a set for each saga's table */
-    OWN(saga_insert),         /* the same */
-    OWN(saga_update),         /* by the ctids that the load has read */
-    OWN(event_append),        /* fails by itself for a version that is missing */
+    OWN(queue_settle),        /* rows that are claimed */
     OWN(outbox_settle),       /* equal values go over the wire once */
-    OWN(outbox_reset),        /* a line of history only for a row that was dead */
     OWN(leased_batch_remove), /* one change is many rows */
-    OWN(outbox_add),          /* numbered behind the transactions that are open */
     OWN(outbox_block),        /* one walk over the pending rows */
 #undef OWN
 };
@@ -424,6 +417,8 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
     pawl__pg_seen_clear(store);
     pawl_code code = c.writer.is_dropped != NULL ? commit_on(&c) : pawl__pg_no_memory(error);
     if (code == PAWL_OK) {
+        if (changes->outbox_reset.count != 0) /* rows from before its front are pending again */
+            pawl__pg_outbox_front_restart(&store->outbox);
         end_claims(&c);
         code = keep_claims(&c);
     } else {

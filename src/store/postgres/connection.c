@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/postgres.h"
-#include "store/postgres/saga.h"
 #include "store/sql/saga_text.h"
 
 #include <assert.h>

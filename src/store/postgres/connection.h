@@ -64,6 +64,7 @@ typedef enum pawl__pg_saga_statement {
     PAWL__PG_SAGA_INSERT,
     PAWL__PG_SAGA_UPDATE,    /* by the row's ctid */
     PAWL__PG_SAGA_UPDATE_ID, /* by the id, when the ctid is not known */
+    PAWL__PG_SAGA_TAKEN,
     PAWL__PG_SAGA_DELETE,
     PAWL__PG_SAGA_COUNT,
     PAWL__PG_SAGA_WALK,
@@ -169,6 +170,17 @@ void pawl__pg_begin(pawl__pg_request *request, pawl__pg_connection *connection, 
 /* The same with a statement outside the shared list: a saga table's, or a text that runs once. */
 void pawl__pg_begin_with(pawl__pg_request *request, pawl__pg_connection *connection,
                          pawl__pg_statement *statement, pawl_error *error);
+
+/* ---- Of a saga's table (saga_statements.c) ------------------------------ */
+
+/* The text of a pawl__pg_saga_statement. */
+void pawl__pg_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                        const pawl_saga_table *table, int which);
+/* Its text is made at first use. */
+void pawl__pg_saga_begin(pawl__pg_request *request, pawl__pg_connection *connection,
+                         const pawl_saga_table *table, int which, pawl_error *error);
+
+/* ---- Parameters (parameter.c) ------------------------------------------- */
 
 void pawl__pg_put_int(pawl__pg_request *request, int64_t value);
 void pawl__pg_put_bool(pawl__pg_request *request, bool value);

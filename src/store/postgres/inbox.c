@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/operations.h"
-#include "store/postgres/writer.h"
 
 #include <string.h>
 
@@ -84,56 +83,4 @@ pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_
             known[number - 1] = true;
     }
     return request.code;
-}
-
-/* ---- Marking ------------------------------------------------------------ */
-
-static int by_key(const void *left, const void *right)
-{
-    const pawl_inbox_entry *l = left, *r = right;
-    int                     order = pawl_text_compare(l->message_id, r->message_id);
-    return order != 0 ? order : pawl_text_compare(l->endpoint, r->endpoint);
-}
-
-static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_write *write)
-{
-    return pawl__pg_check_keys(writer, write, offsetof(pawl_inbox_entry, endpoint),
-                               offsetof(pawl_inbox_entry, message_id), pawl__why_handled);
-}
-
-static void put_outcomes(pawl__pg_write *write)
-{
-    static const pawl_text outcomes[] = {
-        [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
-        [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
-        [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
-    };
-    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
-    for (size_t i = 0; i < write->count; i++)
-        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT,
-                           &outcomes[((const pawl_inbox_entry *)write->items[i])->outcome]);
-    pawl__pg_array_end(&write->request);
-}
-
-pawl_code pawl__pg_send_inbox_entry(pawl__pg_writer *writer)
-{
-    static const pawl__field keys[]  = {PAWL__AS(inbox_entry, endpoint, TEXT),
-                                        PAWL__AS(inbox_entry, message_id, TEXT)};
-    static const pawl__field times[] = {PAWL__AS(inbox_entry, at, TIME)};
-    size_t                   count;
-    const void **items = pawl__pg_select(writer, pawl_change_inbox_entry, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    if (count == 0)
-        return PAWL_OK;
-    /* No two commits wait in a circle; of equal keys the later item is refused. */
-    pawl__sort_changes(items, count, by_key);
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_MARK, pawl_change_inbox_entry,
-                                               items, count, check_marks);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, keys, 2);
-    put_outcomes(write);
-    pawl__pg_write_fields(write, times, 1);
-    return pawl__pg_write_send(write);
 }

@@ -6,11 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/operations.h"
-#include "store/postgres/writer.h"
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- Reading ------------------------------------------------------------ */
 
@@ -151,103 +148,4 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
     read_rows(&l);
     pawl__pg_end(&l.request);
     return l.request.code;
-}
-
-/* ---- Appending ---------------------------------------------------------- */
-
-static const pawl__field event_fields[] = {
-    PAWL__AS(event_append, stream, TEXT),
-    PAWL__AS(event_append, version, INT),
-    PAWL__AS(event_append, is_first, BOOL),
-    PAWL__AS(event_append, event.type, TEXT),
-    PAWL__AS(event_append, event.type_version, INT32),
-    PAWL__AS(event_append, event.message_id, TEXT),
-    PAWL__AS(event_append, event.correlation_id, TEXT),
-    PAWL__AS(event_append, event.causation_id, TEXT),
-    PAWL__AS(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
-    PAWL__AS(event_append, event.at, TIME),
-    PAWL__AS(event_append, event.headers, TEXT),
-    PAWL__AS(event_append, event.body, BYTES),
-};
-
-/* One order of the keys: two workers that append to the same streams wait for one another, and do
- * not deadlock. */
-static int by_stream(const void *left, const void *right)
-{
-    const pawl_event_append *l = left, *r = right;
-    int                      order = pawl_text_compare(l->stream, r->stream);
-    return order != 0 ? order : (l->version > r->version) - (l->version < r->version);
-}
-
-/* Events that ON CONFLICT left out are refused: their version is taken, or the one before is
- * missing. */
-static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, size_t count)
-{
-    pawl__pg_write there = {.kind = pawl_change_event_append, .items = items, .count = count};
-    pawl__pg_begin(&there.request, writer->connection, PAWL__PG_EVENT_TAKEN, writer->error);
-    pawl__pg_write_fields(&there, event_fields, 2);
-    pawl_code code = pawl__pg_run(&there.request);
-    if (code != PAWL_OK)
-        return code;
-    bool *is_taken = pawl__pg_applied(writer, &there);
-    pawl__pg_end(&there.request);
-    if (is_taken == NULL || there.request.code != PAWL_OK)
-        return is_taken == NULL ? PAWL_ENOMEM : there.request.code;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code =
-            pawl__pg_refuse_for(writer, there.kind, items[i],
-                                is_taken[i] ? pawl__why_version_taken : pawl__why_version_missing);
-    return code;
-}
-
-/* Whether the row has this event's key. */
-static bool is_inserted(pawl__pg_request *request, const pawl_event_append *append)
-{
-    request->column   = 0;
-    pawl_text stream  = pawl__pg_peek_text(request);
-    int64_t   version = pawl__pg_get_int(request);
-    return version == append->version && pawl_text_equal(stream, append->stream);
-}
-
-/* INSERT returns the keys in the order of the items. A stream is refused once, for the first of its
- * events that was left out. */
-static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_write *write)
-{
-    pawl__pg_request *request = &write->request;
-    size_t            left    = 0;
-    if (pawl__pg_rows(request) == (int64_t)write->count)
-        return PAWL_OK;
-    const void **out = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *out);
-    if (out == NULL)
-        return pawl__pg_no_memory(writer->error);
-    bool                     has_row = pawl__pg_next(request);
-    const pawl_event_append *last    = NULL;
-    for (size_t i = 0; i < write->count; i++) {
-        const pawl_event_append *append = write->items[i];
-        if (has_row && is_inserted(request, append))
-            has_row = pawl__pg_next(request);
-        else if (last == NULL || !pawl_text_equal(last->stream, append->stream))
-            out[left++] = last = append;
-    }
-    pawl__pg_end(request);
-    return request->code == PAWL_OK ? check_left_out(writer, out, left) : request->code;
-}
-
-/* The guarded statement fails by itself, and needs no check. */
-pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
-{
-    size_t       count;
-    const void **items = pawl__pg_select(writer, pawl_change_event_append, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    if (count == 0)
-        return PAWL_OK;
-    pawl__sort_changes(items, count, by_stream);
-    int             which = writer->is_guarded ? PAWL__PG_EVENT_INSERT_SURE : PAWL__PG_EVENT_INSERT;
-    pawl__pg_write *write = pawl__pg_write_add(writer, which, pawl_change_event_append, items,
-                                               count, writer->is_guarded ? NULL : check_appended);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, event_fields, COUNT(event_fields));
-    return pawl__pg_write_send(write);
 }

@@ -18,14 +18,14 @@
 
 /* unnest in the list of columns is not materialized, as it is in FROM: with so many columns that
  * would cost a fifth of the statement's time. */
-#define PAWL__PG_EVENT_INSERT_TEXT(version)                                                 \
-    "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                      \
-    "select k.stream, " version ", k.type, k.type_version, k.message_id, "                  \
-    "k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers, k.body "             \
-    "from (select unnest(?1) as stream, unnest(?2) as version, unnest(?3) as is_first, "    \
-    "unnest(?4) as type, unnest(?5) as type_version, unnest(?6) as message_id, "            \
-    "unnest(?7) as correlation_id, unnest(?8) as causation_id, unnest(?9) as dispatch_id, " \
-    "unnest(?10) as at, unnest(?11) as headers, unnest(?12) as body) as k "                 \
+#define PAWL__PG_EVENT_INSERT_TEXT(version)                                                \
+    "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                     \
+    "select k.stream, " version ", k.type, k.type_version, k.message_id, "                 \
+    "k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers, k.body "            \
+    "from (select unnest(?1) as stream, unnest(?2) as version, unnest(?3) as type, "       \
+    "unnest(?4) as type_version, unnest(?5) as message_id, unnest(?6) as correlation_id, " \
+    "unnest(?7) as causation_id, unnest(?8) as dispatch_id, unnest(?9) as at, "            \
+    "unnest(?10) as headers, unnest(?11) as body, unnest(?12) as is_first) as k "          \
     "where " PAWL__PG_NUMBERED_FIRST
 
 /* ---- Reading ------------------------------------------------------------ */

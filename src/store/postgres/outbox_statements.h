@@ -45,119 +45,93 @@
     "cross join lateral (select q.ctid as tid from {outbox} as q where q.[Id] = u.id " \
     "and q.[State] || '' = "
 
-/* A line of history has the number of the attempt; where that number may be taken already the lines
- * are numbered on. */
-#define PAWL__PG_OUTBOX_SETTLE_TEXT(number)                                                          \
-    "with settled as (update {outbox} as o set [State] = k.state, [Attempts] = k.attempts, "         \
-    "[NextAttempt] = k.next_attempt, "                                                               \
-    "[DispatchedAt] = case k.state when 'dispatched' then k.at end "                                 \
-    "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality "           \
-    "as u (id, attempts, next_attempt, at, duration, error, state, outcome, n) " PAWL__PG_OUTBOX_TID \
-    "'pending' limit 1) as f) as k "                                                                 \
-    "where o.ctid = k.tid returning k.*), "                                                          \
-    "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "              \
-    "[Duration], [Error]) select s.id, " number ", s.outcome, s.at, s.duration, s.error "            \
-    "from settled as s) "
+/* Changes the rows that are in that state. */
+#define PAWL__PG_OUTBOX_CHANGE_TEXT(set, parameters, names, state)                                \
+    "update {outbox} as o set " set " from (select u.*, f.tid from unnest(" parameters ") "       \
+    "with ordinality as u (" names ", n) " PAWL__PG_OUTBOX_TID "'" state "' limit 1) as f) as k " \
+    "where o.ctid = k.tid returning k.n"
 
-#define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                                  \
+/* A line of history with the next number, of a row that is there. */
+#define PAWL__PG_OUTBOX_ATTEMPT_TEXT(parameters, names)                                            \
+    "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], [Error]) " \
+    "select o.[Id], (select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a "        \
+    "where a.[OutboxId] = o.[Id]), k.outcome, k.at, k.duration, k.error "                          \
+    "from unnest(" parameters ") as k (" names ", outcome, at, duration, error) "                  \
+    "cross join lateral (select q.[Id] from {outbox} as q where q.[Id] = k.id limit 1) as o"
+
+#define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                     \
     /* Rows that wait are scanned as far as the claim went, to the end if it went there. The rows \
-     * are walked over twice: materialized for both uses they would be copied three times. */                                    \
-    X(OUTBOX_DUE,                                                                                                                      \
-      "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                               \
-      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                                        \
-      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                             \
-      "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                                \
-      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                         \
-      "and [NextAttempt] > ?1 and [Id] <= (select case when t.count < ?4 "                                                             \
-      "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                               \
-      ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                                            \
-      ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                                      \
-      "null, null, null, null, null, null, null, null, null, null, null, null, null "                                                  \
-      "from taken cross join later union all select due.* from ("                                                                      \
-      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                 \
-      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                             \
-    X(OUTBOX_LIST_PENDING,                                                                                                             \
-      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                              \
-    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                                           \
-      "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                  \
-    /* States that most rows leave are searched one by one, in their own indexes. */                                                   \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                        \
-      "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                            \
-    /* ORDER BY names the index of tried rows: no plan walks the other pending rows. */                                                \
-    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                          \
-      "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                             \
-      "order by [Id], [Attempts] limit ?8")                                                                                            \
-    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                                           \
-      "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                               \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                            \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                                          \
-    X(OUTBOX_FIND_ANY,                                                                                                                 \
-      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                   \
-                           "and [State] = any (?10) order by [Id] limit ?8")                                                           \
-    X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                                       \
-      "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                 \
-      "and [State] = any (?10) limit ?8")                                                                                              \
-    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT_TEXT. */                                                                      \
-    X(OUTBOX_ADD,                                                                                                                      \
-      "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                          \
-      "[Source], [Version], [Index], [Endpoint], [Destination], "                                                                      \
-      "[AttemptsBefore], " PAWL__SQL_MESSAGE ") "                                                                                      \
-      "select k.dispatch_id, 'pending', 0, 'epoch', k.due, k.at, k.source, k.version, k.index, "                                       \
-      "k.endpoint, k.destination, 0, " PAWL__PG_MESSAGE_ITEMS                                                                          \
-      " from (select unnest(?1) as dispatch_id, unnest(?2) as at, unnest(?3) as due, "                                                 \
-      "unnest(?4) as source, unnest(?5) as version, unnest(?6) as index, "                                                             \
-      "unnest(?7) as endpoint, unnest(?8) as destination, unnest(?9) as message_id, "                                                  \
-      "unnest(?10) as type, unnest(?11) as correlation_id, unnest(?12) as causation_id, "                                              \
-      "unnest(?13) as headers, unnest(?14) as body) as k "                                                                             \
-      "where " PAWL__PG_NUMBERED_FIRST " {ignore:[DispatchId]} returning [DispatchId]")                                                \
-    X(OUTBOX_DIFFERS, "select k.n from unnest(?1, ?2, ?3) with ordinality "                                                            \
-                      "as k (dispatch_id, type, body, n) join {outbox} as o "                                                          \
-                      "on o.[DispatchId] = any (array_append(null, k.dispatch_id)) "                                                   \
-                      "where o.[Type] <> k.type or o.[Body] <> k.body")                                                                \
-    /* A line of history is inserted only for rows that were settled: others may be gone. */                                           \
-    X(OUTBOX_SETTLE,                                                                                                                   \
-      PAWL__PG_OUTBOX_SETTLE_TEXT(                                                                                                     \
-          "(select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a where a.[OutboxId] = s.id)") "select n from settled") \
-    /* Division by zero unless all rows are pending; a unique violation unless the lines of their \
-     * attempts are new. */                                    \
-    X(OUTBOX_SETTLE_SURE, PAWL__PG_OUTBOX_SETTLE_TEXT(                                                                                 \
-                              "s.attempts") "select 1 / (count(*) >= ?9)::integer from settled")                                       \
-    /* The same for rows with equal values but for the id, and their lines of history. */                                              \
-    X(OUTBOX_SETTLE_ALIKE,                                                                                                             \
-      "with settled as (update {outbox} as o set [State] = ?2, [Attempts] = ?3, "                                                      \
-      "[NextAttempt] = ?4, [DispatchedAt] = case ?2 when 'dispatched' then ?5 end "                                                    \
-      "where o.[Id] = any (?1) and o.[State] || '' = 'pending' returning 1) "                                                          \
-      "select 1 / (count(*) >= ?6)::integer from settled")                                                                             \
-    X(OUTBOX_ATTEMPT_ALIKE,                                                                                                            \
-      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                            \
-      "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                                        \
-    X(OUTBOX_RESET,                                                                                                                    \
-      "with changed as (update {outbox} as o set [State] = case when k.is_enabled then "                                               \
-      "'pending' else 'discarded' end, "                                                                                               \
-      "[NextAttempt] = case when k.is_enabled then k.at else o.[NextAttempt] end, "                                                    \
-      "[Attempts] = o.[Attempts] + 1, [AttemptsBefore] = case when k.is_enabled then "                                                 \
-      "o.[Attempts] + 1 else o.[AttemptsBefore] end, "                                                                                 \
-      "[DispatchedAt] = case when not k.is_enabled then k.at end "                                                                     \
-      "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4) with ordinality "                                                           \
-      "as u (id, at, note, is_enabled, n) " PAWL__PG_OUTBOX_TID "'dead' limit 1) as f) "                                               \
-      "as k where o.ctid = k.tid returning k.*, o.[Attempts] as attempt), "                                                            \
-      "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                                              \
-      "[Duration], [Error]) "                                                                                                          \
-      "select c.id, greatest(c.attempt, (select coalesce(max(a.[Attempt]), 0) + 1 from "                                               \
-      "{outbox_attempts} as a where a.[OutboxId] = c.id)), "                                                                           \
-      "case when c.is_enabled then 'enabled' else 'discarded' end, c.at, 0, c.note from "                                              \
-      "changed as c) select n from changed")                                                                                           \
-    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                                \
-                      "and [Source] = any (?1)")                                                                                       \
+     * are walked over twice: materialized for both uses they would be copied three times. */                       \
+    X(OUTBOX_DUE,                                                                                                         \
+      "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                  \
+      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                           \
+      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                \
+      "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                   \
+      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                            \
+      "and [NextAttempt] > ?1 and [Id] <= (select case when t.count < ?4 "                                                \
+      "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                  \
+      ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                               \
+      ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                         \
+      "null, null, null, null, null, null, null, null, null, null, null, null, null "                                     \
+      "from taken cross join later union all select due.* from ("                                                         \
+      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                    \
+      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                \
+    X(OUTBOX_LIST_PENDING,                                                                                                \
+      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                 \
+    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                              \
+      "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                     \
+    /* States that most rows leave are searched one by one, in their own indexes. */                                      \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                           \
+      "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                   \
+          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                               \
+    /* ORDER BY names the index of tried rows: no plan walks the other pending rows. */                                   \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                             \
+      "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                \
+      "order by [Id], [Attempts] limit ?8")                                                                               \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                              \
+      "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                  \
+          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                               \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                             \
+    X(OUTBOX_FIND_ANY,                                                                                                    \
+      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                      \
+                           "and [State] = any (?10) order by [Id] limit ?8")                                              \
+    X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                          \
+      "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                    \
+      "and [State] = any (?10) limit ?8")                                                                                 \
+    X(OUTBOX_SETTLE,                                                                                                      \
+      PAWL__PG_OUTBOX_CHANGE_TEXT(                                                                                        \
+          "[State] = k.state, [Attempts] = k.attempts, [NextAttempt] = k.next_attempt, [DispatchedAt] = k.dispatched_at", \
+          "?1, ?2, ?3, ?4, ?5", "state, attempts, next_attempt, dispatched_at, id", "pending"))                           \
+    X(OUTBOX_ENABLE,                                                                                                      \
+      PAWL__PG_OUTBOX_CHANGE_TEXT(                                                                                        \
+          "[State] = 'pending', [NextAttempt] = k.at, [AttemptsBefore] = o.[Attempts] + 1, "                              \
+          "[Attempts] = o.[Attempts] + 1",                                                                                \
+          "?1, ?2", "at, id", "dead"))                                                                                    \
+    X(OUTBOX_DISCARD,                                                                                                     \
+      PAWL__PG_OUTBOX_CHANGE_TEXT(                                                                                        \
+          "[State] = 'discarded', [DispatchedAt] = k.at, [Attempts] = o.[Attempts] + 1", "?1, ?2",                        \
+          "at, id", "dead"))                                                                                              \
+    X(OUTBOX_ATTEMPT_NEXT, PAWL__PG_OUTBOX_ATTEMPT_TEXT("?1, ?2, ?3, ?4, ?5, ?6", "id, attempts"))                        \
+    X(OUTBOX_ATTEMPT, PAWL__PG_OUTBOX_ATTEMPT_TEXT("?1, ?2, ?3, ?4, ?5", "id"))                                           \
+    /* Division by zero unless all rows are pending; equal values go over the wire once. */                               \
+    X(OUTBOX_SETTLE_ALIKE,                                                                                                \
+      "with settled as (update {outbox} as o set [State] = ?2, [Attempts] = ?3, "                                         \
+      "[NextAttempt] = ?4, [DispatchedAt] = case ?2 when 'dispatched' then ?5 end "                                       \
+      "where o.[Id] = any (?1) and o.[State] || '' = 'pending' returning 1) "                                             \
+      "select 1 / (count(*) >= ?6)::integer from settled")                                                                \
+    X(OUTBOX_ATTEMPT_ALIKE,                                                                                               \
+      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                               \
+      "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                           \
+    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                   \
+                      "and [Source] = any (?1)")                                                                          \
     /* jsonb finds a source by binary search for each pending row, however many sources there \
-     * are. */                                        \
-    X(OUTBOX_HOLD,                                                                                                                     \
-      "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                                       \
-      "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                                         \
-      "from unnest(?2, ?3) as k (source, after)) "                                                                                     \
-      "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                                   \
-      ") update {outbox} as o set [State] = 'held' from behind "                                                                       \
+     * are. */                           \
+    X(OUTBOX_HOLD,                                                                                                        \
+      "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                          \
+      "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                            \
+      "from unnest(?2, ?3) as k (source, after)) "                                                                        \
+      "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                      \
+      ") update {outbox} as o set [State] = 'held' from behind "                                                          \
       "where o.ctid = behind.tid")
 
 #endif

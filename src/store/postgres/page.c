@@ -21,47 +21,35 @@ void pawl__pg_get_size(pawl__pg_request *request, pawl_text *body)
 
 /* ---- The end of a page -------------------------------------------------- */
 
-static void *field_of(const pawl__pg_page *page, size_t index, size_t offset)
-{
-    return (char *)page->items + index * page->item_size + offset;
-}
-
-static pawl_text *body_of(const pawl__pg_page *page, size_t index)
-{
-    return field_of(page, index, page->body);
-}
-
-static size_t find_end(const pawl__pg_page *page, size_t size_max)
+static size_t find_end(const pawl_queue_rows *rows, size_t size_max)
 {
     size_t size  = 0;
     size_t count = 0;
-    for (; count < page->count && !PAWL_SIZE_IS_REACHED(size, size_max); count++) {
-        const pawl_text *headers = field_of(page, count, page->headers);
-        size += headers->size + body_of(page, count)->size;
+    for (; count < rows->count && !PAWL_SIZE_IS_REACHED(size, size_max); count++) {
+        const pawl_message *message = &rows->items[count].message;
+        size += message->headers.size + message->body.size;
     }
     return count;
 }
 
-static size_t count_missing(const pawl__pg_page *page)
+static size_t count_missing(const pawl_queue_rows *rows)
 {
     size_t count = 0;
-    for (size_t i = 0; i < page->count; i++)
-        count += body_of(page, i)->data == NULL;
+    for (size_t i = 0; i < rows->count; i++)
+        count += rows->items[i].message.body.data == NULL;
     return count;
 }
 
-static void put_missing(pawl__pg_request *request, const pawl__pg_page *page, size_t count,
-                        pawl_text **bodies)
+/* The bodies that did not come, and their rows' numbers. */
+static void list_missing(const pawl_queue_rows *rows, pawl_text **bodies, int64_t *seqs)
 {
-    size_t next = 0;
-    pawl__pg_array_begin(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
-    for (size_t i = 0; i < page->count; i++) {
-        if (body_of(page, i)->data != NULL)
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->items[i].message.body.data != NULL)
             continue;
-        bodies[next++] = body_of(page, i);
-        pawl__pg_array_put(request, PAWL__WIRE_INT, field_of(page, i, page->number));
+        bodies[count] = &rows->items[i].message.body;
+        seqs[count++] = rows->items[i].seq;
     }
-    pawl__pg_array_end(request);
 }
 
 static pawl_code read_bodies(pawl__pg_request *request, pawl_text **bodies, size_t count)
@@ -79,19 +67,21 @@ static pawl_code read_bodies(pawl__pg_request *request, pawl_text **bodies, size
     return request->code;
 }
 
-pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
-                            int statement, pawl_arena *arena, pawl_error *error)
+pawl_code pawl__pg_page_end(pawl_queue_rows *rows, size_t size_max, pawl__pg_connection *connection,
+                            pawl_arena *arena, pawl_error *error)
 {
     pawl__pg_request request;
-    page->count  = find_end(page, size_max);
-    size_t count = count_missing(page);
+    rows->count  = find_end(rows, size_max);
+    size_t count = count_missing(rows);
     if (count == 0)
         return PAWL_OK;
     pawl_text **bodies = pawl_arena_take(arena, count * sizeof *bodies);
-    if (bodies == NULL)
+    int64_t    *seqs   = pawl_arena_take(arena, count * sizeof *seqs);
+    if (bodies == NULL || seqs == NULL)
         return pawl__pg_no_memory(error);
-    pawl__pg_begin(&request, connection, statement, error);
-    put_missing(&request, page, count, bodies);
+    list_missing(rows, bodies, seqs);
+    pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_BODIES, error);
+    pawl__pg_put_ints(&request, seqs, count);
     pawl_code code = pawl__pg_run(&request);
     request.arena  = arena;
     return code == PAWL_OK ? read_bodies(&request, bodies, count) : code;

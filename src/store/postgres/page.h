@@ -1,4 +1,4 @@
-/* page.h - rows up to a size: what a claim or a list with a size_max reads.
+/* page.h - queue rows up to a size: what a claim with a size_max reads.
  *
  * libpq keeps an answer whole, so large bodies must not be in it. A body no longer than its
  * share of the size comes with its row. Of a longer body only the length comes; once the
@@ -24,34 +24,15 @@
 
 #include "store/postgres/connection.h"
 
-#include <stddef.h>
-
-typedef struct pawl__pg_page {
-    void  *items; /* the rows, in their order */
-    size_t count;
-    size_t item_size;
-    size_t number; /* offsets in an item */
-    size_t headers;
-    size_t body;
-} pawl__pg_page;
-
-#define PAWL__PG_PAGE(rows, type, number_, message_)                                    \
-    {                                                                                   \
-        .items = (rows)->items, .count = (rows)->count, .item_size = sizeof(type),      \
-        .number = offsetof(type, number_), .headers = offsetof(type, message_.headers), \
-        .body = offsetof(type, message_.body)                                           \
-    }
-
 /* The share: the largest body that comes with its row. With a count_max of 0 every body does. */
 void pawl__pg_put_share(pawl__pg_request *request, size_t size_max, size_t count_max);
 /* Reads the body's size from the column behind the body; a body that did not come has its size
  * alone. */
 void pawl__pg_get_size(pawl__pg_request *request, pawl_text *body);
-/* Cuts the page at its size (0: not at all) and reads the bodies that are missing; `statement` is
- * one of PAWL__PG_BODIES.
+/* Cuts the page at its size (0: not at all) and reads the bodies that are missing.
  *
  * PAWL_EBUSY  a row was deleted between the two reads. */
-pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
-                            int statement, pawl_arena *arena, pawl_error *error);
+pawl_code pawl__pg_page_end(pawl_queue_rows *rows, size_t size_max, pawl__pg_connection *connection,
+                            pawl_arena *arena, pawl_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include "store/postgres/connection.h"
 
 #include "base/calm.h"
+#include "store/sql/value.h"
 
 #include <string.h>
 
@@ -133,6 +134,13 @@ static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
         to[i] = (char)((uint64_t)hint >> (40 - 8 * i) & 0xFF);
 }
 
+/* A word for a number here. */
+static bool append_word(pawl__pg_bytes *bytes, int type, const void *member)
+{
+    const pawl_value word = pawl__sql_value_of(type, member);
+    return append_value(bytes, &word);
+}
+
 static pawl_text text_at(const void *member)
 {
     pawl_text text;
@@ -161,6 +169,11 @@ static bool append(pawl__pg_bytes *bytes, int type, const void *member)
     case PAWL__WIRE_UUID: return append_uuid(bytes, member, false);
     case PAWL__WIRE_UUID_OR_NULL: return append_uuid(bytes, member, true);
     case PAWL__WIRE_VALUE: return append_value(bytes, member);
+    case PAWL__WIRE_STATE:
+    case PAWL__WIRE_OUTCOME:
+    case PAWL__WIRE_INBOX:
+    case PAWL__WIRE_RESET: return append_word(bytes, type, member);
+    case PAWL__WIRE_ZERO: append_number(bytes, 0); return true;
     case PAWL__PG_TID: append_raw(bytes, member, 6); return true;
     case PAWL__PG_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
     }
@@ -183,7 +196,10 @@ static const type_row types[] = {
     [PAWL__WIRE_UUID] = {2950, 2951},     [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
     [PAWL__WIRE_JSON] = {3802, 3807},     [PAWL__WIRE_JSON_TEXT] = {25, 1009},
     [PAWL__WIRE_VALUE] = {25, 1009}, /* see value_types */
-    [PAWL__PG_TID] = {27, 1010},          [PAWL__PG_TID_HINT] = {27, 1010},
+    [PAWL__WIRE_STATE] = {25, 1009},      [PAWL__WIRE_OUTCOME] = {25, 1009},
+    [PAWL__WIRE_INBOX] = {25, 1009},      [PAWL__WIRE_RESET] = {25, 1009},
+    [PAWL__WIRE_ZERO] = {20, 1016},       [PAWL__PG_TID] = {27, 1010},
+    [PAWL__PG_TID_HINT] = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (D16). */

@@ -8,7 +8,7 @@
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/page.h"
-#include "store/postgres/writer.h"
+#include "store/postgres/set.h"
 #include "store/sql/rows.h"
 
 #include <string.h>
@@ -60,10 +60,7 @@ static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool i
     pawl__pg_end(request);
     if (request->code != PAWL_OK)
         return request->code;
-    pawl__pg_page page = PAWL__PG_PAGE(rows, pawl_queue_row, seq, message);
-    pawl_code     code = pawl__pg_page_end(&page, size_max, &store->main, PAWL__PG_QUEUE_BODIES,
-                                           request->arena, error);
-    rows->count        = page.count;
+    pawl_code code = pawl__pg_page_end(rows, size_max, &store->main, request->arena, error);
     return code == PAWL_OK ? pawl__pg_claims_add(store, claims, rows->count, error) : code;
 }
 
@@ -339,94 +336,35 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
-{
-    return pawl__pg_check_numbers(writer, write, pawl__why_gone);
-}
-
-static bool is_unclaimed(const void *change, const void *context)
-{
-    const pawl_queue_settle *settle = change;
-    return pawl__pg_claims_find(context, settle->seq) == NULL;
-}
-
-static bool is_done(const void *change, const void *context)
-{
-    const pawl_queue_settle *settle = change;
-    return settle->action == PAWL_QUEUE_DONE && !is_unclaimed(change, context);
-}
-
-static bool is_retry(const void *change, const void *context)
-{
-    const pawl_queue_settle *settle = change;
-    return settle->action == PAWL_QUEUE_RETRY && !is_unclaimed(change, context);
-}
-
-static const pawl__field done_fields[] = {
-    PAWL__AS(queue_settle, seq, INT),
-    PAWL__AS(queue_settle, queue, TEXT),
-};
-static const pawl__field retry_fields[] = {
-    PAWL__AS(queue_settle, seq, INT),          PAWL__AS(queue_settle, queue, TEXT),
-    PAWL__AS(queue_settle, due, TIME),         PAWL__AS(queue_settle, attempts, INT32),
-    PAWL__AS(queue_settle, crashes, INT32),    PAWL__AS(queue_settle, waiting_since, TIME),
-    PAWL__AS(queue_settle, error, ERROR_TEXT), PAWL__AS(queue_settle, history, ERROR_TEXT),
-};
-
-static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
-{
-    size_t       count;
-    pawl_code    code = PAWL_OK;
-    const void **items =
-        pawl__pg_select(writer, pawl_change_queue_settle, is_unclaimed, writer->store, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code =
-            pawl__pg_refuse_for(writer, pawl_change_queue_settle, items[i], pawl__why_not_claimed);
-    return code;
-}
-
-static void put_tids(pawl__pg_write *write, const pawl__pg *store)
+void pawl__pg_put_claimed(pawl__pg_write *write)
 {
     pawl__pg_array_begin(&write->request, PAWL__PG_TID, PAWL_VALUE_NONE, write->count);
     for (size_t i = 0; i < write->count; i++) {
         const pawl_queue_settle *settle = write->items[i];
         pawl__pg_array_put(&write->request, PAWL__PG_TID,
-                           pawl__pg_claims_find(store, settle->seq)->tid);
+                           pawl__pg_claims_find(write->writer->store, settle->seq)->tid);
     }
     pawl__pg_array_end(&write->request);
 }
 
-static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_want_fn *want,
-                              const pawl__field *fields, size_t field_count)
-{
-    size_t       count;
-    const void **items =
-        pawl__pg_select(writer, pawl_change_queue_settle, want, writer->store, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    if (count == 0)
-        return PAWL_OK;
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, statement, pawl_change_queue_settle, items, count, check_gone);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    put_tids(write, writer->store);
-    pawl__pg_write_fields(write, fields, field_count);
-    return pawl__pg_write_send(write);
-}
-
+/* A row that this handle has not claimed is refused; one that is given back does not change. */
 pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 {
+    size_t       count, kept = 0;
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, pawl_change_queue_settle, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
     if (writer->store == NULL)
         return pawl__why_not_enlisted(writer->changes->queue_settle.items, writer->error);
-    pawl_code code = refuse_unclaimed(writer);
-    if (code == PAWL_OK)
-        code = send_settles(writer, PAWL__PG_QUEUE_DELETE, is_done, done_fields,
-                            sizeof done_fields / sizeof done_fields[0]);
-    if (code == PAWL_OK)
-        code = send_settles(writer, PAWL__PG_QUEUE_RETRY, is_retry, retry_fields,
-                            sizeof retry_fields / sizeof retry_fields[0]);
-    return code;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        const pawl_queue_settle *settle = items[i];
+        if (pawl__pg_claims_find(writer->store, settle->seq) == NULL)
+            code = pawl__pg_refuse_for(writer, pawl_change_queue_settle, settle,
+                                       pawl__why_not_claimed);
+        else if (settle->action != PAWL_QUEUE_RELEASE)
+            items[kept++] = settle;
+    }
+    return code == PAWL_OK ? pawl__pg_send_items(writer, pawl_change_queue_settle, items, kept)
+                           : code;
 }

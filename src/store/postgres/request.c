@@ -80,7 +80,7 @@ static pawl_code make_text(pawl__pg_connection *connection, pawl__pg_statement *
 {
     pawl__sql_text text = {0}, set = {0};
     if (which >= PAWL__PG_SET_FIRST)
-        pawl__pg_set_template(&set, pawl__pg_set_row(which));
+        pawl__pg_set_template(&set, which);
     if (!set.is_failed)
         pawl__sql_expand(&text, &connection->dialect, connection->prefix,
                          set.data != NULL ? set.data : templates[which]);

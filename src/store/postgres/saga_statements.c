@@ -3,9 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/saga.h"
-
 #include "pawl/pawl.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/sql/saga_text.h"
 
@@ -53,7 +52,11 @@
     " as {b:u}{-b:k}" names "{b:) as k}" WHERE_TID                                           \
     "{b: and (k.b is null or (k.turn = 1 and " OTHER " is null or k.turn = 1 and " OTHER     \
     " = k.id))} returning k.n"
-#define ITEM_NAMES "id, version, metadata, data, type_version{b:, b}"
+#define UPDATE_NAMES(id) "{b:b, }metadata, data, type_version, " id ", version"
+/* Which of the rows are at their version: a value of theirs was in the way. */
+#define TAKEN                                                                                  \
+    "select k.n from unnest(?1, ?2) with ordinality as k (id, version, n) cross join lateral " \
+    "(select from {saga} as o where o.[Id] = k.id and o.[Concurrency] = k.version limit 1) as s"
 
 #define BY_KEY(first, by_key)                                                               \
     [(first) + PAWL_SAGA_BY_ID]               = {.text = by_key, .key = PAWL_SAGA_BY_ID},   \
@@ -69,9 +72,11 @@ static const pawl__sql_saga_template statements[] = {
     [PAWL__PG_SAGA_INSERT]    = {.text = INSERT},
     [PAWL__PG_SAGA_UPDATE]    = {.text = UPDATE("unnest(?1, ?2, ?3, ?4, ?5, ?6{b:, ?7}) "
                                                    "with ordinality",
-                                                " (tid, " ITEM_NAMES ", n)")},
-    [PAWL__PG_SAGA_UPDATE_ID] = {.text = UPDATE(WITH_TIDS("?1, ?2, ?3, ?4, ?5{b:, ?6}", ITEM_NAMES),
-                                                "")},
+                                                " (" UPDATE_NAMES("tid, id") ", n)")},
+    [PAWL__PG_SAGA_UPDATE_ID] = {.text = UPDATE(
+                                     WITH_TIDS("?1, ?2, ?3, ?4, ?5{b:, ?6}", UPDATE_NAMES("id")),
+                                     "")},
+    [PAWL__PG_SAGA_TAKEN]     = {.text = TAKEN},
     [PAWL__PG_SAGA_DELETE]    = {.text = "delete from {saga} as s using " WITH_TIDS(
                                      "?1, ?2", "id, version") " as k" WHERE_TID " returning k.n"},
     [PAWL__PG_SAGA_COUNT]     = {.text = "select count(*) from {saga}"},
@@ -121,8 +126,8 @@ static pawl_code make_text(const pawl__pg_connection *connection, const pawl__pg
     return PAWL_OK;
 }
 
-pawl_code pawl__pg_saga_statement_of(pawl__pg_connection *connection, const pawl_saga_table *table,
-                                     int which, pawl__pg_statement **statement, pawl_error *error)
+static pawl_code statement_of(pawl__pg_connection *connection, const pawl_saga_table *table,
+                              int which, pawl__pg_statement **statement, pawl_error *error)
 {
     pawl__pg_saga *saga = connection->sagas;
     pawl_code      code = PAWL_OK;
@@ -141,7 +146,7 @@ void pawl__pg_saga_begin(pawl__pg_request *request, pawl__pg_connection *connect
                          const pawl_saga_table *table, int which, pawl_error *error)
 {
     pawl__pg_statement *statement = NULL;
-    pawl_code code = pawl__pg_saga_statement_of(connection, table, which, &statement, error);
+    pawl_code           code      = statement_of(connection, table, which, &statement, error);
     pawl__pg_begin_with(request, connection, statement, error);
     request->code = code;
 }

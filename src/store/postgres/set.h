@@ -10,6 +10,8 @@
  *     delete from T where [A] = ?1 and [B] = ?2   delete from T as t using unnest(?1, ?2) ... cross join lateral
  *                                                 (select o.ctid as tid from T as o where [A] = k.p1
  *                                                 and [B] = k.p2 offset 0) as f where t.ctid = f.tid
+ *     select 1 from T where [B] = ?1              select k.n from unnest(?1) ... cross join lateral
+ *                                                 (select 1 from T where [B] = k.p1 limit 1) as f
  *
  * "= any (array_append(null, key))" is equality with the key of an item that is looked up for each item. A plain
  * equality can be joined the other way round: planned while the table was known to be empty, the statement
@@ -25,13 +27,52 @@
 #define PAWL_STORE_POSTGRES_SET_H
 
 #include "store/postgres/writer.h"
+#include "store/sql/write.h"
 
-/* The statement over arrays, as a template, of the template of one row. */
-void pawl__pg_set_template(pawl__sql_text *text, const char *row);
-/* The same of a statement of PAWL__PG_SETS. */
-const char *pawl__pg_set_row(int statement);
+/* The template of a statement of PAWL__PG_SETS. */
+void pawl__pg_set_template(pawl__sql_text *text, int statement);
+bool pawl__pg_set_inserts(int statement);
+
+/* ---- Overrides (override.c) ---------------------------------------------- */
+
+#define PAWL__PG_BEFORE_MAX 3
+#define PAWL__PG_KEY_MAX 2
+
+/* How PostgreSQL sends a write in another way. */
+typedef struct pawl__pg_override {
+    int statement; /* instead of the set; 0: the set */
+    int sure;      /* in a guarded round: fails by itself unless all items are applied; 0: none */
+    struct {
+        int    statement; /* 0: none */
+        size_t fields;    /* its parameters, the first ones */
+    } before[PAWL__PG_BEFORE_MAX];
+    pawl__compare_fn *order; /* of the items of a run; NULL: of the change set */
+    /* An insert that returns the keys of its rows: parameters, from 1. */
+    unsigned key[PAWL__PG_KEY_MAX];
+    struct {
+        int statement; /* of items that are not applied: in whose way a row is */
+        const pawl__field_list *fields;
+    } taken;
+    unsigned owner;      /* a parameter, from 1: nothing is before it where it has a value */
+    bool     is_claimed; /* the ctids of the claims are its first parameter */
+    bool     is_single;  /* one item at a time */
+    bool is_always; /* the write behind a miss is sent for all, and finds no row that was applied */
+    bool is_upsert; /* does what the write behind a miss does, with its parameters */
+} pawl__pg_override;
+
+const pawl__pg_override *pawl__pg_override_of(const pawl__sql_write *write);
+/* The keys in whose order the changes of a kind are written, a key once in a statement; NULL: as the change set has
+ * them. */
+extern pawl__compare_fn *const pawl__pg_keys[pawl_change_kind_count];
+/* Whether two timeouts that are set have one id or one name; `room` is for as many. */
+bool pawl__pg_has_twins(const void **timeouts, size_t count, const void **room);
+
+/* ---- Sending (set.c) ------------------------------------------------------ */
 
 /* Sends the changes of a kind. */
 pawl_code pawl__pg_send_sets(pawl__pg_writer *writer, pawl_change_kind kind);
+/* The same of some of them, or of what they are made of. */
+pawl_code pawl__pg_send_items(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+                              size_t count);
 
 #endif

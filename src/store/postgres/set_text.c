@@ -17,16 +17,24 @@ static const char *const templates[] = {
 #undef TEXT_OF
 };
 
-/* Of a set's statement the shared one. */
-static const int rows[] = {
-#define ROW_OF(name) PAWL__SQL_##name - PAWL__SQL_STATEMENT_COUNT,
-    PAWL__PG_SETS(ROW_OF)
-#undef ROW_OF
+/* Of a set's statement the shared one, and the end of an insert instead of the row's. */
+static const struct {
+    int         row;
+    const char *end;
+} sets[] = {
+#define SET_OF(name, end) {PAWL__SQL_##name - PAWL__SQL_STATEMENT_COUNT, end},
+    PAWL__PG_SETS(SET_OF)
+#undef SET_OF
 };
 
-const char *pawl__pg_set_row(int statement)
+static const char *row_of(int statement)
 {
-    return templates[rows[statement - PAWL__PG_SET_FIRST]];
+    return templates[sets[statement - PAWL__PG_SET_FIRST].row];
+}
+
+bool pawl__pg_set_inserts(int statement)
+{
+    return row_of(statement)[0] == 'i';
 }
 
 static unsigned count_parameters(const char *row)
@@ -79,7 +87,7 @@ static pawl_text between(const char *from, const char *to)
 
 /* unnest in the list of columns is not materialized, as it is in FROM: with many columns that would cost a fifth of
  * the statement's time. */
-static void write_insert(pawl__sql_text *text, const char *row)
+static void write_insert(pawl__sql_text *text, const char *row, const char *own_end)
 {
     static const char word[] = " values (";
     const char       *values = strstr(row, word);
@@ -94,7 +102,7 @@ static void write_insert(pawl__sql_text *text, const char *row)
     for (unsigned i = 1, count = count_parameters(row); i <= count; i++)
         pawl__sql_appendf(text, "%sunnest(?%u) as p%u", i > 1 ? ", " : "", i, i);
     pawl__sql_append(text, ") as k");
-    append_items(text, pawl_text_of(end), false);
+    append_items(text, pawl_text_of(own_end != NULL ? own_end : end), false);
 }
 
 static void append_unnest(pawl__sql_text *text, unsigned count)
@@ -143,10 +151,23 @@ static void write_delete(pawl__sql_text *text, const char *row)
     pawl__sql_append(text, " offset 0) as f where t.ctid = f.tid returning k.n");
 }
 
-void pawl__pg_set_template(pawl__sql_text *text, const char *row)
+/* LIMIT leaves the planner the row's own way to it, for each item. */
+static void write_select(pawl__sql_text *text, const char *row)
 {
+    pawl__sql_append(text, "select k.n from ");
+    append_unnest(text, count_parameters(row));
+    pawl__sql_append(text, " cross join lateral (");
+    append_items(text, pawl_text_of(row), false);
+    pawl__sql_append(text, " limit 1) as f");
+}
+
+void pawl__pg_set_template(pawl__sql_text *text, int statement)
+{
+    const char *row = row_of(statement);
     if (strncmp(row, "insert ", 7) == 0)
-        write_insert(text, row);
+        write_insert(text, row, sets[statement - PAWL__PG_SET_FIRST].end);
+    else if (strncmp(row, "select ", 7) == 0)
+        write_select(text, row);
     else if (strncmp(row, "delete ", 7) == 0)
         write_delete(text, row);
     else

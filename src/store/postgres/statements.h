@@ -14,14 +14,9 @@
 #include "store/postgres/aggregator_statements.h"
 #include "store/postgres/journal_statements.h"
 #include "store/postgres/outbox_statements.h"
-#include "store/postgres/page_statements.h"
 #include "store/postgres/sweep_statements.h"
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/row_statements.h"
-
-/* Columns of a message and the items of their arrays. */
-#define PAWL__PG_MESSAGE_ITEMS \
-    "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
 
 /* Whether a row `w` of the workers lives at the time `now` (a parameter): its session advisory lock
  * is taken, or, without one (behind a pooler), it was seen lately. */
@@ -69,6 +64,13 @@
                             " from waits")                                                  \
     ", set_config('synchronous_commit', 'off', true)"
 
+/* The worker's row, which only its own epoch changes. */
+#define PAWL__PG_FENCE(where)                                                                  \
+    "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), "                  \
+    "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, " \
+    "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "      \
+    "where " where "[Id] = ?9 and [Epoch] = ?10 returning ctid"
+
 /* Plan settings of one transaction, and how many ms it may stand idle (?1). */
 #define PAWL__PG_PLANS(ways, cache)                                          \
     "select set_config(k.name, k.value, true) from (values "                 \
@@ -98,22 +100,12 @@
                     "and [NextAttempt] <= ?1)")                                                                \
     X(UNLISTEN_LOCKS, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")                        \
     /* Workers. */                                                                                             \
-    X(WORKER_FENCE,                                                                                            \
-      "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), [Messages] = [Messages] + ?3, "  \
-      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "               \
-      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "                   \
-      "and [Epoch] = ?10 returning ctid")                                                                      \
-    X(WORKER_FENCE_ANY,                                                                                        \
-      "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), [Messages] = [Messages] + ?3, "  \
-      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "               \
-      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                                  \
-      "and [Epoch] = ?10 returning ctid")                                                                      \
+    X(WORKER_FENCE, PAWL__PG_FENCE("ctid = ?11 and "))                                                         \
+    X(WORKER_FENCE_ANY, PAWL__PG_FENCE(""))                                                                    \
     X(WORKER_FENCE_HARD,                                                                                       \
-      "with w as (update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), "                     \
-      "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "               \
-      "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "                    \
-      "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                                      \
-      "select (select ctid from w), 1 / (select count(*) from w)")                                             \
+      "with w as (" PAWL__PG_FENCE(                                                                            \
+          "ctid = ?11 and ") ") "                                                                              \
+                             "select (select ctid from w), 1 / (select count(*) from w)")                      \
     X(WORKER_BEAT_ANY, "update {workers} set [Seen] = ?1 where [Id] = ?2")                                     \
     X(WORKER_BEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")                        \
     X(WORKER_TAKE,                                                                                             \
@@ -192,10 +184,12 @@
     X(QUEUE_CLAIM,                                                                                             \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                                         \
       "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "                     \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], " PAWL__PG_MESSAGE_WITHIN(                     \
-          "?7") " from {queue} as q "                                                                          \
-                "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "            \
-                "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                              \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], "                                              \
+      "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], "                                       \
+      "case when octet_length([Body]) <= ?7 then [Body] end, octet_length([Body])::bigint "                    \
+      "from {queue} as q "                                                                                     \
+      "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "                      \
+      "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                                        \
     /* Each row is looked up by its number: any other order would walk the queue. */                           \
     X(QUEUE_CLAIM_AGAIN,                                                                                       \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                               \
@@ -203,7 +197,10 @@
       "[WaitingSince], [History], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "                    \
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "                      \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                                       \
-    X(QUEUE_BODIES, PAWL__PG_BODIES("queue", "Seq"))                                                           \
+    X(QUEUE_BODIES,                                                                                            \
+      "select k.n, t.[Body] from unnest(?1) with ordinality as k (seq, n) cross join lateral "                 \
+      "(select o.[Body] from {queue} as o where o.[Seq] >= k.seq and o.[Seq] <= k.seq "                        \
+      "order by o.[Seq] limit 1) as t")                                                                        \
     X(QUEUE_LOCK, "select f.[Seq], f.tid from unnest(?1, ?2) as k (seq, due) cross join lateral "              \
                   "(select o.[Seq], o.ctid as tid from {queue} as o where o.[Seq] >= k.seq "                   \
                   "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                         \
@@ -215,8 +212,8 @@
       "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                                       \
       "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                             \
       "[History] = k.history "                                                                                 \
-      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (tid, seq, "                       \
-      "queue, due, attempts, deaths, waiting_since, error, history, n) "                                       \
+      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (tid, due, "                       \
+      "attempts, deaths, waiting_since, error, history, seq, queue, n) "                                       \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                            \
       "returning k.n")                                                                                         \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                  \
@@ -228,28 +225,32 @@
     /* The inbox. */                                                                                           \
     X(INBOX_KNOWN, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "               \
                    "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "               \
-                   "as i")                                                                                     \
-    X(INBOX_MARK, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                            \
-                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "                     \
-                  "returning [Endpoint], [MessageId]")
+                   "as i")
 
-/* Statements on one row (store/sql/row_statements.h) that are made over arrays here: see set.h. */
-#define PAWL__PG_SETS(X)     \
-    X(CHECKPOINT_ADD)        \
-    X(CHECKPOINT_MOVE)       \
-    X(QUEUE_SEND)            \
-    X(FOLD_SET)              \
-    X(AGGREGATOR_ADD)        \
-    X(AGGREGATOR_DELETE_ALL) \
-    X(AGGREGATOR_RELEASE)    \
-    X(FLUSH_DONE)            \
-    X(FLUSH_SET)             \
-    X(DEAD_ADD)              \
-    X(DEAD_DELETE)           \
-    X(INBOX_DELETE)          \
-    X(SUBSCRIPTION_ADD)      \
-    X(SUBSCRIPTION_DELETE)   \
-    X(HISTORY_ADD)
+/* Statements on one row (store/sql/row_statements.h) that are made over arrays here (set.h), each with the end of
+ * an insert instead of its own: where rows may be refused it returns the keys of those that it inserted, in order. */
+#define PAWL__PG_SETS(X)                                                                 \
+    X(INBOX_MARK, " {ignore:[Endpoint], [MessageId]} returning [Endpoint], [MessageId]") \
+    X(CHECKPOINT_ADD, NULL)                                                              \
+    X(CHECKPOINT_MOVE, NULL)                                                             \
+    X(TIMEOUT_INSERT, " on conflict do nothing returning [Id]")                          \
+    X(OUTBOX_ADD,                                                                        \
+      " where " PAWL__PG_NUMBERED_FIRST " {ignore:[DispatchId]} returning [DispatchId]") \
+    X(OUTBOX_ATTEMPT_PUT, NULL)                                                          \
+    X(OUTBOX_SAME, NULL)                                                                 \
+    X(QUEUE_SEND, NULL)                                                                  \
+    X(FOLD_SET, NULL)                                                                    \
+    X(AGGREGATOR_ADD, NULL)                                                              \
+    X(AGGREGATOR_DELETE_ALL, NULL)                                                       \
+    X(AGGREGATOR_RELEASE, NULL)                                                          \
+    X(FLUSH_DONE, NULL)                                                                  \
+    X(FLUSH_SET, NULL)                                                                   \
+    X(DEAD_ADD, NULL)                                                                    \
+    X(DEAD_DELETE, NULL)                                                                 \
+    X(INBOX_DELETE, NULL)                                                                \
+    X(SUBSCRIPTION_ADD, NULL)                                                            \
+    X(SUBSCRIPTION_DELETE, NULL)                                                         \
+    X(HISTORY_ADD, NULL)
 enum {
     PAWL__PG_BEFORE_FIRST = PAWL__SQL_STATEMENT_COUNT - 1,
 #define PAWL__PG_NAME_OF(name, text) PAWL__PG_##name,
@@ -257,7 +258,7 @@ enum {
 #undef PAWL__PG_NAME_OF
         PAWL__PG_SET_FIRST,
     PAWL__PG_BEFORE_SETS = PAWL__PG_SET_FIRST - 1,
-#define PAWL__PG_SET_NAME_OF(name) PAWL__PG_##name,
+#define PAWL__PG_SET_NAME_OF(name, end) PAWL__PG_##name,
     PAWL__PG_SETS(PAWL__PG_SET_NAME_OF)
 #undef PAWL__PG_SET_NAME_OF
         PAWL__PG_STATEMENT_COUNT

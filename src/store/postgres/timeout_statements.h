@@ -130,7 +130,7 @@
     "[SagaType] = excluded.[SagaType], [Destination] = excluded.[Destination], " \
     "[Due] = excluded.[Due], [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "           \
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
-#define PAWL__PG_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
+#define PAWL__PG_TIMEOUT_KEYS " returning t.[SagaId], t.[Name]"
 
 /* ON CONFLICT by name; an id that another row has is left out, unless the name has a row. */
 #define PAWL__PG_TIMEOUT_REARM_TEXT                                                   \
@@ -203,7 +203,6 @@
     X(TIMEOUT_REARM_SAGA, PAWL__PG_TIMEOUT_REARM_TEXT)                                                    \
     X(TIMEOUT_REARM,                                                                                      \
       PAWL__PG_TIMEOUT_INSERT_TEXT "on conflict ([Id]) " PAWL__PG_TIMEOUT_ANEW                            \
-                                   ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")            \
-    X(TIMEOUT_INSERT, PAWL__PG_TIMEOUT_INSERT_TEXT "on conflict do nothing" PAWL__PG_TIMEOUT_KEYS)
+                                   ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")
 
 #endif

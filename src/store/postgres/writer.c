@@ -4,14 +4,15 @@
  */
 #include "store/postgres/writer.h"
 
+#include "store/sql/connection.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Items -------------------------------------------------------------- */
 
-const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, pawl__pg_want_fn *want,
-                             const void *context, size_t *count)
+const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, size_t *count)
 {
     const char  *item  = pawl__change_items(writer->changes, kind);
     size_t       all   = pawl__change_count(writer->changes, kind);
@@ -22,15 +23,25 @@ const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, paw
         return NULL;
     }
     for (size_t i = 0; i < all; i++, item += pawl__kinds[kind].size)
-        if (!writer->is_dropped[pawl__change_group(item)] && (want == NULL || want(item, context)))
+        if (!writer->is_dropped[pawl__change_group(item)])
             items[(*count)++] = item;
     return items;
 }
 
 /* ---- Writes ------------------------------------------------------------- */
 
-static pawl__pg_write *add(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
-                           size_t count, pawl__pg_check_fn *check)
+void pawl__pg_write_begin(pawl__pg_write *write, const pawl__pg_writer *writer, int statement)
+{
+    if (statement < PAWL__SQL_ON_SAGA)
+        pawl__pg_begin(&write->request, writer->connection, statement, writer->error);
+    else
+        pawl__pg_saga_begin(&write->request, writer->connection,
+                            pawl__saga_table_of(write->items[0]), statement - PAWL__SQL_ON_SAGA,
+                            writer->error);
+}
+
+pawl__pg_write *pawl__pg_write_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+                                   const void **items, size_t count, pawl__pg_check_fn *check)
 {
     pawl__pg_write *write = pawl_arena_take(writer->arena, sizeof *write);
     if (write == NULL) {
@@ -47,37 +58,36 @@ static pawl__pg_write *add(pawl__pg_writer *writer, pawl_change_kind kind, const
     else
         writer->first = write;
     writer->last = write;
+    pawl__pg_write_begin(write, writer, statement);
     return write;
 }
 
-pawl__pg_write *pawl__pg_write_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                                   const void **items, size_t count, pawl__pg_check_fn *check)
+/* Of the column of a correlation, whatever the values are. */
+static pawl_value_type value_type_of(const pawl__pg_write *write, const pawl__field *field)
 {
-    pawl__pg_write *write = add(writer, kind, items, count, check);
-    if (write != NULL)
-        pawl__pg_begin(&write->request, writer->connection, statement, writer->error);
-    return write;
+    if (field->wire != PAWL__WIRE_VALUE)
+        return PAWL_VALUE_NONE;
+    const pawl_saga_table *table = pawl__saga_table_of(write->items[0]);
+    return strcmp(field->name, "main") == 0 ? table->main.type : table->transitional.type;
 }
 
-pawl__pg_write *pawl__pg_write_add_with(pawl__pg_writer *writer, pawl__pg_statement *statement,
-                                        pawl_change_kind kind, const void **items, size_t count,
-                                        pawl__pg_check_fn *check)
+/* The place of a saga's row is its ctid. */
+static int wire_of(const pawl__pg_write *write, const pawl__field *field)
 {
-    pawl__pg_write *write = add(writer, kind, items, count, check);
-    if (write != NULL)
-        pawl__pg_begin_with(&write->request, writer->connection, statement, writer->error);
-    return write;
+    bool is_place =
+        write->kind == pawl_change_saga_update && field->offset == offsetof(pawl_saga_update, row);
+    return is_place ? PAWL__PG_TID_HINT : field->wire;
 }
 
 void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
-        const pawl__field *field   = &fields[f];
-        bool               is_null = field->wire == PAWL__WIRE_NULL;
-        pawl__pg_array_begin(&write->request, is_null ? field->form : field->wire, PAWL_VALUE_NONE,
-                             write->count);
+        const pawl__field *field = &fields[f];
+        int                wire  = wire_of(write, field);
+        pawl__pg_array_begin(&write->request, wire == PAWL__WIRE_NULL ? field->form : wire,
+                             value_type_of(write, field), write->count);
         for (size_t i = 0; i < write->count; i++)
-            pawl__pg_array_put(&write->request, field->wire,
+            pawl__pg_array_put(&write->request, wire,
                                (const char *)write->items[i] + field->offset);
         pawl__pg_array_end(&write->request);
     }
@@ -145,45 +155,6 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write)
     return write->request.code;
 }
 
-pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                             pawl__pg_want_fn *want, const void *context, const pawl__field *fields,
-                             size_t field_count, pawl__pg_check_fn *check)
-{
-    size_t       count;
-    const void **items = pawl__pg_select(writer, kind, want, context, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    if (count == 0)
-        return PAWL_OK;
-    pawl__pg_write *write = pawl__pg_write_add(writer, statement, kind, items, count, check);
-    if (write == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_write_fields(write, fields, field_count);
-    return pawl__pg_write_send(write);
-}
-
-/* ---- Waves -------------------------------------------------------------- */
-
-pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
-                              pawl__compare_fn *by_key, pawl__pg_send_items_fn *send)
-{
-    size_t       count;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__pg_select(writer, kind, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__sort_changes(items, count, by_key);
-    while (code == PAWL_OK && count != 0) {
-        const void **wave = pawl_arena_take(writer->arena, count * sizeof *wave);
-        if (wave == NULL)
-            return pawl__pg_no_memory(writer->error);
-        size_t left = pawl__take_firsts(items, count, wave, by_key);
-        code        = send(writer, kind, wave, count - left);
-        count       = left;
-    }
-    return code;
-}
-
 /* ---- Answers ------------------------------------------------------------ */
 
 bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
@@ -201,61 +172,12 @@ bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
     return is_applied;
 }
 
-pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
-                          const pawl_error *why)
-{
-    return pawl__refuse(writer->refused, kind, change, why) == PAWL_OK
-               ? PAWL_OK
-               : pawl__pg_no_memory(writer->error);
-}
-
 pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
                               pawl__why_fn *why)
 {
     pawl_error text = PAWL_ERROR_INIT;
     (void)why(change, &text);
-    return pawl__pg_refuse(writer, kind, change, &text);
-}
-
-pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write, pawl__why_fn *why)
-{
-    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
-        return PAWL_OK;
-    bool     *is_applied = pawl__pg_applied(writer, write);
-    pawl_code code       = is_applied != NULL ? PAWL_OK : PAWL_ENOMEM;
-    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
-        if (!is_applied[i])
-            code = pawl__pg_refuse_for(writer, write->kind, write->items[i], why);
-    }
-    return code;
-}
-
-static const pawl_text *text_at(const void *item, size_t offset)
-{
-    return (const pawl_text *)(const void *)((const char *)item + offset);
-}
-
-pawl_code pawl__pg_check_keys(pawl__pg_writer *writer, pawl__pg_write *write, size_t first,
-                              size_t second, pawl__why_fn *why)
-{
-    pawl_code code = PAWL_OK;
-    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
-        return PAWL_OK;
-    bool      has_row = pawl__pg_next(&write->request);
-    pawl_text one = {0}, two = {0};
-    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
-        const void *item = write->items[i];
-        if (has_row && two.data == NULL) {
-            one = pawl__pg_peek_text(&write->request);
-            two = pawl__pg_peek_text(&write->request);
-        }
-        if (has_row && pawl_text_equal(two, *text_at(item, second)) &&
-            pawl_text_equal(one, *text_at(item, first))) {
-            has_row = pawl__pg_next(&write->request);
-            two     = (pawl_text){0};
-            continue;
-        }
-        code = pawl__pg_refuse_for(writer, write->kind, item, why);
-    }
-    return code;
+    return pawl__refuse(writer->refused, kind, change, &text) == PAWL_OK
+               ? PAWL_OK
+               : pawl__pg_no_memory(writer->error);
 }

@@ -20,40 +20,12 @@ pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, p
 
 /* ---- Snapshots ---------------------------------------------------------- */
 
-/* A row of a snapshot that is removed. */
-typedef struct removed_row {
-    int64_t                         id;
-    pawl_text                       partition;
-    pawl_session_id                 session;
-    const pawl_leased_batch_remove *leased;
-    size_t                          index; /* there */
-} removed_row;
-
-static pawl_code why_not_removed(const void *item, pawl_error *why)
-{
-    const removed_row *row = item;
-    return pawl__why_not_removed(row->leased, row->index, why);
-}
-
-static const pawl__field removed_fields[] = {
-    PAWL__AS_OF(removed_row, id, INT),
-    PAWL__AS_OF(removed_row, partition, TEXT),
-    PAWL__AS_OF(removed_row, session, UUID_OR_NULL),
-};
-/* Without a session, and with one: then each row must have been there. */
-static const pawl__sql_write remove_rows[] = {
-    {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = PAWL__FIELD_ARRAY(removed_fields)},
-    {.statement  = PAWL__SQL_AGGREGATOR_DELETE,
-     .parameters = PAWL__FIELD_ARRAY(removed_fields),
-     .then       = {[PAWL__SQL_MISSED] = {.why = why_not_removed}}},
-};
-
 /* The first of these rows that is not as it must be refuses all. */
-static pawl_code remove_some(const pawl__sql_writer *writer, const removed_row *rows, size_t count,
-                             pawl_error *why)
+static pawl_code remove_some(const pawl__sql_writer *writer, const pawl__sql_removed_row *rows,
+                             size_t count, pawl_error *why)
 {
     pawl__sql_fate         fates[REMOVED_MAX];
-    const pawl__sql_write *write = &remove_rows[!pawl_uuid_is_zero(rows->session.uuid)];
+    const pawl__sql_write *write = pawl__sql_remove_row(rows);
     pawl_code              code =
         pawl__sql_write_rows(writer->store, write, rows, sizeof *rows, count, fates, why);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -66,12 +38,11 @@ pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const vo
                                               pawl_error *why)
 {
     const pawl_leased_batch_remove *leased = change;
-    removed_row                     rows[REMOVED_MAX];
+    pawl__sql_removed_row           rows[REMOVED_MAX];
     pawl_code                       code  = PAWL_OK;
     size_t                          count = 0;
     for (size_t i = 0; code == PAWL_OK && i < leased->id_count; i++) {
-        rows[count++] =
-            (removed_row){leased->ids[i], leased->partition, leased->session, leased, i};
+        rows[count++] = pawl__sql_row_of(leased, i);
         if (count < REMOVED_MAX && i + 1 < leased->id_count)
             continue;
         code  = remove_some(writer, rows, count, why);

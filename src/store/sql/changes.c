@@ -55,7 +55,7 @@ static const pawl__sql_write queue_settles[] = {
                           .parameters =
                               FIELDS(OF(due, TIME), OF(attempts, INT32), OF(crashes, INT32),
                                      OF(waiting_since, TIME), OF(error, ERROR_TEXT),
-                                     OF(history, TEXT), OF(seq, INT), OF(queue, TEXT)),
+                                     OF(history, ERROR_TEXT), OF(seq, INT), OF(queue, TEXT)),
                           .then = {MISSED_WHY(gone)}},
 };
 
@@ -439,6 +439,31 @@ static const pawl__sql_write *choose_aggregator_remove(const void *change)
 {
     const pawl_aggregator_remove *gone = change;
     return &aggregator_removes[gone->is_all || gone->correlation_id.size == 0][gone->is_checked];
+}
+
+#undef OF
+#define OF(member, as) PAWL__AS_OF(pawl__sql_removed_row, member, as)
+
+static pawl_code why_not_removed(const void *item, pawl_error *why)
+{
+    const pawl__sql_removed_row *row = item;
+    return pawl__why_not_removed(row->removal, row->index, why);
+}
+
+#define REMOVED FIELDS(OF(id, INT), OF(partition, TEXT), OF(session, UUID_OR_NULL))
+
+/* Without a session, and with one: then each row must have been there. */
+static const pawl__sql_write removed_rows[] = {
+    {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = REMOVED},
+    {.statement  = PAWL__SQL_AGGREGATOR_DELETE,
+     .parameters = REMOVED,
+     .then       = {[PAWL__SQL_MISSED] = {.why = why_not_removed}}},
+};
+
+const pawl__sql_write *pawl__sql_remove_row(const void *item)
+{
+    const pawl__sql_removed_row *row = item;
+    return &removed_rows[!pawl_uuid_is_zero(row->session.uuid)];
 }
 
 #undef OF

@@ -85,6 +85,28 @@ typedef struct pawl__sql_way {
 /* By kind. */
 extern const pawl__sql_way pawl__sql_ways[pawl_change_kind_count];
 
+/* ---- A row of a snapshot that is removed ---------------------------------- */
+
+/* Begins as its change does. */
+typedef struct pawl__sql_removed_row {
+    PAWL__CHANGE_BASE
+    int64_t                         id;
+    pawl_text                       partition;
+    pawl_session_id                 session;
+    const pawl_leased_batch_remove *removal;
+    size_t                          index; /* there */
+} pawl__sql_removed_row;
+
+static inline pawl__sql_removed_row pawl__sql_row_of(const pawl_leased_batch_remove *removal,
+                                                     size_t                          index)
+{
+    return (pawl__sql_removed_row){
+        removal->unit, removal->group, removal->ids[index], removal->partition, removal->session,
+        removal,       index};
+}
+/* The write of such a row. */
+const pawl__sql_write *pawl__sql_remove_row(const void *item);
+
 /* ---- Without a change --------------------------------------------------- */
 
 /* The worker's row, where id and epoch match; PAWL__SQL_MISSED: it was replaced. */

@@ -744,7 +744,7 @@ where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '') on confli
 "Name") where "SagaId" is not null and "Name" <> '' do update set "Generation" = t."Generation" + 1,
 "SagaType" = excluded."SagaType", "Destination" = excluded."Destination", "Due" = excluded."Due",
 "Attempts" = 0, "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "CorrelationId" =
-excluded."CorrelationId", "Headers" = excluded."Headers" returning t."Id", t."SagaId", t."Name";
+excluded."CorrelationId", "Headers" = excluded."Headers" returning t."SagaId", t."Name";
 
 -- TIMEOUT_REARM
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
@@ -755,13 +755,6 @@ update set "Generation" = t."Generation" + 1, "SagaType" = excluded."SagaType", 
 excluded."Destination", "Due" = excluded."Due", "Attempts" = 0, "Owner" = null, "LeaseExpires" =
 null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers" =
 excluded."Headers", "SagaId" = excluded."SagaId", "Name" = excluded."Name";
-
--- TIMEOUT_INSERT
-insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
-"Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
-k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8) as
-k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict do nothing
-returning t."Id", t."SagaId", t."Name";
 
 -- OUTBOX_DUE
 with taken as materialized (select count(*) as count, max(t."Id") as last from (select "Id" from
@@ -839,43 +832,38 @@ and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) a
 "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
 >= $9 and "State" = any ($10) limit $8;
 
--- OUTBOX_ADD
-insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
-"Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
-"CorrelationId", "CausationId", "Headers", "Body") select k.dispatch_id, 'pending', 0, 'epoch',
-k.due, k.at, k.source, k.version, k.index, k.endpoint, k.destination, 0, k.message_id, k.type,
-k.correlation_id, k.causation_id, k.headers, k.body from (select unnest($1) as dispatch_id,
-unnest($2) as at, unnest($3) as due, unnest($4) as source, unnest($5) as version, unnest($6) as
-index, unnest($7) as endpoint, unnest($8) as destination, unnest($9) as message_id, unnest($10) as
-type, unnest($11) as correlation_id, unnest($12) as causation_id, unnest($13) as headers,
-unnest($14) as body) as k where pg_current_xact_id() is not null on conflict ("DispatchId") do
-nothing returning "DispatchId";
-
--- OUTBOX_DIFFERS
-select k.n from unnest($1, $2, $3) with ordinality as k (dispatch_id, type, body, n) join
-"pawl_outbox" as o on o."DispatchId" = any (array_append(null, k.dispatch_id)) where o."Type" <>
-k.type or o."Body" <> k.body;
-
 -- OUTBOX_SETTLE
-with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
-"NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
-(select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
-next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as tid from
-"pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k where
-o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId", "Attempt",
-"Outcome", "At", "Duration", "Error") select s.id, (select coalesce(max(a."Attempt"), 0) + 1 from
-"pawl_outbox_attempts" as a where a."OutboxId" = s.id), s.outcome, s.at, s.duration, s.error from
-settled as s) select n from settled;
+update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts, "NextAttempt" =
+k.next_attempt, "DispatchedAt" = k.dispatched_at from (select u.*, f.tid from unnest($1, $2, $3, $4,
+$5) with ordinality as u (state, attempts, next_attempt, dispatched_at, id, n) cross join lateral
+(select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending'
+limit 1) as f) as k where o.ctid = k.tid returning k.n;
 
--- OUTBOX_SETTLE_SURE
-with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
-"NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
-(select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
-next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as tid from
-"pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k where
-o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId", "Attempt",
-"Outcome", "At", "Duration", "Error") select s.id, s.attempts, s.outcome, s.at, s.duration, s.error
-from settled as s) select 1 / (count(*) >= $9)::integer from settled;
+-- OUTBOX_ENABLE
+update "pawl_outbox" as o set "State" = 'pending', "NextAttempt" = k.at, "AttemptsBefore" =
+o."Attempts" + 1, "Attempts" = o."Attempts" + 1 from (select u.*, f.tid from unnest($1, $2) with
+ordinality as u (at, id, n) cross join lateral (select q.ctid as tid from "pawl_outbox" as q where
+q."Id" = u.id and q."State" || '' = 'dead' limit 1) as f) as k where o.ctid = k.tid returning k.n;
+
+-- OUTBOX_DISCARD
+update "pawl_outbox" as o set "State" = 'discarded', "DispatchedAt" = k.at, "Attempts" =
+o."Attempts" + 1 from (select u.*, f.tid from unnest($1, $2) with ordinality as u (at, id, n) cross
+join lateral (select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
+'dead' limit 1) as f) as k where o.ctid = k.tid returning k.n;
+
+-- OUTBOX_ATTEMPT_NEXT
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select o."Id", (select coalesce(max(a."Attempt"), 0) + 1 from "pawl_outbox_attempts" as a where
+a."OutboxId" = o."Id"), k.outcome, k.at, k.duration, k.error from unnest($1, $2, $3, $4, $5, $6) as
+k (id, attempts, outcome, at, duration, error) cross join lateral (select q."Id" from "pawl_outbox"
+as q where q."Id" = k.id limit 1) as o;
+
+-- OUTBOX_ATTEMPT
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select o."Id", (select coalesce(max(a."Attempt"), 0) + 1 from "pawl_outbox_attempts" as a where
+a."OutboxId" = o."Id"), k.outcome, k.at, k.duration, k.error from unnest($1, $2, $3, $4, $5) as k
+(id, outcome, at, duration, error) cross join lateral (select q."Id" from "pawl_outbox" as q where
+q."Id" = k.id limit 1) as o;
 
 -- OUTBOX_SETTLE_ALIKE
 with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "NextAttempt" = $4,
@@ -885,19 +873,6 @@ with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "N
 -- OUTBOX_ATTEMPT_ALIKE
 insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
 select unnest($1), $3, $4, $5, unnest($2), '';
-
--- OUTBOX_RESET
-with changed as (update "pawl_outbox" as o set "State" = case when k.is_enabled then 'pending' else
-'discarded' end, "NextAttempt" = case when k.is_enabled then k.at else o."NextAttempt" end,
-"Attempts" = o."Attempts" + 1, "AttemptsBefore" = case when k.is_enabled then o."Attempts" + 1 else
-o."AttemptsBefore" end, "DispatchedAt" = case when not k.is_enabled then k.at end from (select u.*,
-f.tid from unnest($1, $2, $3, $4) with ordinality as u (id, at, note, is_enabled, n) cross join
-lateral (select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
-'dead' limit 1) as f) as k where o.ctid = k.tid returning k.*, o."Attempts" as attempt), noted as
-(insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
-select c.id, greatest(c.attempt, (select coalesce(max(a."Attempt"), 0) + 1 from
-"pawl_outbox_attempts" as a where a."OutboxId" = c.id)), case when c.is_enabled then 'enabled' else
-'discarded' end, c.at, 0, c.note from changed as c) select n from changed;
 
 -- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = any ($1);
@@ -965,12 +940,13 @@ f."Partition" = any (array_append(null, k.partition)) order by k.n for update of
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body") select k.stream, k.version, k.type,
 k.type_version, k.message_id, k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers,
-k.body from (select unnest($1) as stream, unnest($2) as version, unnest($3) as is_first, unnest($4)
-as type, unnest($5) as type_version, unnest($6) as message_id, unnest($7) as correlation_id,
-unnest($8) as causation_id, unnest($9) as dispatch_id, unnest($10) as at, unnest($11) as headers,
-unnest($12) as body) as k where pg_current_xact_id() is not null and (not k.is_first or k.version =
-1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version" = k.version -
-1 limit 1)) is true on conflict ("Stream", "Version") do nothing returning "Stream", "Version";
+k.body from (select unnest($1) as stream, unnest($2) as version, unnest($3) as type, unnest($4) as
+type_version, unnest($5) as message_id, unnest($6) as correlation_id, unnest($7) as causation_id,
+unnest($8) as dispatch_id, unnest($9) as at, unnest($10) as headers, unnest($11) as body,
+unnest($12) as is_first) as k where pg_current_xact_id() is not null and (not k.is_first or
+k.version = 1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version" =
+k.version - 1 limit 1)) is true on conflict ("Stream", "Version") do nothing returning "Stream",
+"Version";
 
 -- EVENT_INSERT_SURE
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
@@ -978,10 +954,10 @@ insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageI
 or k.version = 1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version"
 = k.version - 1 limit 1)) is true)::integer, k.type, k.type_version, k.message_id, k.correlation_id,
 k.causation_id, k.dispatch_id, k.at, k.headers, k.body from (select unnest($1) as stream, unnest($2)
-as version, unnest($3) as is_first, unnest($4) as type, unnest($5) as type_version, unnest($6) as
-message_id, unnest($7) as correlation_id, unnest($8) as causation_id, unnest($9) as dispatch_id,
-unnest($10) as at, unnest($11) as headers, unnest($12) as body) as k where pg_current_xact_id() is
-not null;
+as version, unnest($3) as type, unnest($4) as type_version, unnest($5) as message_id, unnest($6) as
+correlation_id, unnest($7) as causation_id, unnest($8) as dispatch_id, unnest($9) as at, unnest($10)
+as headers, unnest($11) as body, unnest($12) as is_first) as k where pg_current_xact_id() is not
+null;
 
 -- EVENT_TAKEN
 select k.n from unnest($1, $2) with ordinality as k (stream, version, n) cross join lateral (select
@@ -1041,9 +1017,9 @@ ctid, "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "
 order by q."Due", q."Seq" limit $4;
 
 -- QUEUE_BODIES
-select k.n, t."Body" from unnest($1) with ordinality as k (number, n) cross join lateral (select
-o."Body" from "pawl_queue" as o where o."Seq" >= k.number and o."Seq" <= k.number order by o."Seq"
-limit 1) as t;
+select k.n, t."Body" from unnest($1) with ordinality as k (seq, n) cross join lateral (select
+o."Body" from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq order by o."Seq" limit
+1) as t;
 
 -- QUEUE_LOCK
 select f."Seq", f.tid from unnest($1, $2) as k (seq, due) cross join lateral (select o."Seq", o.ctid
@@ -1057,8 +1033,8 @@ where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue retur
 -- QUEUE_RETRY
 update "pawl_queue" as q set "Due" = k.due, "Attempts" = k.attempts, "Deaths" = k.deaths,
 "WaitingSince" = k.waiting_since, "Error" = k.error, "History" = k.history from unnest($1, $2, $3,
-$4, $5, $6, $7, $8, $9) with ordinality as k (tid, seq, queue, due, attempts, deaths, waiting_since,
-error, history, n) where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue
+$4, $5, $6, $7, $8, $9) with ordinality as k (tid, due, attempts, deaths, waiting_since, error,
+history, seq, queue, n) where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue
 returning k.n;
 
 -- QUEUE_OLDEST
@@ -1074,8 +1050,9 @@ select k.n from unnest($2) with ordinality as k (id, n) cross join lateral (sele
 where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
 
 -- INBOX_MARK
-insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select * from unnest($1, $2, $3,
-$4) on conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
+insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select k.p1, k.p2, k.p3, k.p4
+from (select unnest($1) as p1, unnest($2) as p2, unnest($3) as p3, unnest($4) as p4) as k on
+conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
 
 -- CHECKPOINT_ADD
 insert into "pawl_checkpoints" ("Name", "Position", "At") select k.p1, k.p2, k.p3 from (select
@@ -1085,6 +1062,31 @@ unnest($1) as p1, unnest($2) as p2, unnest($3) as p3) as k on conflict ("Name") 
 update "pawl_checkpoints" set "Position" = k.p2, "At" = k.p3 from unnest($1, $2, $3, $4) with
 ordinality as k (p1, p2, p3, p4, n) where "Name" = any (array_append(null, k.p1)) and "Position" =
 any (array_append(null, k.p4)) returning k.n;
+
+-- TIMEOUT_INSERT
+insert into "pawl_timeouts" ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due",
+"Attempts", "CorrelationId", "Headers") select k.p1, 1, k.p2, k.p3, k.p4, k.p5, k.p6, 0, k.p7, k.p8
+from (select unnest($1) as p1, unnest($2) as p2, unnest($3) as p3, unnest($4) as p4, unnest($5) as
+p5, unnest($6) as p6, unnest($7) as p7, unnest($8) as p8) as k on conflict do nothing returning "Id";
+
+-- OUTBOX_ADD
+insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
+"Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") select k.p1, 'pending', 0, 'epoch', k.p3, k.p2,
+k.p4, k.p5, k.p6, k.p7, k.p8, 0, k.p9, k.p10, k.p11, k.p12, k.p13, k.p14 from (select unnest($1) as
+p1, unnest($2) as p2, unnest($3) as p3, unnest($4) as p4, unnest($5) as p5, unnest($6) as p6,
+unnest($7) as p7, unnest($8) as p8, unnest($9) as p9, unnest($10) as p10, unnest($11) as p11,
+unnest($12) as p12, unnest($13) as p13, unnest($14) as p14) as k where pg_current_xact_id() is not
+null on conflict ("DispatchId") do nothing returning "DispatchId";
+
+-- OUTBOX_ATTEMPT_PUT
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select k.p1, k.p2, k.p3, k.p4, k.p5, k.p6 from (select unnest($1) as p1, unnest($2) as p2,
+unnest($3) as p3, unnest($4) as p4, unnest($5) as p5, unnest($6) as p6) as k;
+
+-- OUTBOX_SAME
+select k.n from unnest($1, $2, $3) with ordinality as k (p1, p2, p3, n) cross join lateral (select 1
+from "pawl_outbox" where "DispatchId" = k.p1 and "Type" = k.p2 and "Body" = k.p3 limit 1) as f;
 
 -- QUEUE_SEND
 insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
@@ -1237,7 +1239,7 @@ on conflict do nothing returning "Id";
 update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
 k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from unnest($1, $2,
-$3, $4, $5, $6, $7) with ordinality as u (tid, id, version, metadata, data, type_version, b, n)) as
+$3, $4, $5, $6, $7) with ordinality as u (b, metadata, data, type_version, tid, id, version, n)) as
 k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version and (k.b
 is null or (k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId" = k.b
 limit 1) is null or k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId"
@@ -1247,23 +1249,27 @@ limit 1) is null or k.turn = 1 and (select o."Id" from "shop_Order" as o where o
 update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
 k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from (select k.*,
-f.tid from unnest($1, $2, $3, $4, $5, $6) with ordinality as k (id, version, metadata, data,
-type_version, b, n) cross join lateral (select o.ctid as tid from "shop_Order" as o where o."Id" =
-k.id limit 1) as f) as u) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and
+f.tid from unnest($1, $2, $3, $4, $5, $6) with ordinality as k (b, metadata, data, type_version, id,
+version, n) cross join lateral (select o.ctid as tid from "shop_Order" as o where o."Id" = k.id
+limit 1) as f) as u) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and
 s."Concurrency" = k.version and (k.b is null or (k.turn = 1 and (select o."Id" from "shop_Order" as
 o where o."Correlation_OldId" = k.b limit 1) is null or k.turn = 1 and (select o."Id" from
 "shop_Order" as o where o."Correlation_OldId" = k.b limit 1) = k.id)) returning k.n;
 
 -- saga Order 15
+select k.n from unnest($1, $2) with ordinality as k (id, version, n) cross join lateral (select from
+"shop_Order" as o where o."Id" = k.id and o."Concurrency" = k.version limit 1) as s;
+
+-- saga Order 16
 delete from "shop_Order" as s using (select k.*, f.tid from unnest($1, $2) with ordinality as k (id,
 version, n) cross join lateral (select o.ctid as tid from "shop_Order" as o where o."Id" = k.id
 limit 1) as f) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" =
 k.version returning k.n;
 
--- saga Order 16
+-- saga Order 17
 select count(*) from "shop_Order";
 
--- saga Order 17
+-- saga Order 18
 select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > $1 order
 by "Id" limit $2;
 
@@ -1294,26 +1300,30 @@ k (id, metadata, data, version) on conflict do nothing returning "Id";
 -- saga Plain 13
 update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from unnest($1, $2, $3,
-$4, $5, $6) with ordinality as k (tid, id, version, metadata, data, type_version, n) where s.ctid =
+$4, $5, $6) with ordinality as k (metadata, data, type_version, tid, id, version, n) where s.ctid =
 k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version returning k.n;
 
 -- saga Plain 14
 update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from (select k.*, f.tid
-from unnest($1, $2, $3, $4, $5) with ordinality as k (id, version, metadata, data, type_version, n)
+from unnest($1, $2, $3, $4, $5) with ordinality as k (metadata, data, type_version, id, version, n)
 cross join lateral (select o.ctid as tid from "shop_Plain" as o where o."Id" = k.id limit 1) as f)
 as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version
 returning k.n;
 
 -- saga Plain 15
+select k.n from unnest($1, $2) with ordinality as k (id, version, n) cross join lateral (select from
+"shop_Plain" as o where o."Id" = k.id and o."Concurrency" = k.version limit 1) as s;
+
+-- saga Plain 16
 delete from "shop_Plain" as s using (select k.*, f.tid from unnest($1, $2) with ordinality as k (id,
 version, n) cross join lateral (select o.ctid as tid from "shop_Plain" as o where o."Id" = k.id
 limit 1) as f) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" =
 k.version returning k.n;
 
--- saga Plain 16
+-- saga Plain 17
 select count(*) from "shop_Plain";
 
--- saga Plain 17
+-- saga Plain 18
 select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > $1 order
 by "Id" limit $2;
