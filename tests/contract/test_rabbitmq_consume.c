@@ -168,7 +168,6 @@ static const pawl_application reading = {PAWL_APPLICATION_HEAD, .name = "reading
 /* As many as may be unacknowledged, and good ones behind them. */
 static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
 {
-    world       it;
     char        store[1000], url[400], why[100];
     pawl_error  error = PAWL_ERROR_INIT;
     const char *queue = own_name("large");
@@ -185,22 +184,22 @@ static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
     snprintf(url, sizeof url, "%s?prefetch=2#%s", server.server, queue);
     snprintf(why, sizeof why, "its body has %zu bytes, the limit is %d", size, PAWL_BODY_SIZE_MAX);
     assert_true(scenario_url("memory", store, sizeof store));
-    world_open(&it, store, &reading, "desk", &(pawl_endpoint_options){.transport = url});
+    world *it = world_begin(store, &reading, "desk", &(pawl_endpoint_options){.transport = url});
     for (int i = 0; i < 100 && notes < 3; i++) {
         size_t count = 0;
-        world_ok(pawl_endpoint_receive(it.endpoint, PAWL_MILLISECONDS(300), &count, &error),
+        world_ok(pawl_endpoint_receive(it->endpoint, PAWL_MILLISECONDS(300), &count, &error),
                  &error);
-        world_drain(&it);
+        world_drain(it);
     }
     assert_int_equal(notes, 3);
-    pawl_dead_rows letters = world_dead(&it);
+    pawl_dead_rows letters = world_dead(it);
     assert_int_equal(letters.count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(letters.items[i].message.body.size, 0);
         assert_string_equal(letters.items[i].message.headers.data, "{\"of\":\"mine\"}");
         assert_true(world_says(letters.items[i].error, why));
     }
-    world_close(&it);
+    world_close(it);
     scenario_forget(store);
     assert_int_equal(count_left(queue), 0);
     broker_delete(&server, queue);

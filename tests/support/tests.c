@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
+#include "support/world.h"
 
 void test_run(void **state)
 {
     test_fn *const *run = *state;
     (*run)();
+    world_end_all();
 }

@@ -159,6 +159,9 @@ static bool is_left_to_the_long_run(const scenario *it)
     return false;
 }
 
+/* Of the test that runs; a free one has no business clock. */
+static world begun[4];
+
 /* PAWL_TEST_LONG_ONES leaves all others out. */
 void scenario_run(void **state)
 {
@@ -183,7 +186,9 @@ void scenario_run(void **state)
     if (is_odbc)
         assert_true(odbc_url_of(url, "", through));
     pawl__arena_overwrite(true);
+    memset(begun, 0, sizeof begun); /* the worlds of a test that failed stay as they are */
     it->run(is_odbc ? through : url);
+    world_end_all();
     scenario_forget(url);
 }
 
@@ -240,6 +245,24 @@ void world_open(world *it, const char *url, const pawl_application *application,
     world_open_made(it, url, application, name, options);
 }
 
+world *world_begin(const char *url, const pawl_application *application, const char *name,
+                   const pawl_endpoint_options *options)
+{
+    size_t i = 0;
+    while (i < sizeof begun / sizeof begun[0] && begun[i].business != NULL)
+        i++;
+    assert_true(i < sizeof begun / sizeof begun[0]);
+    world_open(&begun[i], url, application, name, options);
+    return &begun[i];
+}
+
+void world_end_all(void)
+{
+    for (size_t i = sizeof begun / sizeof begun[0]; i-- > 0;)
+        if (begun[i].business != NULL)
+            world_close(&begun[i]);
+}
+
 void world_close(world *it)
 {
     pawl_sender_close(it->sender);
@@ -250,6 +273,7 @@ void world_close(world *it)
     pawl_clock_destroy(it->business);
     pawl_clock_destroy(it->machine);
     pawl_arena_destroy(it->arena);
+    it->business = NULL;
 }
 
 pawl_store *world_hold(const char *url)

@@ -1,7 +1,7 @@
 /* world.h - an application under the virtual clock, and everything that can be
  * seen of its store.
  *
- *     scenario_run: url -> world_open -> { world_post, world_go, world_* }* -> world_close
+ *     scenario_run: url -> world_begin -> { world_post, world_go, world_* }*
  *
  * A scenario is a function that takes the URL of an empty store; ON_ALL_STORES runs it
  * in memory, on a fresh SQLite file, and on an empty store of every server that the
@@ -90,6 +90,11 @@ void world_open(world *it, const char *url, const pawl_application *application,
 void world_open_made(world *it, const char *url, const pawl_application *application,
                      const char *name, const pawl_endpoint_options *options);
 void world_close(world *it);
+/* The same in a world that ends with its test, a row TEST or ON_STORE, unless it is closed before. */
+world *world_begin(const char *url, const pawl_application *application, const char *name,
+                   const pawl_endpoint_options *options);
+/* For those that run tests: closes the worlds that are left. */
+void world_end_all(void);
 /* A store in memory lives as long as somebody has it open: this one does, until
  * pawl_store_close. NULL, which may be closed, for a store that lives by itself. */
 pawl_store *world_hold(const char *url);

@@ -63,12 +63,12 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "aga
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&desk, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     refusals = 0;
     world_forget(&seen);
     world_forget(&heard);
-    world_open(it, url, &application, NULL, &(pawl_endpoint_options){.routes = routes});
+    return world_begin(url, &application, NULL, &(pawl_endpoint_options){.routes = routes});
 }
 
 static void post_order(world *it, const char *id, int32_t number)
@@ -87,32 +87,30 @@ static void post_parcels(world *it, int32_t first, int32_t count)
 /* Messages that it sent then have not arrived: they go again, as they were. */
 static void e25_a_known_message_sends_what_is_left_as_it_was(const char *url)
 {
-    world it;
-    char  expected[200];
-    open_world(&it, url);
-    refusals = 1;
-    post_order(&it, "m", 1);
-    world_drain(&it);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    char   expected[200];
+    world *it = open_world(url);
+    refusals  = 1;
+    post_order(it, "m", 1);
+    world_drain(it);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
     const char *id = rows.items[0].message.id.data;
-    post_order(&it, "m", 2);
-    assert_int_equal(world_drain(&it).handled, 0);
+    post_order(it, "m", 2);
+    assert_int_equal(world_drain(it).handled, 0);
     assert_string_equal(seen.text, "order1 ");
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    assert_int_equal(world_queue(&it, "near").count, 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
-    world_go_both(&it, PAWL_MINUTES(1));
+    assert_int_equal(world_queue(it, "desk").count, 0);
+    assert_int_equal(world_queue(it, "near").count, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
+    world_go_both(it, PAWL_MINUTES(1));
     snprintf(expected, sizeof expected, "!%s %s ", id, id);
     assert_string_equal(heard.text, expected);
     /* All has arrived: nothing is sent. */
-    post_order(&it, "m", 3);
-    world_go_both(&it, PAWL_MINUTES(1));
+    post_order(it, "m", 3);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "order1 ");
     assert_string_equal(heard.text, expected);
-    assert_int_equal(world_queue(&it, "near").count, 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "near").count, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 1);
 }
 
 /* ---- A copy in other hands -------------------------------------------------------- */
@@ -141,22 +139,20 @@ static pawl_code handle_copy(hook_point point, void *context)
 /* The other was first: this one's effects are not there, and it is dropped. */
 static void o26_a_second_copy_in_hand_is_refused_and_dropped(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url));
+    world *it = open_world(hook_url(url));
     hook_set(handle_copy, NULL);
-    around = &it;
-    post_order(&it, "m", 1);
-    post_order(&it, "other", 2);
-    pawl_step step = world_drain(&it);
+    around = it;
+    post_order(it, "m", 1);
+    post_order(it, "other", 2);
+    pawl_step step = world_drain(it);
     assert_string_equal(seen.text, "order1 order2 ");
     assert_int_equal(step.refused, 1);
     assert_int_equal(step.handled, 1);
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    assert_int_equal(world_queue(&it, "near").count, 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(it, "desk").count, 0);
+    assert_int_equal(world_queue(it, "near").count, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 1);
+    assert_int_equal(world_dead(it).count, 0);
     hook_set(NULL, NULL);
-    world_close(&it);
 }
 
 /* ---- A message whose flush is still to come ------------------------------------------ */
@@ -182,19 +178,17 @@ static void add_parcel(world *it, const char *id)
  * for the next look at all partitions. */
 static void e22_a_message_that_comes_again_opens_the_gate(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_drain(&it);
-    add_parcel(&it, "x");
-    add_parcel(&it, "y");
-    add_parcel(&it, "z");
-    world_drain(&it);
+    world *it = open_world(url);
+    world_drain(it);
+    add_parcel(it, "x");
+    add_parcel(it, "y");
+    add_parcel(it, "z");
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_post(&it, "z", PAWL_MESSAGE(parcel, .number = 1));
-    assert_int_equal(world_drain(&it).dead, 0);
+    world_post(it, "z", PAWL_MESSAGE(parcel, .number = 1));
+    assert_int_equal(world_drain(it).dead, 0);
     assert_string_equal(seen.text, "3,9,9,9 ");
-    assert_int_equal(world_aggregated(&it, "Parcels", "parcel").all, 0);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Parcels", "parcel").all, 0);
 }
 
 /* ---- A partition that two hand over -------------------------------------------------- */
@@ -216,21 +210,21 @@ static pawl_code meet(hook_point point, void *context)
  * before it says that it has handed them over. */
 static void meet_at(const char *url, hook_point point, const char *expected)
 {
-    world first, second;
-    open_world(&first, hook_url(url));
-    world_open(&second, url, &application, NULL, &(pawl_endpoint_options){.routes = routes});
-    world_drain(&second);
-    world_drain(&first);
-    post_parcels(&first, 1, 3);
+    world *first = open_world(hook_url(url));
+    world *second =
+        world_begin(url, &application, NULL, &(pawl_endpoint_options){.routes = routes});
+    world_drain(second);
+    world_drain(first);
+    post_parcels(first, 1, 3);
     meeting = point;
     commits = 0;
-    hook_set(meet, &second);
-    world_drain(&first);
+    hook_set(meet, second);
+    world_drain(first);
     assert_string_equal(seen.text, expected);
-    assert_int_equal(world_aggregated(&first, "Parcels", "parcel").all, 0);
+    assert_int_equal(world_aggregated(first, "Parcels", "parcel").all, 0);
     hook_set(NULL, NULL);
-    world_close(&second);
-    world_close(&first);
+    world_close(second);
+    world_close(first);
 }
 
 static void e33_no_row_is_handed_to_two_callbacks(const char *url)

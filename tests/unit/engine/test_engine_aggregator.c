@@ -99,13 +99,13 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "agg
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&yard, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     pawl_endpoint_options options = {.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)};
     failures                      = 0;
     is_quiet                      = false;
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_parcel(world *it, int32_t number, const char *depot)
@@ -123,99 +123,86 @@ static void post_card(world *it, int seconds, int32_t number)
 
 static void e17_neither_size_nor_period_is_size_ten(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 0; i < 9; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(letter, .number = i));
-    world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_aggregated(&it, "Letters", "letter").ready, 9);
-    world_post(&it, NULL, PAWL_MESSAGE(letter, .number = 9));
-    world_drain(&it);
+    assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 9);
+    world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
+    world_drain(it);
     assert_string_equal(seen.text, "letters:10 ");
-    assert_int_equal(world_aggregated(&it, "Letters", "letter").all, 0);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Letters", "letter").all, 0);
+    assert_int_equal(world_queue(it, "vans").count, 1);
 }
 
 static void e17_a_period_alone_never_flushes_by_size(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 0; i < 30; i++)
-        post_card(&it, 0, i);
-    world_drain(&it);
+        post_card(it, 0, i);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_close(&it);
 }
 
 /* One batch with seven: the callback gets all that is there. */
 static void e18_all_resolved_rows_are_handed_over(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
-        post_parcel(&it, i, "a");
-    world_drain(&it);
+        post_parcel(it, i, "a");
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/a:7,1,2,3,4,5,6,7 ");
-    world_close(&it);
 }
 
 static void e18_max_caps_what_is_handed_over(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(it);
     assert_string_equal(seen.text, "crates:2,1,2 crates:2,3,4 crates:2,5,6 ");
-    assert_int_equal(world_aggregated(&it, "Crates", "crate").all, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
 }
 
 static void keys_are_partitions(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 1; i <= 4; i++) {
-        post_parcel(&it, i, "a");
-        post_parcel(&it, 10 + i, i <= 2 ? "b" : "");
+        post_parcel(it, i, "a");
+        post_parcel(it, 10 + i, i <= 2 ? "b" : "");
     }
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/a:4,1,2,3,4 ");
-    assert_int_equal(world_aggregated(&it, "Parcels/b", "parcel").ready, 2);
-    assert_int_equal(world_aggregated(&it, "Parcels/", "parcel").ready, 2);
-    post_parcel(&it, 15, "");
-    world_drain(&it);
+    assert_int_equal(world_aggregated(it, "Parcels/b", "parcel").ready, 2);
+    assert_int_equal(world_aggregated(it, "Parcels/", "parcel").ready, 2);
+    post_parcel(it, 15, "");
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/a:4,1,2,3,4 Parcels/:3,13,14,15 ");
-    world_close(&it);
 }
 
 static void a7_a_partition_over_its_limit_is_refused(const char *url)
 {
-    world it;
-    char  depot[300];
-    open_world(&it, url);
+    char   depot[300];
+    world *it = open_world(url);
     memset(depot, 'd', sizeof depot);
     depot[193] = '\0'; /* "Parcels/" and 193 are 201 */
-    post_parcel(&it, 1, depot);
+    post_parcel(it, 1, depot);
     depot[192] = '\0';
-    post_parcel(&it, 2, depot);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "201 bytes, the limit is 200"));
-    assert_int_equal(world_stats(&it).aggregator_rows, 1);
-    world_close(&it);
+    post_parcel(it, 2, depot);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "201 bytes, the limit is 200"));
+    assert_int_equal(world_stats(it).aggregator_rows, 1);
 }
 
 /* Ten rows that nobody here can read do not open the gate. */
 static void e19_the_gate_counts_what_can_be_read(const char *url)
 {
-    world               it;
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[10];
     char                ids[10][16];
-    open_world(&it, url);
+    world              *it = open_world(url);
     for (int i = 0; i < 10; i++) {
         snprintf(ids[i], sizeof ids[i], "x%d", i);
         adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Letters"),
@@ -230,79 +217,71 @@ static void e19_the_gate_counts_what_can_be_read(const char *url)
     pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.aggregator_add.items = adds;
     changes.aggregator_add.count = 10;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
     for (int32_t i = 0; i < 9; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(letter, .number = i));
-    world_drain(&it);
-    world_go_both(&it, PAWL_MINUTES(1));
+        world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
+    world_drain(it);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "");
-    world_post(&it, NULL, PAWL_MESSAGE(letter, .number = 9));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
+    world_drain(it);
     assert_string_equal(seen.text, "letters:10 ");
-    assert_int_equal(world_aggregated(&it, "Letters", "letter").all, 10);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
 }
 
 /* ---- By period, on demand ------------------------------------------------------------- */
 
 static void e20_a_period_hands_over_what_is_there_in_pieces(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int32_t i = 1; i <= 6; i++)
-        post_card(&it, 0, i);
-    world_drain(&it);
-    pawl_step step = world_go(&it, PAWL_SECONDS(60) - 1);
+        post_card(it, 0, i);
+    world_drain(it);
+    pawl_step step = world_go(it, PAWL_SECONDS(60) - 1);
     assert_string_equal(seen.text, "");
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
-    world_go(&it, 1);
+    world_go(it, 1);
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:2,5,6 ");
     /* Empty: no callback, and nothing known of the partition any more. */
-    step = world_go(&it, PAWL_MINUTES(10));
+    step = world_go(it, PAWL_MINUTES(10));
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:2,5,6 ");
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    world_close(&it);
 }
 
 /* In one drain: each period ends where it would in real time. */
 static void e20_periods_and_messages_in_the_order_of_time(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_card(&it, 0, 1);
-    post_card(&it, 59, 2);
-    post_card(&it, 60, 3);
-    post_card(&it, 61, 4);
-    post_card(&it, 200, 5);
-    world_go(&it, PAWL_HOURS(1));
+    world *it = open_world(url);
+    post_card(it, 0, 1);
+    post_card(it, 59, 2);
+    post_card(it, 60, 3);
+    post_card(it, 61, 4);
+    post_card(it, 200, 5);
+    world_go(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "cards@60:2,1,2 cards@120:2,3,4 cards@260:1,5 ");
-    world_close(&it);
 }
 
 static void e20_a_flush_can_be_asked_for(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, url);
-    post_parcel(&it, 1, "a");
-    post_parcel(&it, 2, "b");
-    post_card(&it, 0, 3);
-    world_drain(&it);
-    world_ok(pawl_endpoint_flush(it.endpoint, "Parcels", "Parcels/b", &error), &error);
-    world_drain(&it);
+    world     *it    = open_world(url);
+    post_parcel(it, 1, "a");
+    post_parcel(it, 2, "b");
+    post_card(it, 0, 3);
+    world_drain(it);
+    world_ok(pawl_endpoint_flush(it->endpoint, "Parcels", "Parcels/b", &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/b:1,2 ");
-    world_ok(pawl_endpoint_flush(it.endpoint, "Parcels", NULL, &error), &error);
-    world_ok(pawl_endpoint_flush(it.endpoint, "Cards", NULL, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_endpoint_flush(it->endpoint, "Parcels", NULL, &error), &error);
+    world_ok(pawl_endpoint_flush(it->endpoint, "Cards", NULL, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/b:1,2 cards@0:1,3 Parcels/a:1,1 ");
-    assert_int_equal(pawl_endpoint_flush(it.endpoint, "Nothing", NULL, &error), PAWL_ENOTFOUND);
-    world_close(&it);
+    assert_int_equal(pawl_endpoint_flush(it->endpoint, "Nothing", NULL, &error), PAWL_ENOTFOUND);
 }
 
 /* A period ends over rows that cannot be read: nothing else may wait for it. */
 static void an_unreadable_partition_holds_nothing_up(const char *url)
 {
-    world               it;
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add add   = {
           .name      = PAWL_TEXT("Cards"),
@@ -311,116 +290,107 @@ static void an_unreadable_partition_holds_nothing_up(const char *url)
           .message   = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("telegram"), .body = PAWL_TEXT("{}")},
           .at        = WORLD_START,
           .due       = WORLD_START + PAWL_SECONDS(30)};
-    open_world(&it, url);
+    world       *it              = open_world(url);
     pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.aggregator_add.items = &add;
     changes.aggregator_add.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
     for (int i = 0; i < 3; i++)
-        world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(40 + i),
+        world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(40 + i),
                       PAWL_MESSAGE(parcel, .number = i, .depot = PAWL_TEXT("a")));
-    world_go(&it, PAWL_SECONDS(50));
+    world_go(it, PAWL_SECONDS(50));
     assert_string_equal(seen.text, "Parcels/a:3,0,1,2 ");
-    assert_int_equal(world_aggregated(&it, "Cards", "card").all, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 1);
 }
 
 /* ---- Failing ------------------------------------------------------------------------------ */
 
 static void e21_a_failing_callback_releases_and_tries_again(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 1;
+    world *it = open_world(url);
+    failures  = 1;
     for (int32_t i = 1; i <= 3; i++)
-        post_parcel(&it, i, "a");
-    world_drain(&it);
+        post_parcel(it, i, "a");
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
-    pawl_aggregator_counts counts = world_aggregated(&it, "Parcels/a", "parcel");
+    pawl_aggregator_counts counts = world_aggregated(it, "Parcels/a", "parcel");
     assert_int_equal(counts.all, 3);
     assert_int_equal(counts.ready, 3);
     assert_int_equal(counts.flush_attempts, 1);
     assert_false(counts.flush_is_dead);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
+    assert_int_equal(world_queue(it, "vans").count, 0);
     /* The messages themselves are done with. */
-    assert_int_equal(world_queue(&it, "yard").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go(&it, PAWL_SECONDS(5));
+    assert_int_equal(world_queue(it, "yard").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
+    world_go(it, PAWL_SECONDS(5));
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
-    world_go(&it, PAWL_SECONDS(10));
+    world_go(it, PAWL_SECONDS(10));
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 Parcels/a:3,1,2,3 ");
-    assert_int_equal(world_aggregated(&it, "Parcels/a", "parcel").all, 0);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Parcels/a", "parcel").all, 0);
+    assert_int_equal(world_queue(it, "vans").count, 1);
 }
 
 /* While it waits for its next try, adds do not try it at once. */
 static void e22_a_waiting_partition_takes_adds(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 1;
+    world *it = open_world(url);
+    failures  = 1;
     for (int32_t i = 1; i <= 3; i++)
-        post_parcel(&it, i, "a");
-    world_drain(&it);
-    post_parcel(&it, 4, "a");
-    world_drain(&it);
+        post_parcel(it, i, "a");
+    world_drain(it);
+    post_parcel(it, 4, "a");
+    world_drain(it);
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
-    world_go(&it, PAWL_SECONDS(20));
+    world_go(it, PAWL_SECONDS(20));
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 Parcels/a:4,1,2,3,4 ");
-    world_close(&it);
 }
 
 static void a_partition_past_its_attempts_is_dead(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 100;
+    world *it = open_world(url);
+    failures  = 100;
     for (int32_t i = 1; i <= 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(&it);
-    world_go_both(&it, PAWL_HOURS(3));
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(it);
+    world_go_both(it, PAWL_HOURS(3));
     assert_int_equal(failures, 98);
-    assert_true(world_aggregated(&it, "Crates", "crate").flush_is_dead);
-    assert_int_equal(world_stats(&it).flushes_dead, 1);
-    world_post(&it, NULL, PAWL_MESSAGE(crate, .number = 3));
-    world_go_both(&it, PAWL_HOURS(3));
+    assert_true(world_aggregated(it, "Crates", "crate").flush_is_dead);
+    assert_int_equal(world_stats(it).flushes_dead, 1);
+    world_post(it, NULL, PAWL_MESSAGE(crate, .number = 3));
+    world_go_both(it, PAWL_HOURS(3));
     assert_int_equal(failures, 98);
-    assert_int_equal(world_aggregated(&it, "Crates", "crate").ready, 3);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Crates", "crate").ready, 3);
 }
 
 static void a_dead_partition_that_is_released_starts_again(const char *url)
 {
-    world              it;
     pawl_error         error = PAWL_ERROR_INIT;
     pawl_partition_row row;
-    open_world(&it, url);
-    failures = 2;
+    world             *it = open_world(url);
+    failures              = 2;
     for (int32_t i = 1; i <= 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(&it);
-    world_go_both(&it, PAWL_HOURS(3));
-    world_ok(pawl_store_partition_find(it.store, PAWL_TEXT("Crates"), it.arena, &row, &error),
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(it);
+    world_go_both(it, PAWL_HOURS(3));
+    world_ok(pawl_store_partition_find(it->store, PAWL_TEXT("Crates"), it->arena, &row, &error),
              &error);
     assert_true(row.is_dead);
     assert_int_equal(row.count, 2);
-    world_ok(pawl_store_partition_run_now(it.store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
-                                          PAWL_TEXT(""), world_now(&it), &error),
+    world_ok(pawl_store_partition_run_now(it->store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
+                                          PAWL_TEXT(""), world_now(it), &error),
              &error);
-    assert_int_equal(world_stats(&it).flushes_dead, 0);
-    world_go_both(&it, PAWL_SECONDS(20));
-    assert_int_equal(world_aggregated(&it, "Crates", "crate").ready, 0);
-    assert_int_equal(pawl_store_partition_find(it.store, PAWL_TEXT("Crates"), it.arena, &row, NULL),
-                     PAWL_ENOTFOUND);
-    world_close(&it);
+    assert_int_equal(world_stats(it).flushes_dead, 0);
+    world_go_both(it, PAWL_SECONDS(20));
+    assert_int_equal(world_aggregated(it, "Crates", "crate").ready, 0);
+    assert_int_equal(
+        pawl_store_partition_find(it->store, PAWL_TEXT("Crates"), it->arena, &row, NULL),
+        PAWL_ENOTFOUND);
 }
 
 /* A worker died after the commit that filled the partition: the next one looks
  * at all partitions at its start, before its first claim. */
 static void a_full_partition_is_found_after_a_crash(const char *url)
 {
-    world               it;
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[3];
     static const char  *ids[] = {"x", "y", "z"};
@@ -433,17 +403,16 @@ static void a_full_partition_is_found_after_a_crash(const char *url)
                                                       .body = PAWL_TEXT("{\"number\":5}")},
                                         .at        = WORLD_START,
                                         .due       = PAWL_TIME_MAX};
-    open_world(&it, url);
-    world_drain(&it);
+    world *it = open_world(url);
+    world_drain(it);
     pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.aggregator_add.items = adds;
     changes.aggregator_add.count = 3;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_go_machine(&it, PAWL_SECONDS(10));
+    world_go_machine(it, PAWL_SECONDS(10));
     assert_string_equal(seen.text, "Parcels/q:3,5,5,5 ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -68,10 +68,10 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "rea
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&meter, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     world_forget(&seen);
-    world_open(it, url, &application, NULL, NULL);
+    return world_begin(url, &application, NULL, NULL);
 }
 
 /* ---- Derived messages ----------------------------------------------------------- */
@@ -88,38 +88,33 @@ static void post_three(world *it)
 
 static void e9_an_aggregator_takes_derived_messages_by_size(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_three(&it);
-    world_drain(&it);
+    world *it = open_world(url);
+    post_three(it);
+    world_drain(it);
     assert_string_equal(seen.text, "hot(3) BySensor/s(1,2,3) ");
-    assert_int_equal(world_aggregated(&it, "BySensor/s", "reading").all, 0);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "BySensor/s", "reading").all, 0);
 }
 
 static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_three(&it);
-    world_drain(&it);
+    world *it = open_world(url);
+    post_three(it);
+    world_drain(it);
     world_forget(&seen);
-    world_go(&it, PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "ByMinute(1,2,3) ");
-    assert_int_equal(world_aggregated(&it, "ByMinute", "reading").all, 0);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "ByMinute", "reading").all, 0);
 }
 
 /* The message's type, and all of its body, is there for a reader of the rows. */
 static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 {
-    world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_leased_batch rows  = {.count = 0};
-    open_world(&it, url);
-    post_three(&it);
-    world_drain(&it);
-    world_ok(pawl_store_aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+    world            *it    = open_world(url);
+    post_three(it);
+    world_drain(it);
+    world_ok(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows, &error),
              &error);
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++)
@@ -129,33 +124,30 @@ static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
     assert_true(world_says(rows.items[1].message.headers, "\"pawl.base\":\"reading\""));
     assert_true(world_says(rows.items[1].message.body, "\"unit\":\"C\""));
     assert_true(world_says(rows.items[2].message.headers, "\"pawl.type\":\"hot_reading\""));
-    world_close(&it);
 }
 
 /* Headers that leave no room for one more are kept as they are. */
 static void a_derived_message_with_full_headers_is_taken(const char *url)
 {
-    world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     static char       long_value[PAWL_HEADERS_SIZE_MAX];
     pawl_leased_batch rows      = {.count = 0};
     const pawl_header headers[] = {{"note", long_value}, {"pawl.base", "reading"}, {NULL, NULL}};
-    open_world(&it, url);
+    world            *it        = open_world(url);
     memset(long_value, 'x', sizeof long_value - strlen("{'note':'','pawl.base':'reading'}"));
-    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
-    world_ok(pawl_sender_send_json(it.sender, "meter", &options, "warm_reading",
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
+    world_ok(pawl_sender_send_json(it->sender, "meter", &options, "warm_reading",
                                    PAWL_TEXT("{\"sensor\":\"s\",\"value\":7}"), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_ok(pawl_store_aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_ok(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows, &error),
              &error);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.headers.size, PAWL_HEADERS_SIZE_MAX);
-    world_go(&it, PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "ByMinute(7) ");
-    world_close(&it);
 }
 
 /* ---- Rows of older programs -------------------------------------------------------- */
@@ -182,18 +174,16 @@ static void add_row(world *it, const char *id, const char *type, int value)
  * (A10). */
 static void a10_rows_stored_as_a_derived_type_are_handed_over(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    add_row(&it, "x-1", "hot_reading", 1);
-    add_row(&it, "x-2", "hot_reading", 2);
-    add_row(&it, "x-3", "cold_reading", 3);
-    world_drain(&it);
+    world *it = open_world(url);
+    add_row(it, "x-1", "hot_reading", 1);
+    add_row(it, "x-2", "hot_reading", 2);
+    add_row(it, "x-3", "cold_reading", 3);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_post(&it, NULL, PAWL_MESSAGE(reading, .sensor = PAWL_TEXT("s"), .value = 4));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(reading, .sensor = PAWL_TEXT("s"), .value = 4));
+    world_drain(it);
     assert_string_equal(seen.text, "BySensor/s(1,2,4) ");
-    assert_int_equal(world_aggregated(&it, "BySensor/s", "cold_reading").all, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "BySensor/s", "cold_reading").all, 1);
 }
 
 static int line_count;
@@ -208,23 +198,21 @@ static void count_lines(pawl_log_level level, const char *text, void *context)
 /* Not a word for each look, but one an hour. */
 static void a10_rows_that_stay_are_spoken_of(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it  = open_world(url);
     line_count = 0;
     pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
-    add_row(&it, "x-1", "hot_reading", 1);
-    world_go_machine(&it, PAWL_SECONDS(10));
+    add_row(it, "x-1", "hot_reading", 1);
+    world_go_machine(it, PAWL_SECONDS(10));
     assert_int_equal(line_count, 0);
-    add_row(&it, "x-2", "cold_reading", 2);
-    world_go_machine(&it, PAWL_SECONDS(10));
+    add_row(it, "x-2", "cold_reading", 2);
+    world_go_machine(it, PAWL_SECONDS(10));
     assert_int_equal(line_count, 1);
     for (int i = 0; i < 6; i++)
-        world_go_machine(&it, PAWL_MINUTES(10) - 1);
+        world_go_machine(it, PAWL_MINUTES(10) - 1);
     assert_int_equal(line_count, 1);
-    world_go_machine(&it, PAWL_SECONDS(10));
+    world_go_machine(it, PAWL_SECONDS(10));
     assert_int_equal(line_count, 2);
     world_quiet();
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

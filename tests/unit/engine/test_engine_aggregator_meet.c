@@ -132,21 +132,19 @@ static void workers_that_meet_for_ever_leave_it(const char *url)
 /* A lease of too few rows would cost two commits, and keep them from whoever has the last one. */
 static void e36_a_partition_that_lacks_a_row_is_not_leased(const char *url)
 {
-    world it;
     world_forget(&seen);
     memset(&other, 0, sizeof other);
     lease_count = 0;
-    world_open(&it, hook_url(url), &application, NULL, NULL);
+    world *it   = world_begin(hook_url(url), &application, NULL, NULL);
     hook_set(meet, NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(coin, .cents = 1));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 1));
+    world_drain(it);
     assert_int_equal(lease_count, 0);
-    world_post(&it, NULL, PAWL_MESSAGE(coin, .cents = 2));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 2));
+    world_drain(it);
     assert_int_equal(lease_count, 1);
     assert_string_equal(seen.text, "coins( 1 2 ) ");
     hook_set(NULL, NULL);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

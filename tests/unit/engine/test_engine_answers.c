@@ -160,64 +160,59 @@ static void a_retry_class_is_no_answer(const char *url)
                    {PAWL_RETRY_RELOAD, "PAWL_RETRY_RELOAD is a retry class"},
                    {PAWL_RETRY_RESOLVE, "PAWL_RETRY_RESOLVE is a retry class"},
                    {PAWL_RETRY_BOUNDED, "PAWL_RETRY_BOUNDED is a retry class"}};
-    world  it;
     size_t dead = 0;
-    world_open(&it, url, &application, NULL, NULL);
+    world *it   = world_begin(url, &application, NULL, NULL);
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         for (place here = HANDLER; here < PLACE_COUNT; here++) {
             char name[20];
             (void)snprintf(name, sizeof name, "d-%zu-%d", i, (int)here);
             answer  = (int)classes[i].is;
             because = here == HANDLER ? "the card is blocked" : NULL;
-            play_at(&it, here, name);
-            pawl_dead_rows rows = world_dead(&it);
+            play_at(it, here, name);
+            pawl_dead_rows rows = world_dead(it);
             assert_int_equal(rows.count, ++dead);
             const pawl_dead_row *last = &rows.items[dead - 1];
             assert_true(pawl_text_equal(last->code, PAWL_TEXT("EINVAL")));
             assert_true(world_says(last->error, classes[i].name));
             assert_true(here != HANDLER || world_says(last->error, ": the card is blocked"));
             assert_int_equal(last->attempts, 1);
-            const char *state = world_saga_text(&it, "Desk", name, NULL);
+            const char *state = world_saga_text(it, "Desk", name, NULL);
             assert_int_equal(here == TIMEOUT ? world_json_number(state, "count") : state[0],
                              here == TIMEOUT);
-            assert_int_equal(world_queue(&it, "hall").count, 0);
+            assert_int_equal(world_queue(it, "hall").count, 0);
         }
-    world_close(&it);
 }
 
 /* A partition is dead, and keeps its messages. */
 static void a_flush_that_answers_a_retry_class_has_failed(const char *url)
 {
-    world it;
-    world_open(&it, url, &application, NULL, NULL);
-    asked   = HANDLER;
-    answer  = (int)PAWL_RETRY_NEVER;
-    because = NULL;
+    world *it = world_begin(url, &application, NULL, NULL);
+    asked     = HANDLER;
+    answer    = (int)PAWL_RETRY_NEVER;
+    because   = NULL;
     for (int i = 0; i < 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(gather, .name = PAWL_TEXT("g")));
-    world_drain(&it);
-    pawl_aggregator_counts counts = world_aggregated(&it, "Gathered", "gather");
+        world_post(it, NULL, PAWL_MESSAGE(gather, .name = PAWL_TEXT("g")));
+    world_drain(it);
+    pawl_aggregator_counts counts = world_aggregated(it, "Gathered", "gather");
     assert_int_equal(counts.all, 2);
     assert_true(counts.flush_is_dead);
-    world_close(&it);
 }
 
 /* Other numbers have retries, as codes that do not say whether the next run goes well. */
 static void a_number_that_no_list_has_is_named(const char *url)
 {
-    world it;
-    world_open(&it, url, &application, NULL,
-               &(pawl_endpoint_options){.delayed_retries = 1, .retry_delay = PAWL_SECONDS(1)});
+    world *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){.delayed_retries = 1, .retry_delay = PAWL_SECONDS(1)});
     answer  = 999;
     because = NULL;
-    play_at(&it, HANDLER, "d");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go_both(&it, PAWL_SECONDS(2));
-    pawl_dead_rows rows = world_dead(&it);
+    play_at(it, HANDLER, "d");
+    assert_int_equal(world_dead(it).count, 0);
+    world_go_both(it, PAWL_SECONDS(2));
+    pawl_dead_rows rows = world_dead(it);
     assert_int_equal(rows.count, 1);
     assert_true(world_says(rows.items[0].error, "the answer 999 is no code of pawl's"));
     assert_int_equal(rows.items[0].attempts, 2);
-    world_close(&it);
 }
 
 int main(void)

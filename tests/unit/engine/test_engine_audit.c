@@ -86,17 +86,17 @@ static const pawl_endpoint_spec other       = {.name     = "other",
 static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "audited",
                                                .endpoints = PAWL_ENDPOINTS(&desk, &other)};
 
-static void open_audited(world *it, const char *url, const char *address)
+static world *open_audited(const char *url, const char *address)
 {
     static const pawl_route routes[] = {{.name = "out", .is_outbox = true}, {.name = NULL}};
     failures_left                    = 0;
     meddler                          = NULL;
-    world_open(it, url, &application, "desk",
-               &(pawl_endpoint_options){.audit             = address,
-                                        .routes            = routes,
-                                        .immediate_retries = -1,
-                                        .delayed_retries   = 2,
-                                        .batch_messages    = 16});
+    return world_begin(url, &application, "desk",
+                       &(pawl_endpoint_options){.audit             = address,
+                                                .routes            = routes,
+                                                .immediate_retries = -1,
+                                                .delayed_retries   = 2,
+                                                .batch_messages    = 16});
 }
 
 static void post(world *it, const char *queue, const char *id, const char *how,
@@ -131,12 +131,11 @@ static void a_handled_message_is_copied_as_it_was(const char *url)
 {
     const pawl_header headers[]    = {{"tone", "kind"}, {"pawl.reply_to", "home"}, {NULL, NULL}};
     char              machine[300] = "";
-    world             it;
-    open_audited(&it, url, "#audits");
-    post(&it, "desk", "m-1", "well", headers);
-    world_drain(&it);
-    assert_int_equal(copies(&it).count, 1);
-    const pawl_message *copy = &copies(&it).items[0].message;
+    world            *it           = open_audited(url, "#audits");
+    post(it, "desk", "m-1", "well", headers);
+    world_drain(it);
+    assert_int_equal(copies(it).count, 1);
+    const pawl_message *copy = &copies(it).items[0].message;
     assert_true(world_json_is(url, copy->body.data, "{\"how\":\"well\"}"));
     assert_string_equal(copy->type.data, "note");
     assert_string_equal(copy->correlation_id.data, "talk-1");
@@ -151,115 +150,102 @@ static void a_handled_message_is_copied_as_it_was(const char *url)
     has_header(copy, "pawl.audit.started", "2026-01-01T09:00:00.000000Z");
     has_header(copy, "pawl.audit.ended", "2026-01-01T09:00:00.000000Z");
     assert_false(world_says(copy->headers, "pawl.audit.expires"));
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 1);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 1);
 }
 
 static void all_of_a_batch_are_copied_beside_what_they_send(const char *url)
 {
-    world it;
-    char  id[20];
-    open_audited(&it, url, "#audits");
+    char   id[20];
+    world *it = open_audited(url, "#audits");
     for (int i = 0; i < 12; i++) {
         snprintf(id, sizeof id, "m-%d", i);
-        post(&it, "desk", id, i % 3 == 0 ? "send" : "well", NULL);
+        post(it, "desk", id, i % 3 == 0 ? "send" : "well", NULL);
     }
-    world_drain(&it);
-    assert_int_equal(copies(&it).count, 12);
-    assert_int_equal(world_queue(&it, "out").count, 4);
+    world_drain(it);
+    assert_int_equal(copies(it).count, 12);
+    assert_int_equal(world_queue(it, "out").count, 4);
     for (size_t i = 0; i < 12; i++) {
         snprintf(id, sizeof id, "m-%d", (int)i);
-        has_header(&copies(&it).items[i].message, "pawl.audit.id", id);
+        has_header(&copies(it).items[i].message, "pawl.audit.id", id);
     }
-    world_close(&it);
 }
 
 static void of_what_is_not_handled_there_is_no_copy(const char *url)
 {
     const pawl_header over[] = {{PAWL_HEADER_EXPIRES, "2026-01-01T08:00:00.000000Z"}, {NULL, NULL}};
-    world             it;
-    open_audited(&it, url, "#audits");
-    post(&it, "desk", "m-discarded", "discard", NULL);
-    post(&it, "desk", "m-rejected", "reject", NULL);
-    post(&it, "desk", "m-expired", "well", over);
-    world_post_json(&it, "m-odd", "note", "no JSON");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 2);
-    assert_int_equal(copies(&it).count, 0);
+    world            *it     = open_audited(url, "#audits");
+    post(it, "desk", "m-discarded", "discard", NULL);
+    post(it, "desk", "m-rejected", "reject", NULL);
+    post(it, "desk", "m-expired", "well", over);
+    world_post_json(it, "m-odd", "note", "no JSON");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 2);
+    assert_int_equal(copies(it).count, 0);
     failures_left = 1;
-    post(&it, "desk", "m-late", "well", NULL);
-    world_drain(&it);
-    assert_int_equal(copies(&it).count, 0);
-    world_go_both(&it, PAWL_MINUTES(1)); /* handled by its retry */
-    assert_int_equal(copies(&it).count, 1);
-    post(&it, "desk", "m-late", "well", NULL); /* a copy, behind the mark */
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    assert_int_equal(copies(&it).count, 1);
-    world_close(&it);
+    post(it, "desk", "m-late", "well", NULL);
+    world_drain(it);
+    assert_int_equal(copies(it).count, 0);
+    world_go_both(it, PAWL_MINUTES(1)); /* handled by its retry */
+    assert_int_equal(copies(it).count, 1);
+    post(it, "desk", "m-late", "well", NULL); /* a copy, behind the mark */
+    world_drain(it);
+    assert_int_equal(world_queue(it, "desk").count, 0);
+    assert_int_equal(copies(it).count, 1);
 }
 
 static void a_timeout_is_no_message(const char *url)
 {
-    world it;
-    open_audited(&it, url, "#audits");
-    world_post(&it, "m-1", PAWL_MESSAGE(begin, .how = PAWL_TEXT("x")));
-    world_drain(&it);
-    assert_int_equal(copies(&it).count, 1);
-    world_go(&it, PAWL_SECONDS(2));
-    assert_int_equal(world_saga_count(&it, "Talk"), 0);
-    assert_int_equal(copies(&it).count, 1);
-    world_close(&it);
+    world *it = open_audited(url, "#audits");
+    world_post(it, "m-1", PAWL_MESSAGE(begin, .how = PAWL_TEXT("x")));
+    world_drain(it);
+    assert_int_equal(copies(it).count, 1);
+    world_go(it, PAWL_SECONDS(2));
+    assert_int_equal(world_saga_count(it, "Talk"), 0);
+    assert_int_equal(copies(it).count, 1);
 }
 
 static void what_a_commit_refuses_leaves_no_copy(const char *url)
 {
-    world it;
-    open_audited(&it, url, "#audits");
-    meddler = &it;
-    post(&it, "desk", "m-taken", "taken", NULL); /* another one marks it first */
-    post(&it, "desk", "m-1", "well", NULL);
-    world_drain(&it);
+    world *it = open_audited(url, "#audits");
+    meddler   = it;
+    post(it, "desk", "m-taken", "taken", NULL); /* another one marks it first */
+    post(it, "desk", "m-1", "well", NULL);
+    world_drain(it);
     assert_null(meddler);
-    assert_int_equal(copies(&it).count, 1);
-    has_header(&copies(&it).items[0].message, "pawl.audit.id", "m-1");
-    world_close(&it);
+    assert_int_equal(copies(it).count, 1);
+    has_header(&copies(it).items[0].message, "pawl.audit.id", "m-1");
 }
 
 static void one_event_of_two_endpoints_has_two_copies(const char *url)
 {
-    world it, second;
-    open_audited(&it, url, "#audits");
-    world_open(&second, url, &application, "other", &(pawl_endpoint_options){.workers = 1});
-    post(&it, "desk", "m-1", "well", NULL);
-    post(&it, "other", "m-1", "well", NULL);
-    world_drain(&it);
-    world_drain(&second); /* its table has the address */
-    assert_int_equal(copies(&it).count, 2);
-    world_close(&second);
-    world_open(&second, url, &application, "other", &(pawl_endpoint_options){.audit = "none"});
-    post(&it, "other", "m-2", "well", NULL);
-    world_drain(&second);
-    assert_int_equal(copies(&it).count, 2);
-    world_close(&second);
-    world_close(&it);
+    world *it     = open_audited(url, "#audits");
+    world *second = world_begin(url, &application, "other", &(pawl_endpoint_options){.workers = 1});
+    post(it, "desk", "m-1", "well", NULL);
+    post(it, "other", "m-1", "well", NULL);
+    world_drain(it);
+    world_drain(second); /* its table has the address */
+    assert_int_equal(copies(it).count, 2);
+    world_close(second);
+    second = world_begin(url, &application, "other", &(pawl_endpoint_options){.audit = "none"});
+    post(it, "other", "m-2", "well", NULL);
+    world_drain(second);
+    assert_int_equal(copies(it).count, 2);
+    world_close(second);
 }
 
 /* An id that is sent again when its mark is gone is a message of its own. */
 static void an_id_whose_mark_is_old_is_copied_anew(const char *url)
 {
-    world it;
-    open_audited(&it, url, "#audits");
-    post(&it, "desk", "m-1", "well", NULL);
-    world_drain(&it);
-    world_go_both(&it, PAWL_DAYS(8));
-    world_go_both(&it, PAWL_DAYS(8));
-    assert_false(world_is_marked(&it, "m-1"));
-    post(&it, "desk", "m-1", "else", NULL);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(copies(&it).count, 2);
-    world_close(&it);
+    world *it = open_audited(url, "#audits");
+    post(it, "desk", "m-1", "well", NULL);
+    world_drain(it);
+    world_go_both(it, PAWL_DAYS(8));
+    world_go_both(it, PAWL_DAYS(8));
+    assert_false(world_is_marked(it, "m-1"));
+    post(it, "desk", "m-1", "else", NULL);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(copies(it).count, 2);
 }
 
 /* ---- Headers -------------------------------------------------------------------- */
@@ -271,32 +257,28 @@ static void a_copy_does_not_expire(const char *url)
                                    {"NServiceBus.TimeToBeReceived", "00:00:10"},
                                    {"tone", "kind"},
                                    {NULL, NULL}};
-    world             it;
-    open_audited(&it, url, "#audits");
-    post(&it, "desk", "m-1", "well", headers);
-    world_drain(&it);
-    const pawl_message *copy = &copies(&it).items[0].message;
+    world            *it        = open_audited(url, "#audits");
+    post(it, "desk", "m-1", "well", headers);
+    world_drain(it);
+    const pawl_message *copy = &copies(it).items[0].message;
     has_header(copy, "pawl.audit.expires", end);
     has_header(copy, "tone", "kind");
     assert_false(world_says(copy->headers, "\"pawl.expires\""));
     assert_false(world_says(copy->headers, "TimeToBeReceived"));
-    world_close(&it);
 }
 
 static void headers_without_room_stay_as_they_are(const char *url)
 {
     static char       long_one[PAWL_HEADERS_SIZE_MAX - 20];
     const pawl_header headers[] = {{"long", long_one}, {NULL, NULL}};
-    world             it;
     memset(long_one, 'x', sizeof long_one - 1);
-    open_audited(&it, url, "#audits");
-    post(&it, "desk", "m-1", "well", headers);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(copies(&it).count, 1);
-    assert_true(world_says(copies(&it).items[0].message.headers, "\"long\":\"xxx"));
-    assert_false(world_says(copies(&it).items[0].message.headers, "pawl.audit"));
-    world_close(&it);
+    world *it = open_audited(url, "#audits");
+    post(it, "desk", "m-1", "well", headers);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(copies(it).count, 1);
+    assert_true(world_says(copies(it).items[0].message.headers, "\"long\":\"xxx"));
+    assert_false(world_says(copies(it).items[0].message.headers, "pawl.audit"));
 }
 
 /* ---- Addresses -------------------------------------------------------------------- */
@@ -342,34 +324,30 @@ static const pawl_transport_ops pigeon = {.ops_size       = sizeof pigeon,
 static void a_transport_gets_copies_under_the_ids_of_their_messages(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world      it;
-    letters[0] = '\0';
+    letters[0]       = '\0';
     world_ok(pawl_transport_register(&pigeon, &error), &error);
-    open_audited(&it, url, "pigeon://here/#loft");
-    post(&it, "desk", "m-1", "well", NULL);
-    post(&it, "desk", "m-2", "well", NULL);
-    world_drain(&it);
+    world *it = open_audited(url, "pigeon://here/#loft");
+    post(it, "desk", "m-1", "well", NULL);
+    post(it, "desk", "m-2", "well", NULL);
+    world_drain(it);
     assert_string_equal(letters, "loft:m-1 loft:m-2 ");
-    world_close(&it);
-    open_audited(&it, url, "pigeon://away/#loft"); /* starts all the same */
-    world_close(&it);
+    world_close(it);
+    it = open_audited(url, "pigeon://away/#loft"); /* starts all the same */
+    world_close(it);
 }
 
 static void copies_go_to_another_store(const char *url)
 {
-    world it, there;
-    char  away[PAWL_URL_SIZE_MAX], address[PAWL_URL_SIZE_MAX + 10];
+    char away[PAWL_URL_SIZE_MAX], address[PAWL_URL_SIZE_MAX + 10];
     scenario_url_like(url, away, sizeof away);
-    world_open(&there, away, &application, "other", &(pawl_endpoint_options){.workers = 1});
+    world *there = world_begin(away, &application, "other", &(pawl_endpoint_options){.workers = 1});
     snprintf(address, sizeof address, "%s#desk", away); /* its own name, of another store */
-    open_audited(&it, url, address);
-    post(&it, "desk", "m-1", "well", NULL);
-    world_drain(&it);
-    assert_int_equal(world_queue(&there, "desk").count, 1);
-    has_header(&world_queue(&there, "desk").items[0].message, "pawl.audit.id", "m-1");
-    assert_string_not_equal(world_queue(&there, "desk").items[0].message.id.data, "m-1");
-    world_close(&it);
-    world_close(&there);
+    world *it = open_audited(url, address);
+    post(it, "desk", "m-1", "well", NULL);
+    world_drain(it);
+    assert_int_equal(world_queue(there, "desk").count, 1);
+    has_header(&world_queue(there, "desk").items[0].message, "pawl.audit.id", "m-1");
+    assert_string_not_equal(world_queue(there, "desk").items[0].message.id.data, "m-1");
 }
 
 static void refuses(const char *address, const pawl_route *routes, const char *expected)

@@ -70,11 +70,11 @@ static const pawl_application application = {
 static const pawl_text ENDPOINT = PAWL_TEXT_INIT("billing");
 static const pawl_text ANN      = PAWL_TEXT_INIT("ann");
 
-static void begin(world *it, const char *url)
+static world *begin(const char *url)
 {
     world_forget(&seen);
     is_open = false;
-    world_open(it, url, &application, NULL, NULL);
+    return world_begin(url, &application, NULL, NULL);
 }
 
 static void post_charge(world *it, const char *id)
@@ -93,126 +93,115 @@ static pawl_code retry(world *it, pawl_store *store, pawl_text id, pawl_error *e
 /* The retried message is let through its mark once: a copy that comes later is dropped. */
 static void e34_a_retried_letter_is_handled_once(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
+    world     *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
     is_open = true;
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    post_charge(it, "m-1");
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_ok(retry(&it, it.store, PAWL_TEXT("m-1"), &error), &error);
-    post_charge(&it, "m-1");
-    world_drain(&it);
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    post_charge(it, "m-1");
+    world_drain(it);
+    post_charge(it, "m-1");
+    world_drain(it);
     assert_string_equal(seen.text, "charge ");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_true(world_is_marked(&it, "m-1"));
-    assert_int_equal(retry(&it, it.store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
-    world_drain(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_true(world_is_marked(it, "m-1"));
+    assert_int_equal(retry(it, it->store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
+    world_drain(it);
     assert_string_equal(seen.text, "charge ");
-    world_close(&it);
 }
 
 /* A second operator who saw the letter before the first one retried it, and acts when the message
  * was handled. */
 static void e34_of_two_who_retry_a_letter_one_does(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
-    const pawl_dead_rows   letters = world_dead(&it);
+    world     *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
+    const pawl_dead_rows   letters = world_dead(it);
     const pawl_dead_settle settle  = {.action = PAWL_DEAD_RETRY, .by = ANN};
     is_open                        = true;
-    world_ok(retry(&it, it.store, PAWL_TEXT("m-1"), &error), &error);
-    world_drain(&it);
+    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    world_drain(it);
     assert_int_equal(
-        pawl_store_dead_settle(it.store, letters.items, 1, &settle, world_now(&it), NULL, &error),
+        pawl_store_dead_settle(it->store, letters.items, 1, &settle, world_now(it), NULL, &error),
         PAWL_EGONE);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "charge ");
-    world_close(&it);
 }
 
 static void e34_a_letter_that_dies_again_is_a_letter_again(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
-    world_ok(retry(&it, it.store, PAWL_TEXT("m-1"), &error), &error);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
+    world     *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
+    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
     is_open = true;
-    world_ok(retry(&it, it.store, PAWL_TEXT("m-1"), &error), &error);
-    world_drain(&it);
+    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "charge ");
     pawl_event_rows done;
-    world_ok(pawl_store_dead_actions(it.store, ENDPOINT, PAWL_TEXT("m-1"), it.arena, &done, &error),
-             &error);
+    world_ok(
+        pawl_store_dead_actions(it->store, ENDPOINT, PAWL_TEXT("m-1"), it->arena, &done, &error),
+        &error);
     assert_int_equal(done.count, 2);
     assert_true(world_says(done.items[1].event.headers, "the bank is closed"));
-    world_close(&it);
 }
 
 static void e34_an_edited_letter_is_handled_with_its_new_body(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    world     *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
     is_open = true;
-    world_ok(pawl_store_dead_edit(it.store, ENDPOINT, PAWL_TEXT("m-1"),
+    world_ok(pawl_store_dead_edit(it->store, ENDPOINT, PAWL_TEXT("m-1"),
                                   PAWL_TEXT("{\"how\":\"edited\"}"), ANN, PAWL_TEXT(""),
-                                  world_now(&it), &error),
+                                  world_now(it), &error),
              &error);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "edited ");
-    world_close(&it);
 }
 
 static void e34_a_copy_of_a_discarded_letter_is_dropped(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    world     *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
     is_open = true;
-    world_ok(pawl_store_dead_discard(it.store, ENDPOINT, PAWL_TEXT("m-1"), ANN, PAWL_TEXT(""),
-                                     world_now(&it), &error),
+    world_ok(pawl_store_dead_discard(it->store, ENDPOINT, PAWL_TEXT("m-1"), ANN, PAWL_TEXT(""),
+                                     world_now(it), &error),
              &error);
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    post_charge(it, "m-1");
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* A timeout's letter is a message: headers say whose it is. */
 static void e34_a_retried_timeout_finds_its_saga(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    begin(&it, url);
-    world_post(&it, "l-1", PAWL_MESSAGE(light, .name = PAWL_TEXT("a")));
-    world_drain(&it);
-    world_go(&it, PAWL_SECONDS(5));
-    pawl_dead_rows letters = world_dead(&it);
+    world     *it    = begin(url);
+    world_post(it, "l-1", PAWL_MESSAGE(light, .name = PAWL_TEXT("a")));
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(5));
+    pawl_dead_rows letters = world_dead(it);
     assert_int_equal(letters.count, 1);
     is_open = true;
-    world_ok(retry(&it, it.store, letters.items[0].message.id, &error), &error);
-    world_drain(&it);
+    world_ok(retry(it, it->store, letters.items[0].message.id, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "off ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- Answers that are lost -------------------------------------------------- */
@@ -221,29 +210,28 @@ static void e34_a_retried_timeout_finds_its_saga(const char *url)
  * whatever was not said to be done. */
 static void retry_with_faults(const char *url, fault_kind kind)
 {
-    world       it;
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
     fault_plan  plan  = {.kind = kind, .op = fault_op_commit, .n = 1};
-    begin(&it, url);
-    post_charge(&it, "m-1");
-    world_drain(&it);
+    world      *it    = begin(url);
+    post_charge(it, "m-1");
+    world_drain(it);
     is_open = true;
     fault_bind("operator", url);
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     world_ok(pawl_store_open("fault:operator", &options, &store, &error), &error);
     fault_plan_set(&plan);
-    pawl_code code = retry(&it, store, PAWL_TEXT("m-1"), &error);
+    pawl_code code = retry(it, store, PAWL_TEXT("m-1"), &error);
     assert_true(fault_is_met());
     fault_plan_set(NULL);
     if (code != PAWL_OK)
-        (void)retry(&it, store, PAWL_TEXT("m-1"), &error);
-    world_drain(&it);
+        (void)retry(it, store, PAWL_TEXT("m-1"), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "charge ");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(retry(&it, store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(retry(it, store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
     pawl_store_close(store);
-    world_close(&it);
+    world_close(it);
 }
 
 static void e34_once_when_the_answer_of_the_retry_is_lost(const char *url)

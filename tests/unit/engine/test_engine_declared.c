@@ -234,41 +234,37 @@ static void e26_an_effect_that_is_not_declared_fails_its_message(const char *url
         {"now away", "the handler of held sends answer to away" UNDECLARED},
         {"publish other", "the handler of held publishes other" UNDECLARED},
     };
-    world  it;
     size_t count = 0;
-    world_open(&it, url, &application, "desk", NULL);
+    world *it    = world_begin(url, &application, "desk", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        world_post(&it, NULL, PAWL_MESSAGE(held, .how = pawl_text_of(rows[i].how)));
-        world_post(&it, NULL, PAWL_MESSAGE(loose, .how = pawl_text_of(rows[i].how)));
-        world_drain(&it);
-        expect_dead(&it, count += rows[i].says != NULL, rows[i].says);
+        world_post(it, NULL, PAWL_MESSAGE(held, .how = pawl_text_of(rows[i].how)));
+        world_post(it, NULL, PAWL_MESSAGE(loose, .how = pawl_text_of(rows[i].how)));
+        world_drain(it);
+        expect_dead(it, count += rows[i].says != NULL, rows[i].says);
     }
-    world_post(&it, NULL, PAWL_MESSAGE(silent, .how = PAWL_TEXT("send")));
-    world_post(&it, "filtered", PAWL_MESSAGE(silent, .how = PAWL_TEXT("")));
-    world_drain(&it);
-    expect_dead(&it, ++count, "the handler of silent sends answer to out" UNDECLARED);
-    world_close(&it);
+    world_post(it, NULL, PAWL_MESSAGE(silent, .how = PAWL_TEXT("send")));
+    world_post(it, "filtered", PAWL_MESSAGE(silent, .how = PAWL_TEXT("")));
+    world_drain(it);
+    expect_dead(it, ++count, "the handler of silent sends answer to out" UNDECLARED);
 }
 
 static void e26_a_reply_is_declared_by_its_type(const char *url)
 {
     static const pawl_header headers[] = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     static const char *const hows[]    = {"reply", "reply other"};
-    world                    it;
-    pawl_error               error = PAWL_ERROR_INIT;
-    world_open(&it, url, &application, "desk", NULL);
+    pawl_error               error     = PAWL_ERROR_INIT;
+    world                   *it        = world_begin(url, &application, "desk", NULL);
     for (size_t i = 0; i < 2; i++) {
         pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .headers = headers,
-                                     .due = world_now(&it)};
-        world_ok(pawl_sender_send(it.sender, "desk", &options,
+                                     .due = world_now(it)};
+        world_ok(pawl_sender_send(it->sender, "desk", &options,
                                   PAWL_MESSAGE(held, .how = pawl_text_of(hows[i])), &error),
                  &error);
     }
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "asker").count, 1);
-    expect_dead(&it, 1, "the handler of held replies with other" UNDECLARED);
-    world_close(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "asker").count, 1);
+    expect_dead(it, 1, "the handler of held replies with other" UNDECLARED);
 }
 
 static void post_change(world *it, const char *name, const char *how)
@@ -280,46 +276,41 @@ static void post_change(world *it, const char *name, const char *how)
 
 static void e26_timeouts_are_declared(const char *url)
 {
-    world it;
-    world_open(&it, url, &application, "desk", NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(place, .name = PAWL_TEXT("1"), .how = PAWL_TEXT("late")));
-    world_post(&it, NULL, PAWL_MESSAGE(place, .name = PAWL_TEXT("2"), .how = PAWL_TEXT("later")));
-    world_drain(&it);
-    assert_int_equal(world_timeouts(&it).count, 2);
-    post_change(&it, "2", "set");
-    expect_dead(&it, 1, "the handler of change sets the timeout late" UNDECLARED);
-    world_go(&it, PAWL_HOURS(24)); /* the first one fails, as often as it may */
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    post_change(&it, "1", "cancel"); /* takes back what was set: no effect of its own */
-    assert_int_equal(world_saga_count(&it, "Order"), 2);
-    world_close(&it);
+    world *it = world_begin(url, &application, "desk", NULL);
+    world_post(it, NULL, PAWL_MESSAGE(place, .name = PAWL_TEXT("1"), .how = PAWL_TEXT("late")));
+    world_post(it, NULL, PAWL_MESSAGE(place, .name = PAWL_TEXT("2"), .how = PAWL_TEXT("later")));
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 2);
+    post_change(it, "2", "set");
+    expect_dead(it, 1, "the handler of change sets the timeout late" UNDECLARED);
+    world_go(it, PAWL_HOURS(24)); /* the first one fails, as often as it may */
+    assert_int_equal(world_queue(it, "out").count, 1);
+    post_change(it, "1", "cancel"); /* takes back what was set: no effect of its own */
+    assert_int_equal(world_saga_count(it, "Order"), 2);
 }
 
 static void e26_a_missing_handler_shares_its_row(const char *url)
 {
-    world it;
-    world_open(&it, url, &application, "desk", NULL);
-    post_change(&it, "nobody", "set");
-    world_go_machine(&it, PAWL_HOURS(1));
-    assert_int_equal(world_queue(&it, "away").count, 0);
-    expect_dead(&it, 1, "the handler of change sends answer to away" UNDECLARED);
-    world_close(&it);
+    world *it = world_begin(url, &application, "desk", NULL);
+    post_change(it, "nobody", "set");
+    world_go_machine(it, PAWL_HOURS(1));
+    assert_int_equal(world_queue(it, "away").count, 0);
+    expect_dead(it, 1, "the handler of change sends answer to away" UNDECLARED);
 }
 
 /* An aggregator's flush, then an event of a projection, which stands still while it is refused. */
 static void hand_over(const char *url, const char *endpoint, size_t sent)
 {
-    world it;
-    world_open(&it, url, &application, endpoint, NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("p")));
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "out").count, sent);
-    world_post(&it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("c")));
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "out").count, 2 * sent);
-    assert_int_equal(world_events(&it, "Tally/c").count, 1);
-    expect_dead(&it, 0, NULL);
-    world_close(&it);
+    world *it = world_begin(url, &application, endpoint, NULL);
+    world_post(it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("p")));
+    world_drain(it);
+    assert_int_equal(world_queue(it, "out").count, sent);
+    world_post(it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("c")));
+    world_drain(it);
+    assert_int_equal(world_queue(it, "out").count, 2 * sent);
+    assert_int_equal(world_events(it, "Tally/c").count, 1);
+    expect_dead(it, 0, NULL);
+    world_close(it);
 }
 
 static void e26_aggregators_and_projections_are_held_to_their_lists(const char *url)

@@ -129,12 +129,13 @@ static void post_charge(world *it, const char *id, const char *owner)
     world_post(it, id, PAWL_MESSAGE(charge, .owner = pawl_text_of(owner), .cents = 5));
 }
 
-static void open_accounts(world *it, const char *url)
+static world *open_accounts(const char *url)
 {
-    world_open(it, url, &application, NULL, NULL);
+    world *it = world_begin(url, &application, NULL, NULL);
     world_post(it, NULL, PAWL_MESSAGE(open_account, .owner = PAWL_TEXT("ann"), .cents = 100));
     world_post(it, NULL, PAWL_MESSAGE(open_account, .owner = PAWL_TEXT("bob"), .cents = 100));
     world_drain(it);
+    return it;
 }
 
 /* ---- Disagreement -------------------------------------------------------------- */
@@ -150,61 +151,55 @@ static void expect_refused(const pawl_dead_row *letter)
  * the letter is handled. */
 static void e10_a_state_that_names_another_is_refused(const char *url)
 {
-    world         it;
     pawl_error    error = PAWL_ERROR_INIT;
     const int64_t half  = PAWL_DAYS(15);
-    open_accounts(&it, url);
-    overwrite_account(&it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
-    post_charge(&it, "c-1", "bob");
-    post_charge(&it, "c-2", "ann");
-    post_charge(&it, "c-3", "bob");
-    world_go_both(&it, half);
-    pawl_dead_rows dead = world_dead(&it);
+    world        *it    = open_accounts(url);
+    overwrite_account(it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
+    post_charge(it, "c-1", "bob");
+    post_charge(it, "c-2", "ann");
+    post_charge(it, "c-3", "bob");
+    world_go_both(it, half);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "c-2");
     expect_refused(&dead.items[0]);
-    assert_int_equal(world_queue(&it, "bank").count, 2);
-    world_json_equal(&it, world_saga_text(&it, "Account", "bob", NULL),
+    assert_int_equal(world_queue(it, "bank").count, 2);
+    world_json_equal(it, world_saga_text(it, "Account", "bob", NULL),
                      "{\"owner\":\"bob\",\"cents\":90}");
-    world_json_equal(&it, world_saga_text(&it, "Account", "ann", NULL),
+    world_json_equal(it, world_saga_text(it, "Account", "ann", NULL),
                      "{\"owner\":\"bob\",\"cents\":100}");
-    overwrite_account(&it, "ann", "{\"owner\":\"ann\",\"cents\":100}");
-    world_ok(pawl_store_dead_retry(it.store, PAWL_TEXT("till"), PAWL_TEXT("c-2"), PAWL_TEXT("ann"),
-                                   PAWL_TEXT(""), world_now(&it), &error),
+    overwrite_account(it, "ann", "{\"owner\":\"ann\",\"cents\":100}");
+    world_ok(pawl_store_dead_retry(it->store, PAWL_TEXT("till"), PAWL_TEXT("c-2"), PAWL_TEXT("ann"),
+                                   PAWL_TEXT(""), world_now(it), &error),
              &error);
-    world_go_both(&it, PAWL_SECONDS(10));
-    world_json_equal(&it, world_saga_text(&it, "Account", "ann", NULL),
+    world_go_both(it, PAWL_SECONDS(10));
+    world_json_equal(it, world_saga_text(it, "Account", "ann", NULL),
                      "{\"owner\":\"ann\",\"cents\":95}");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* A state from before the property has no value of it, which its handler may set. */
 static void d27_a_state_without_a_value_is_no_other(const char *url)
 {
-    world it;
-    open_accounts(&it, url);
-    overwrite_account(&it, "ann", "{\"cents\":100}");
-    post_charge(&it, "c-1", "ann");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_json_equal(&it, world_saga_text(&it, "Account", "ann", NULL),
+    world *it = open_accounts(url);
+    overwrite_account(it, "ann", "{\"cents\":100}");
+    post_charge(it, "c-1", "ann");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_json_equal(it, world_saga_text(it, "Account", "ann", NULL),
                      "{\"owner\":\"ann\",\"cents\":95}");
-    world_close(&it);
 }
 
 /* A timeout finds the row by its id. */
 static void e10_a_timeout_does_not_believe_it_either(const char *url)
 {
-    world it;
-    open_accounts(&it, url);
-    overwrite_account(&it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
-    world_go_both(&it, PAWL_DAYS(31));
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_accounts(url);
+    overwrite_account(it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
+    world_go_both(it, PAWL_DAYS(31));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     expect_refused(&dead.items[0]);
-    assert_int_equal(world_queue(&it, "bank").count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "bank").count, 1);
 }
 
 /* Columns of some databases keep seconds only: a difference of less is none. */
@@ -213,26 +208,24 @@ static void d22_a_time_that_the_column_rounds_is_the_same(const char *url)
     static const struct {
         const char *data;
         size_t      letters;
-    } rows[] = {{"{\"read\":\"2026-01-01T09:00:00.900000Z\",\"number\":1}", 0},
-                {"{\"read\":\"2026-01-01T08:59:59.500000Z\",\"number\":1}", 0},
-                {"{\"read\":\"2026-01-01T09:00:01.000000Z\",\"number\":1}", 1},
-                {"{\"read\":\"2026-01-01T08:59:58.000000Z\",\"number\":1}", 2}};
-    world it;
-    world_open(&it, url, &application, NULL, NULL);
+    } rows[]  = {{"{\"read\":\"2026-01-01T09:00:00.900000Z\",\"number\":1}", 0},
+                 {"{\"read\":\"2026-01-01T08:59:59.500000Z\",\"number\":1}", 0},
+                 {"{\"read\":\"2026-01-01T09:00:01.000000Z\",\"number\":1}", 1},
+                 {"{\"read\":\"2026-01-01T08:59:58.000000Z\",\"number\":1}", 2}};
+    world *it = world_begin(url, &application, NULL, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         /* Found by a finder, thus by its id; completed, so that its property is not compared again. */
         pawl_time day = WORLD_START;
         if (i < 3)
-            world_post(&it, NULL, PAWL_MESSAGE(begin_meter, .read = day));
-        world_drain(&it);
-        overwrite(&it, 1, (pawl_value){.type = PAWL_VALUE_TIME, .as.time = day}, rows[i].data);
-        world_post(&it, NULL, PAWL_MESSAGE(close_meter, .read = day));
-        world_drain(&it);
-        assert_int_equal(world_dead(&it).count, rows[i].letters);
-        assert_int_equal(world_saga_count(&it, "Meter"), rows[i].letters != 0);
+            world_post(it, NULL, PAWL_MESSAGE(begin_meter, .read = day));
+        world_drain(it);
+        overwrite(it, 1, (pawl_value){.type = PAWL_VALUE_TIME, .as.time = day}, rows[i].data);
+        world_post(it, NULL, PAWL_MESSAGE(close_meter, .read = day));
+        world_drain(it);
+        assert_int_equal(world_dead(it).count, rows[i].letters);
+        assert_int_equal(world_saga_count(it, "Meter"), rows[i].letters != 0);
     }
-    assert_true(world_says(world_dead(&it).items[0].error, "'read' has "));
-    world_close(&it);
+    assert_true(world_says(world_dead(it).items[0].error, "'read' has "));
 }
 
 int main(void)

@@ -59,13 +59,13 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "effects",
     .endpoints = (const pawl_endpoint_spec *const[]){&market, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     static const pawl_route     far_away[] = {{.name = "far", .url = "memory:effects-far"},
                                               {.name = NULL}};
     const pawl_endpoint_options options    = {
            .routes = far_away, .route_size = sizeof far_away[0], .no_service = true};
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post(world *it, const char *how)
@@ -77,62 +77,54 @@ static void post(world *it, const char *how)
 
 static void o5_the_rows_of_a_saga_are_numbered_through_the_batch(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 0; i < 3; i++)
-        post(&it, "send");
-    assert_int_equal(world_drain(&it).handled, 3);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+        post(it, "send");
+    assert_int_equal(world_drain(it).handled, 3);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++) {
         assert_int_equal(rows.items[i].version, 1);
         assert_int_equal(rows.items[i].index, i);
     }
-    world_close(&it);
 }
 
 static void an_outbox_row_keeps_the_id_that_its_handler_gave(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post(&it, "own id");
-    world_drain(&it);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    world *it = open_world(url);
+    post(it, "own id");
+    world_drain(it);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.id.data, "delivery-7");
-    world_close(&it);
 }
 
 /* A subscriber that comes tomorrow is no reason for another version today. */
 static void a_publication_that_nobody_hears_is_an_effect(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post(&it, "begin");
-    world_drain(&it);
-    post(&it, "nothing");
-    world_drain(&it);
-    world_saga_text(&it, "Basket", "b", &version);
+    world  *it      = open_world(url);
+    post(it, "begin");
+    world_drain(it);
+    post(it, "nothing");
+    world_drain(it);
+    world_saga_text(it, "Basket", "b", &version);
     assert_int_equal(version, 1);
-    post(&it, "publish");
-    world_drain(&it);
-    world_saga_text(&it, "Basket", "b", &version);
+    post(it, "publish");
+    world_drain(it);
+    world_saga_text(it, "Basket", "b", &version);
     assert_int_equal(version, 2);
-    world_close(&it);
 }
 
 static void the_first_refused_effect_is_told(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post(&it, "two refused");
-    world_drain(&it);
-    pawl_dead_rows letters = world_dead(&it);
+    world *it = open_world(url);
+    post(it, "two refused");
+    world_drain(it);
+    pawl_dead_rows letters = world_dead(it);
     assert_int_equal(letters.count, 1);
     assert_string_equal(letters.items[0].code.data, "ELIMIT");
     assert_non_null(strstr(letters.items[0].error.data, "id has 0 bytes"));
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -136,136 +136,121 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "fin
 
 static world_log seen;
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     pawl_endpoint_options options = {.user = &seen};
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 /* ---- Finding ---------------------------------------------------------------------- */
 
 static void s17_values_are_coerced(const char *url)
 {
-    world      it;
     pawl_value number = pawl_value_integer(41);
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(open_account, .number = 41));
-    world_post(&it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("41")));
-    world_drain(&it);
-    world_json_equal(&it, world_saga(&it, "Account", &number, NULL),
-                     "{\"number\":41,\"count\":11}");
+    world     *it     = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(open_account, .number = 41));
+    world_post(it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("41")));
+    world_drain(it);
+    world_json_equal(it, world_saga(it, "Account", &number, NULL), "{\"number\":41,\"count\":11}");
 
     static const char id[] = "0b8e1f6a-7f0d-4c5e-9f1e-2a3b4c5d6e7f";
-    world_post(&it, NULL, PAWL_MESSAGE(plug, .device = pawl_text_of(id)));
-    world_post(&it, NULL,
+    world_post(it, NULL, PAWL_MESSAGE(plug, .device = pawl_text_of(id)));
+    world_post(it, NULL,
                PAWL_MESSAGE(plug, .device = PAWL_TEXT("0B8E1F6A-7F0D-4C5E-9F1E-2A3B4C5D6E7F")));
-    world_drain(&it);
+    world_drain(it);
     pawl_uuid uuid;
     assert_int_equal(pawl_uuid_parse(pawl_text_of(id), &uuid, NULL), PAWL_OK);
     pawl_value device = pawl_value_uuid(uuid);
-    world_json_equal(&it, world_saga(&it, "Device", &device, NULL),
+    world_json_equal(it, world_saga(it, "Device", &device, NULL),
                      "{\"device\":\"0b8e1f6a-7f0d-4c5e-9f1e-2a3b4c5d6e7f\",\"count\":2}");
-    world_close(&it);
 }
 
 static void s17_a_value_that_cannot_be_converted_is_an_error(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(plug, .device = PAWL_TEXT("no uuid")));
-    world_post(&it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("many")));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(plug, .device = PAWL_TEXT("no uuid")));
+    world_post(it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("many")));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     assert_true(world_says(dead.items[0].error, "property 'device'"));
     assert_true(world_says(dead.items[1].error, "property 'number'"));
-    assert_int_equal(world_saga_count(&it, "Device"), 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Device"), 0);
 }
 
 static void e9_handlers_of_base_types_run_as_well(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL,
+    world *it = open_world(url);
+    world_post(it, NULL,
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "begun(home) event(v1) ");
-    world_json_equal(&it, world_saga_text(&it, "Visit", "v1", NULL),
+    world_json_equal(it, world_saga_text(it, "Visit", "v1", NULL),
                      "{\"visit\":\"v1\",\"count\":11}");
-    world_post(&it, NULL, PAWL_MESSAGE(visit_event, .visit = PAWL_TEXT("v1")));
-    world_drain(&it);
-    world_json_equal(&it, world_saga_text(&it, "Visit", "v1", NULL),
+    world_post(it, NULL, PAWL_MESSAGE(visit_event, .visit = PAWL_TEXT("v1")));
+    world_drain(it);
+    world_json_equal(it, world_saga_text(it, "Visit", "v1", NULL),
                      "{\"visit\":\"v1\",\"count\":21}");
-    world_close(&it);
 }
 
 /* The saga is over: no other handler of the same message sees it. */
 static void e9_a_saga_that_the_first_handler_ends_is_over(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL,
+    world *it = open_world(url);
+    world_post(it, NULL,
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("the exit")));
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "begun(the exit) ");
-    assert_int_equal(world_saga_count(&it, "Visit"), 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Visit"), 0);
 }
 
 /* A type this program does not know, whose header names a base it does. */
 static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *url)
 {
-    world             it;
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.base", "far_away,visit_event"}, {NULL, NULL}};
-    open_world(&it, url);
-    world_post(&it, NULL,
+    world            *it        = open_world(url);
+    world_post(it, NULL,
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
-    world_drain(&it);
+    world_drain(it);
     world_forget(&seen);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
-    world_ok(pawl_sender_send_json(it.sender, "desk", &options, "visit_of_tomorrow",
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
+    world_ok(pawl_sender_send_json(it->sender, "desk", &options, "visit_of_tomorrow",
                                    PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "event(v1) ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void s19_a_saga_without_correlation(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(be_lonely, .count = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(be_lonely, .count = 2));
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Lonely"), 2);
-    world_close(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(be_lonely, .count = 1));
+    world_post(it, NULL, PAWL_MESSAGE(be_lonely, .count = 2));
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Lonely"), 2);
 }
 
 static void e11_a_starter_without_a_value_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(visit_begun, .page = PAWL_TEXT("home")));
-    world_post_json(&it, NULL, "visit_begun", "{\"visit\":null}");
-    world_post(&it, NULL, PAWL_MESSAGE(open_account, .number = 0));
-    world_post(&it, NULL,
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(visit_begun, .page = PAWL_TEXT("home")));
+    world_post_json(it, NULL, "visit_begun", "{\"visit\":null}");
+    world_post(it, NULL, PAWL_MESSAGE(open_account, .number = 0));
+    world_post(it, NULL,
                PAWL_MESSAGE(plug, .device = PAWL_TEXT("00000000-0000-0000-0000-000000000000")));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 4);
     for (size_t i = 0; i < dead.count; i++)
         assert_true(world_says(dead.items[i].error, "a saga cannot be started by it"));
-    assert_int_equal(world_saga_count(&it, "Visit"), 0);
-    assert_int_equal(world_saga_count(&it, "Account"), 0);
-    assert_int_equal(world_saga_count(&it, "Device"), 0);
+    assert_int_equal(world_saga_count(it, "Visit"), 0);
+    assert_int_equal(world_saga_count(it, "Account"), 0);
+    assert_int_equal(world_saga_count(it, "Device"), 0);
     assert_string_equal(seen.text, "");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -126,72 +126,67 @@ static const pawl_application   application = {
       PAWL_APPLICATION_HEAD, .name = "finder",
       .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
 
-static void open_world(world *it, const char *url, const pawl_application *the_program)
+static world *open_world(const char *url, const pawl_application *the_program)
 {
-    around        = it;
     program       = the_program;
     moves_left    = 0;
     is_ended_next = false;
     first_book    = (pawl_saga_id){{{0}}};
-    world_open(it, url, program, NULL, NULL);
+    world *it     = world_begin(url, program, NULL, NULL);
+    around        = it;
     world_post(it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
     world_drain(it);
     world_post(it, NULL,
                PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("2"), .title = PAWL_TEXT("Persuasion")));
     world_drain(it);
     world_forget(&seen);
+    return it;
 }
 
 /* ---- Conflicts ------------------------------------------------------------------- */
 
 static void e30_an_update_of_what_was_found_is_checked(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url, &application);
-    moves_left = 1;
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
-    pawl_step step = world_drain(&it);
+    world  *it      = open_world(url, &application);
+    moves_left      = 1;
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 1);
     assert_string_equal(seen.text, "find lend(0,v1) find lend(100,v2) ");
-    (void)world_saga_text(&it, "Book", "1", &version);
+    (void)world_saga_text(it, "Book", "1", &version);
     assert_int_equal(version, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
     world_forget(&seen);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "find lend(101,v3) ");
-    world_close(&it);
 }
 
 /* Another worker's change meanwhile is not swept away with the saga. */
 static void e30_a_completion_of_what_was_found_is_checked(const char *url)
 {
-    world it;
-    open_world(&it, url, &application);
+    world *it  = open_world(url, &application);
     moves_left = 1;
-    world_post(&it, NULL, PAWL_MESSAGE(burn, .title = PAWL_TEXT("Emma")));
-    pawl_step step = world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(burn, .title = PAWL_TEXT("Emma")));
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 1);
     assert_string_equal(seen.text, "find burn(0,v1) find burn(100,v2) ");
-    assert_int_equal(world_saga_count(&it, "Book"), 1);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Book"), 1);
 }
 
 /* Not inserted again by the update: the message finds none, twice, and begins none. */
 static void e30_what_was_found_and_is_gone_stays_gone(const char *url)
 {
-    world it;
-    open_world(&it, url, &application);
+    world *it     = open_world(url, &application);
     moves_left    = 1;
     is_ended_next = true;
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_drain(it);
     assert_string_equal(seen.text, "find lend(0,v1) find find ");
-    assert_int_equal(world_saga_count(&it, "Book"), 1);
-    assert_int_equal(world_queue(&it, "library").count, 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Book"), 1);
+    assert_int_equal(world_queue(it, "library").count, 0);
 }
 
 /* ---- Conditions -------------------------------------------------------------------- */
@@ -280,20 +275,19 @@ static const pawl_application searched = {
 
 static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url, &searched);
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Sanditon")));
-    world_drain(&it);
+    world  *it      = open_world(url, &searched);
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Sanditon")));
+    world_drain(it);
     assert_string_equal(seen.text, "lend(0,v1) lend(1,v2) ");
-    (void)world_saga_text(&it, "Book", "2", &version);
+    (void)world_saga_text(it, "Book", "2", &version);
     assert_int_equal(version, 3);
-    (void)world_saga_text(&it, "Book", "1", &version);
+    (void)world_saga_text(it, "Book", "1", &version);
     assert_int_equal(version, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_close(it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -85,11 +85,11 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "foreign",
     .endpoints = (const pawl_endpoint_spec *const[]){&plain, &house, &notice, NULL}};
 
-static void open_world(world *it, const char *url, const pawl_endpoint_options *options)
+static world *open_world(const char *url, const pawl_endpoint_options *options)
 {
     world_forget(&seen);
     world_make_tables(url, &application);
-    world_open(it, url, &application, "plain", options);
+    return world_begin(url, &application, "plain", options);
 }
 
 /* Another endpoint of the same store, under the same clocks. */
@@ -114,18 +114,17 @@ static void drain(pawl_endpoint *endpoint)
 
 static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url)
 {
-    world it;
-    open_world(&it, url, NULL);
-    foreign_insert_for(&it, "vans", 1, 60);
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url, NULL);
+    foreign_insert_for(it, "vans", 1, 60);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
-    step = world_go(&it, PAWL_SECONDS(60) - 1);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    step = world_go(&it, 1);
+    step = world_go(it, PAWL_SECONDS(60) - 1);
+    assert_int_equal(world_queue(it, "vans").count, 0);
+    step = world_go(it, 1);
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    pawl_queue_rows rows = world_queue(&it, "vans");
+    assert_int_equal(world_timeouts(it).count, 0);
+    pawl_queue_rows rows = world_queue(it, "vans");
     assert_int_equal(rows.count, 1);
     const pawl_message *message = &rows.items[0].message;
     assert_true(pawl_text_equal(message->type, PAWL_TEXT("remind")));
@@ -138,143 +137,128 @@ static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url
     assert_true(
         world_says(message->headers, "\"pawl.saga_id\":\"ab010000-0000-0000-0000-000000000000\""));
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
-    world_close(&it);
 }
 
 /* By destination and due time, whatever else there is; a look takes what is due only. */
 static void e13_each_goes_at_its_time(const char *url)
 {
-    world it;
-    open_world(&it, url, NULL);
-    foreign_insert_for(&it, "vans", 1, 10);
-    foreign_insert_for(&it, "vans", 2, 30);
-    foreign_insert_for(&it, "ships", 3, 20);
-    foreign_insert_for(&it, "ships", 4, 10);
+    world *it = open_world(url, NULL);
+    foreign_insert_for(it, "vans", 1, 10);
+    foreign_insert_for(it, "vans", 2, 30);
+    foreign_insert_for(it, "ships", 3, 20);
+    foreign_insert_for(it, "ships", 4, 10);
     for (int i = 0; i < 40; i++)
-        world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(i), PAWL_MESSAGE(ping, .number = i));
-    world_drain(&it);
-    pawl_step step = world_go(&it, PAWL_SECONDS(10));
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_int_equal(world_queue(&it, "ships").count, 1);
-    step = world_go(&it, PAWL_SECONDS(40));
-    assert_int_equal(world_queue(&it, "vans").count, 2);
-    assert_int_equal(world_queue(&it, "ships").count, 2);
+        world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(i), PAWL_MESSAGE(ping, .number = i));
+    world_drain(it);
+    pawl_step step = world_go(it, PAWL_SECONDS(10));
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    assert_int_equal(world_queue(it, "ships").count, 1);
+    step = world_go(it, PAWL_SECONDS(40));
+    assert_int_equal(world_queue(it, "vans").count, 2);
+    assert_int_equal(world_queue(it, "ships").count, 2);
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    world_close(&it);
 }
 
 /* More than one claim takes. */
 static void e13_many_are_sent_in_pieces(const char *url)
 {
-    world                 it;
     pawl_endpoint_options options = {.batch_messages = 4};
-    open_world(&it, url, &options);
+    world                *it      = open_world(url, &options);
     for (uint8_t i = 1; i <= 10; i++)
-        foreign_insert_for(&it, i % 2 == 0 ? "vans" : "ships", i, i);
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(60));
-    assert_int_equal(world_step(&it).handled, 4);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 5);
-    assert_int_equal(world_queue(&it, "ships").count, 5);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+        foreign_insert_for(it, i % 2 == 0 ? "vans" : "ships", i, i);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(60));
+    assert_int_equal(world_step(it).handled, 4);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "vans").count, 5);
+    assert_int_equal(world_queue(it, "ships").count, 5);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void e13_a_route_leads_through_the_outbox(const char *url)
 {
-    world                 it;
     pawl_route            routes[] = {{.name = "abroad", .url = "memory:foreign-abroad"},
                                       {.name = "next_door", .queue = "door"},
                                       {.name = NULL}};
     pawl_endpoint_options options  = {
          .routes = routes, .route_size = sizeof routes[0], .no_service = true};
-    open_world(&it, url, &options);
-    foreign_insert_for(&it, "abroad", 1, 60);
-    foreign_insert_for(&it, "next_door", 2, 60);
-    world_go(&it, PAWL_SECONDS(60));
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    world *it = open_world(url, &options);
+    foreign_insert_for(it, "abroad", 1, 60);
+    foreign_insert_for(it, "next_door", 2, 60);
+    world_go(it, PAWL_SECONDS(60));
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
     assert_true(pawl_text_equal(rows.items[0].destination, PAWL_TEXT("abroad")));
     assert_true(pawl_text_equal(rows.items[0].message.type, PAWL_TEXT("remind")));
     assert_true(world_says(rows.items[0].message.headers, "\"pawl.saga\":\"Parcel\""));
     assert_int_equal(rows.items[0].source.size, 0);
-    assert_int_equal(world_queue(&it, "door").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "door").count, 1);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 /* Set again under its id when it was sent: that is another message, through the outbox
  * as well, whose rows are kept for their ids. */
 static void e13_set_again_under_its_id_is_sent_again(const char *url)
 {
-    world      it;
     pawl_route routes[] = {{.name = "abroad", .url = "memory:foreign-again"}, {.name = NULL}};
     pawl_endpoint_options options = {
         .routes = routes, .route_size = sizeof routes[0], .no_service = true};
-    open_world(&it, url, &options);
+    world *it = open_world(url, &options);
     for (int i = 1; i <= 2; i++) {
-        foreign_insert_for(&it, "abroad", 1, 10 * i);
-        foreign_insert_for(&it, "vans", 2, 10 * i);
-        world_go(&it, PAWL_SECONDS(10));
+        foreign_insert_for(it, "abroad", 1, 10 * i);
+        foreign_insert_for(it, "vans", 2, 10 * i);
+        world_go(it, PAWL_SECONDS(10));
     }
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 2);
     assert_false(pawl_text_equal(rows.items[0].message.id, rows.items[1].message.id));
-    pawl_queue_rows sent = world_queue(&it, "vans");
+    pawl_queue_rows sent = world_queue(it, "vans");
     assert_int_equal(sent.count, 2);
     assert_false(pawl_text_equal(sent.items[0].message.id, sent.items[1].message.id));
-    world_close(&it);
 }
 
 /* Without saga, name and correlation id it is a message all the same. */
 static void e13_a_bare_timeout_is_sent(const char *url)
 {
-    world            it;
     pawl_timeout_row row = {.id = {{{5}}}, .destination = PAWL_TEXT("vans"), .due = WORLD_START};
-    open_world(&it, url, NULL);
-    foreign_insert(&it, &row);
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "vans");
+    world           *it  = open_world(url, NULL);
+    foreign_insert(it, &row);
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "vans");
     assert_int_equal(rows.count, 1);
     assert_true(pawl_text_equal(rows.items[0].message.type, PAWL_TEXT("pawl.timeout")));
     assert_int_equal(rows.items[0].message.headers.size, 0);
     assert_true(pawl_text_equal(rows.items[0].message.correlation_id, rows.items[0].message.id));
-    world_close(&it);
 }
 
 /* A foreign timeout is a message to its receiver like any other. */
 static void e13_the_receiver_handles_a_message(const char *url)
 {
-    world                 it;
     static pawl_route     routes[] = {{.name = "bell", .queue = "notice"}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
-    open_world(&it, url, &options);
-    pawl_endpoint *receiver = open_endpoint(&it, "notice", NULL);
-    foreign_insert_for(&it, "bell", 1, 60);
-    world_go(&it, PAWL_SECONDS(60));
+    world                *it       = open_world(url, &options);
+    pawl_endpoint        *receiver = open_endpoint(it, "notice", NULL);
+    foreign_insert_for(it, "bell", 1, 60);
+    world_go(it, PAWL_SECONDS(60));
     drain(receiver);
     assert_string_equal(seen.text, "remind(Parcel) ");
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
     pawl_endpoint_destroy(receiver);
-    world_close(&it);
 }
 
 /* Filters are about what is handled here. */
 static void e13_no_filter_stops_it(const char *url)
 {
-    world              it;
     static pawl_filter filters[] = {{.before = note_filter}, {.before = NULL}};
     pawl_application   filtered  = application;
     filtered.filters             = filters;
     world_forget(&seen);
     world_make_tables(url, &application);
-    world_open(&it, url, &filtered, "plain", NULL);
-    foreign_insert_for(&it, "vans", 1, 0);
-    world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
-    world_drain(&it);
+    world *it = world_begin(url, &filtered, "plain", NULL);
+    foreign_insert_for(it, "vans", 1, 0);
+    world_post(it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    world_drain(it);
     assert_string_equal(seen.text, "filter(ping) ");
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "vans").count, 1);
 }
 
 /* ---- Not sent --------------------------------------------------------------------- */
@@ -282,117 +266,107 @@ static void e13_no_filter_stops_it(const char *url)
 /* A timeout that no queue takes becomes a dead letter; the others go out. */
 static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
 {
-    world       it;
-    static char headers[PAWL_HEADERS_SIZE_MAX + 1];
-    open_world(&it, url, NULL);
+    static char      headers[PAWL_HEADERS_SIZE_MAX + 1];
+    world           *it  = open_world(url, NULL);
     pawl_timeout_row row = foreign_timeout("vans", 2, 20);
     memset(headers, 'x', sizeof headers - 1);
     memcpy(headers, "{\"long\":\"", strlen("{\"long\":\""));
     memcpy(headers + sizeof headers - 3, "\"}", 3);
     row.headers = pawl_text_of(headers);
-    foreign_insert_for(&it, "vans", 1, 20);
-    foreign_insert(&it, &row);
-    foreign_insert_for(&it, "vans", 3, 20);
-    world_go(&it, PAWL_SECONDS(20));
-    assert_int_equal(world_queue(&it, "vans").count, 2);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    pawl_dead_rows dead = world_dead(&it);
+    foreign_insert_for(it, "vans", 1, 20);
+    foreign_insert(it, &row);
+    foreign_insert_for(it, "vans", 3, 20);
+    world_go(it, PAWL_SECONDS(20));
+    assert_int_equal(world_queue(it, "vans").count, 2);
+    assert_int_equal(world_timeouts(it).count, 0);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(pawl_text_equal(dead.items[0].queue, PAWL_TEXT("vans")));
     assert_true(pawl_text_equal(dead.items[0].message.type, PAWL_TEXT("remind")));
     assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga\":\"Parcel\""));
     assert_true(world_says(dead.items[0].error, "message.headers"));
-    world_close(&it);
 }
 
 /* A timeout of an endpoint waits for it, whether it runs or not, and is handled directly. */
 static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
 {
-    world it;
-    open_world(&it, url, NULL);
-    pawl_endpoint *other = open_endpoint(&it, "house", NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    world         *it    = open_world(url, NULL);
+    pawl_endpoint *other = open_endpoint(it, "house", NULL);
+    world_post(it, NULL, PAWL_MESSAGE(ping, .number = 1));
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
-    world_ok(pawl_sender_send(it.sender, "house", &options,
+    world_ok(pawl_sender_send(it->sender, "house", &options,
                               PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
     drain(other);
     pawl_endpoint_destroy(other);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    pawl_step step = world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(world_timeouts(it).count, 1);
+    pawl_step step = world_go(it, PAWL_HOURS(1));
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    assert_int_equal(world_queue(&it, "house").count, 0);
-    other = open_endpoint(&it, "house", NULL);
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_queue(it, "house").count, 0);
+    other = open_endpoint(it, "house", NULL);
     drain(other);
     assert_string_equal(seen.text, "ping(1) ring(l) ");
-    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
     pawl_endpoint_destroy(other);
-    world_close(&it);
 }
 
 /* The endpoint with the route sends the timeout, now or when it runs again; without it any endpoint
  * does. */
 static void e13_who_has_the_route_sends_it(const char *url)
 {
-    world             it;
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
-    open_world(&it, url, NULL);
-    pawl_endpoint *other = open_endpoint(&it, "notice", routes);
+    world            *it       = open_world(url, NULL);
+    pawl_endpoint    *other    = open_endpoint(it, "notice", routes);
     pawl_endpoint_destroy(other);
-    foreign_insert_for(&it, "abroad", 1, 60);
-    pawl_step step = world_go(&it, PAWL_SECONDS(60));
+    foreign_insert_for(it, "abroad", 1, 60);
+    pawl_step step = world_go(it, PAWL_SECONDS(60));
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    other = open_endpoint(&it, "notice", routes);
+    assert_int_equal(world_timeouts(it).count, 1);
+    other = open_endpoint(it, "notice", routes);
     drain(other);
-    assert_int_equal(world_queue(&it, "border").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_queue(it, "border").count, 1);
+    assert_int_equal(world_timeouts(it).count, 0);
     pawl_endpoint_destroy(other);
-    other = open_endpoint(&it, "notice", NULL);
+    other = open_endpoint(it, "notice", NULL);
     pawl_endpoint_destroy(other);
-    foreign_insert_for(&it, "abroad", 2, 60);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "abroad").count, 1);
-    world_close(&it);
+    foreign_insert_for(it, "abroad", 2, 60);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "abroad").count, 1);
 }
 
 /* Two that have it, and one that has the beginning of its name. */
 static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
 {
-    world                 it;
     static pawl_route     routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     static pawl_route     longer[] = {{.name = "abroad2", .queue = "border2"}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
-    open_world(&it, url, &options);
-    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
-    pawl_endpoint_destroy(open_endpoint(&it, "house", longer));
-    foreign_insert_for(&it, "abroad", 1, 60);
-    foreign_insert_for(&it, "abroad2", 2, 60);
-    foreign_insert_for(&it, "abroa", 3, 60);
-    world_go(&it, PAWL_SECONDS(60));
-    assert_int_equal(world_queue(&it, "border").count, 1);
-    assert_int_equal(world_queue(&it, "abroa").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_close(&it);
+    world                *it       = open_world(url, &options);
+    pawl_endpoint_destroy(open_endpoint(it, "notice", routes));
+    pawl_endpoint_destroy(open_endpoint(it, "house", longer));
+    foreign_insert_for(it, "abroad", 1, 60);
+    foreign_insert_for(it, "abroad2", 2, 60);
+    foreign_insert_for(it, "abroa", 3, 60);
+    world_go(it, PAWL_SECONDS(60));
+    assert_int_equal(world_queue(it, "border").count, 1);
+    assert_int_equal(world_queue(it, "abroa").count, 1);
+    assert_int_equal(world_timeouts(it).count, 1);
 }
 
 /* Each of two endpoints announces the route: when the first gives it up, the second has it. */
 static void e13_a_route_that_one_of_two_gives_up_is_the_others(const char *url)
 {
-    world             it;
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
-    open_world(&it, url, NULL);
-    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
-    pawl_endpoint_destroy(open_endpoint(&it, "house", routes));
-    pawl_endpoint_destroy(open_endpoint(&it, "notice", NULL));
-    foreign_insert_for(&it, "abroad", 1, 60);
-    world_go(&it, PAWL_SECONDS(60));
-    assert_int_equal(world_queue(&it, "abroad").count, 0);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_close(&it);
+    world            *it       = open_world(url, NULL);
+    pawl_endpoint_destroy(open_endpoint(it, "notice", routes));
+    pawl_endpoint_destroy(open_endpoint(it, "house", routes));
+    pawl_endpoint_destroy(open_endpoint(it, "notice", NULL));
+    foreign_insert_for(it, "abroad", 1, 60);
+    world_go(it, PAWL_SECONDS(60));
+    assert_int_equal(world_queue(it, "abroad").count, 0);
+    assert_int_equal(world_timeouts(it).count, 1);
 }
 
 static int line_count;
@@ -407,65 +381,59 @@ static void count_lines(pawl_log_level level, const char *text, void *context)
 
 static void e13_those_that_nobody_sends_are_spoken_of(const char *url)
 {
-    world             it;
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
-    open_world(&it, url, NULL);
-    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
+    world            *it       = open_world(url, NULL);
+    pawl_endpoint_destroy(open_endpoint(it, "notice", routes));
     line_count = 0;
     pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
-    foreign_insert_for(&it, "abroad", 1, 60);
-    world_go_both(&it, PAWL_MINUTES(11) - 1);
+    foreign_insert_for(it, "abroad", 1, 60);
+    world_go_both(it, PAWL_MINUTES(11) - 1);
     assert_int_equal(line_count, 0);
-    world_go_both(&it, 1);
+    world_go_both(it, 1);
     assert_int_equal(line_count, 1);
-    world_go_both(&it, PAWL_MINUTES(60) - 1);
+    world_go_both(it, PAWL_MINUTES(60) - 1);
     assert_int_equal(line_count, 1);
-    world_go_both(&it, 1);
+    world_go_both(it, 1);
     assert_int_equal(line_count, 2);
     world_quiet();
-    world_close(&it);
 }
 
 /* Its own queue's, without a handler: a dead letter tells of it. */
 static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
 {
-    world it;
-    open_world(&it, url, NULL);
-    foreign_insert_for(&it, "plain", 1, 60);
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url, NULL);
+    foreign_insert_for(it, "plain", 1, 60);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
-    step = world_go(&it, PAWL_SECONDS(60));
+    step = world_go(it, PAWL_SECONDS(60));
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "no handler for timeout 'remind'"));
     assert_true(pawl_text_equal(dead.items[0].queue, PAWL_TEXT("plain")));
-    world_close(&it);
 }
 
 /* A lease that another one took first, and that ran out since: it is sent once. */
 static void e13_a_lost_lease_sends_nothing_twice(const char *url)
 {
-    world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_timeout_rows rows;
-    open_world(&it, url, NULL);
-    foreign_insert_for(&it, "vans", 1, 0);
+    world            *it = open_world(url, NULL);
+    foreign_insert_for(it, "vans", 1, 0);
     pawl_timeout_claim claim = {.destination = PAWL_TEXT("vans"),
                                 .due_max     = WORLD_START,
                                 .owner       = {{{7}}},
                                 .now         = WORLD_START,
                                 .lease       = PAWL_MINUTES(5)};
-    world_ok(pawl_store_timeout_claim(it.store, &claim, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_timeout_claim(it->store, &claim, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
-    pawl_step step = world_drain(&it);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.next_due, PAWL_TIME_MAX);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    world_go_machine(&it, PAWL_MINUTES(5));
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "vans").count, 0);
+    world_go_machine(it, PAWL_MINUTES(5));
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

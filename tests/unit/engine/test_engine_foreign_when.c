@@ -30,14 +30,15 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "for
                                                  (const pawl_endpoint_spec *const[]){&plain, NULL}};
 
 /* A worker that takes one message at a time, of many, and has made its first look. */
-static void open_busy_world(world *it, const char *url)
+static world *open_busy_world(const char *url)
 {
     pawl_endpoint_options options = {.batch_messages = 1};
     world_make_tables(url, &application);
-    world_open(it, url, &application, NULL, &options);
+    world *it = world_begin(url, &application, NULL, &options);
     for (int i = 0; i < 20; i++)
         world_post(it, NULL, PAWL_MESSAGE(ping, .number = i));
     world_step(it);
+    return it;
 }
 
 /* ---- Looks ------------------------------------------------------------------------ */
@@ -46,31 +47,28 @@ static void open_busy_world(world *it, const char *url)
  * as it is made every half minute. */
 static void e13_a_busy_worker_sends_them_too(const char *url)
 {
-    world it;
-    open_busy_world(&it, url);
-    foreign_insert_for(&it, "vans", 1, 0);
-    world_step(&it);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30) - 1);
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_true(world_queue(&it, "plain").count > 10);
-    world_close(&it);
+    world *it = open_busy_world(url);
+    foreign_insert_for(it, "vans", 1, 0);
+    world_step(it);
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(30) - 1);
+    world_step(it);
+    assert_int_equal(world_queue(it, "vans").count, 0);
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(30));
+    world_step(it);
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    assert_true(world_queue(it, "plain").count > 10);
 }
 
 static void e13_a_machine_clock_set_back_keeps_none(const char *url)
 {
-    world       it;
     pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
-    open_busy_world(&it, url);
-    world_step(&it);
-    foreign_insert_for(&it, "vans", 1, 0);
-    it.endpoint->settings.machine = earlier;
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    world_close(&it);
+    world      *it      = open_busy_world(url);
+    world_step(it);
+    foreign_insert_for(it, "vans", 1, 0);
+    it->endpoint->settings.machine = earlier;
+    world_step(it);
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    world_close(it);
     pawl_clock_destroy(earlier);
 }
 
@@ -85,35 +83,31 @@ static size_t sent_count(world *it)
  * fewer. */
 static void e13_as_many_are_claimed_as_of_messages(const char *url)
 {
-    world it;
     world_make_tables(url, &application);
-    world_open(&it, url, &application, NULL, NULL);
-    world_drain(&it);
+    world *it = world_begin(url, &application, NULL, NULL);
+    world_drain(it);
     for (uint8_t i = 1; i <= 6; i++)
-        foreign_insert_for(&it, i % 2 == 0 ? "vans" : "ships", i, 1);
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(1));
-    it.endpoint->worker->short_until = PAWL_TIME_MAX;
-    it.endpoint->worker->batch_max = it.endpoint->worker->claim_count = 2;
-    assert_int_equal(world_step(&it).handled, 2);
-    world_drain(&it);
-    assert_int_equal(sent_count(&it), 6);
-    world_close(&it);
+        foreign_insert_for(it, i % 2 == 0 ? "vans" : "ships", i, 1);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(1));
+    it->endpoint->worker->short_until = PAWL_TIME_MAX;
+    it->endpoint->worker->batch_max = it->endpoint->worker->claim_count = 2;
+    assert_int_equal(world_step(it).handled, 2);
+    world_drain(it);
+    assert_int_equal(sent_count(it), 6);
 }
 
 /* A timeout that found no room in the batch goes with the next, not half a minute later. */
 static void e13_what_found_no_room_goes_next(const char *url)
 {
-    world it;
-    open_busy_world(&it, url);
-    foreign_insert_for(&it, "vans", 1, 0);
-    foreign_insert_for(&it, "ships", 2, 0);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
-    world_step(&it);
-    assert_int_equal(sent_count(&it), 1);
-    world_step(&it);
-    assert_int_equal(sent_count(&it), 2);
-    assert_true(world_queue(&it, "plain").count > 10);
-    world_close(&it);
+    world *it = open_busy_world(url);
+    foreign_insert_for(it, "vans", 1, 0);
+    foreign_insert_for(it, "ships", 2, 0);
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(30));
+    world_step(it);
+    assert_int_equal(sent_count(it), 1);
+    world_step(it);
+    assert_int_equal(sent_count(it), 2);
+    assert_true(world_queue(it, "plain").count > 10);
 }
 
 /* ---- Failures --------------------------------------------------------------------- */
@@ -130,27 +124,25 @@ static pawl_code lose_commit(hook_point point, void *context)
 /* The connection is lost when it is sent: it is free, and sent next. */
 static void e13_released_when_sending_fails(const char *url)
 {
-    world      it;
     int        left  = 0;
     pawl_error error = PAWL_ERROR_INIT;
     world_make_tables(url, &application);
-    open_busy_world(&it, hook_url(url));
-    foreign_insert_for(&it, "vans", 1, 0);
+    world *it = open_busy_world(hook_url(url));
+    foreign_insert_for(it, "vans", 1, 0);
     hook_set(lose_commit, &left);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(30));
     left = 1;
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ELOST);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_ELOST);
     assert_int_equal(left, 0);
-    assert_int_equal(world_queue(&it, "vans").count, 0);
-    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(world_queue(it, "vans").count, 0);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
     assert_int_equal(rows.items[0].attempts, 0);
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
+    world_step(it);
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    assert_int_equal(world_timeouts(it).count, 0);
     hook_set(NULL, NULL);
-    world_close(&it);
 }
 
 /* Under a name of the driver that fails calls. */
@@ -164,37 +156,33 @@ static const char *faulty(const char *url)
 /* The next look is at once after one that failed, though a busy worker's looks are rare. */
 static void e13_a_look_that_failed_is_made_again(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_busy_world(&it, faulty(url));
-    foreign_insert_for(&it, "vans", 1, 0);
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
+    world     *it    = open_busy_world(faulty(url));
+    foreign_insert_for(it, "vans", 1, 0);
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(30));
     fault_plan_set(&(fault_plan){
         .kind = FAULT_BEFORE, .op = fault_op_timeout_foreign, .n = 1, .code = PAWL_EBUSY});
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_EBUSY);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_EBUSY);
     assert_true(fault_is_met());
     fault_plan_set(NULL);
-    world_step(&it);
-    assert_int_equal(world_queue(&it, "vans").count, 1);
-    assert_true(world_queue(&it, "plain").count > 10);
-    world_close(&it);
+    world_step(it);
+    assert_int_equal(world_queue(it, "vans").count, 1);
+    assert_true(world_queue(it, "plain").count > 10);
 }
 
 /* A driver of somebody else's need not know them. */
 static void e13_a_store_that_cannot_say_sends_none(const char *url)
 {
-    world it;
-    world_open(&it, faulty(url), &application, NULL, NULL);
-    foreign_insert_for(&it, "vans", 1, 0);
+    world *it = world_begin(faulty(url), &application, NULL, NULL);
+    foreign_insert_for(it, "vans", 1, 0);
     fault_plan_set(&(fault_plan){.kind   = FAULT_BEFORE,
                                  .op     = fault_op_timeout_foreign,
                                  .chance = 1000,
                                  .code   = PAWL_EUNSUPPORTED});
-    world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
-    assert_int_equal(world_drain(&it).handled, 1);
+    world_post(it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    assert_int_equal(world_drain(it).handled, 1);
     fault_plan_set(NULL);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 1);
 }
 
 const struct CMUnitTest tests[] = {

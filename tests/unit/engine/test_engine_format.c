@@ -186,11 +186,12 @@ static void begin(const char *url)
     world_forget(&seen);
 }
 
-static void open_with(world *it, const char *url, const pawl_application *program)
+static world *open_with(const char *url, const pawl_application *program)
 {
-    world_open(it, url, program, NULL, &(pawl_endpoint_options){.delayed_retries = 2});
+    world *it = world_begin(url, program, NULL, &(pawl_endpoint_options){.delayed_retries = 2});
     last += PAWL_SECONDS(1); /* the ids are made of the seed and the time */
     pawl_clock_set(it->machine, last);
+    return it;
 }
 
 static void post(world *it, const char *name)
@@ -213,15 +214,14 @@ static pawl_saga_row row_of(world *it, const char *name)
 static void go_with(const char *url, const pawl_application *program, const char *data,
                     const char *version)
 {
-    world it;
-    open_with(&it, url, program);
-    post(&it, "a");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "deals").count, 0);
-    world_json_equal(&it, row_of(&it, "a").data.data, data);
-    assert_true(pawl_text_equal(row_of(&it, "a").type_version, pawl_text_of(version)));
-    world_close(&it);
+    world *it = open_with(url, program);
+    post(it, "a");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "deals").count, 0);
+    world_json_equal(it, row_of(it, "a").data.data, data);
+    assert_true(pawl_text_equal(row_of(it, "a").type_version, pawl_text_of(version)));
+    world_close(it);
 }
 
 #define RFC "\"at\":\"2026-01-31T23:59:59.123000Z\"}"
@@ -232,44 +232,39 @@ static void go_with(const char *url, const pawl_application *program, const char
 
 static void s26_reader_and_writer_are_used_for_each_load_and_save(const char *url)
 {
-    world it;
-    char  about[200], id[PAWL_UUID_TEXT_SIZE + 1];
+    char about[200], id[PAWL_UUID_TEXT_SIZE + 1];
     begin(url);
-    open_with(&it, url, &sealed_1);
+    world *it = open_with(url, &sealed_1);
     for (int i = 0; i < 3; i++) {
-        post(&it, "a");
-        world_drain(&it);
+        post(it, "a");
+        world_drain(it);
         assert_int_equal(keys.reads, i);
         assert_int_equal(keys.writes, i + 1);
         assert_non_null(
-            strstr(row_of(&it, "a").data.data, "7B226E616D65223A2261222C")); /* {"name":"a", */
-        assert_null(strstr(row_of(&it, "a").data.data, "steps"));
+            strstr(row_of(it, "a").data.data, "7B226E616D65223A2261222C")); /* {"name":"a", */
+        assert_null(strstr(row_of(it, "a").data.data, "steps"));
     }
     assert_string_equal(seen.text, "1 2 3 ");
-    pawl_uuid_format(row_of(&it, "a").id.uuid, id);
+    pawl_uuid_format(row_of(it, "a").id.uuid, id);
     snprintf(about, sizeof about, "Deal %s 1", id);
     assert_string_equal(keys.about, about);
     /* pawl_endpoint_saga gives the record's JSON. */
-    assert_string_equal(world_saga_text(&it, "Deal", "a", NULL),
-                        "{\"name\":\"a\",\"steps\":3," RFC);
-    world_close(&it);
+    assert_string_equal(world_saga_text(it, "Deal", "a", NULL), "{\"name\":\"a\",\"steps\":3," RFC);
     pawl_store_close(held);
 }
 
 /* A saga whose state did not change is not written, and its writer not called. */
 static void s26_a_state_that_stayed_the_same_is_not_written(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &sealed_1);
-    post(&it, "a");
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a"), .only_looks = true));
-    world_drain(&it);
+    world *it = open_with(url, &sealed_1);
+    post(it, "a");
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a"), .only_looks = true));
+    world_drain(it);
     assert_int_equal(keys.writes, 1);
     assert_int_equal(keys.reads, 1);
-    assert_int_equal(row_of(&it, "a").version, 1);
-    world_close(&it);
+    assert_int_equal(row_of(it, "a").version, 1);
     pawl_store_close(held);
 }
 
@@ -318,26 +313,22 @@ static void s26_without_a_choice_the_usual_reader_reads(const char *url)
             "{\"sealed\":\"7B226E616D65223A2261222C227374657073223A312C226174223A22"
             "323032362D30312D33315432333A35393A35392E3132333030305A227D\"}",
             "1.0");
-    world it;
-    open_with(&it, url, &sealed_3);
-    post(&it, "a");
-    world_drain(&it);
+    world *it = open_with(url, &sealed_3);
+    post(it, "a");
+    world_drain(it);
     assert_string_equal(seen.text, "1 20 ");
     assert_int_equal(keys.reads, 1);
     assert_string_equal(upcast_saw, "1 {\"name\":\"a\",\"steps\":1," RFC);
-    world_close(&it);
     pawl_store_close(held);
 }
 
 static void s25_defaults_are_stored_when_the_format_says_so(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &numbers_2);
-    world_post(&it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a")));
-    world_drain(&it);
-    world_json_equal(&it, row_of(&it, "a").data.data, "{\"name\":\"a\",\"steps\":1,\"at\":0}");
-    world_close(&it);
+    world *it = open_with(url, &numbers_2);
+    world_post(it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a")));
+    world_drain(it);
+    world_json_equal(it, row_of(it, "a").data.data, "{\"name\":\"a\",\"steps\":1,\"at\":0}");
     pawl_store_close(held);
 }
 
@@ -360,12 +351,11 @@ static void open_failing(world *it, const char *url, const pawl_application *pro
 
 static void begin_sealed(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &sealed_1);
-    post(&it, "a");
-    world_drain(&it);
-    world_close(&it);
+    world *it = open_with(url, &sealed_1);
+    post(it, "a");
+    world_drain(it);
+    world_close(it);
 }
 
 /* The reader is mended: whatever the row's reader said, the row is as it was. */
@@ -450,11 +440,11 @@ static void s27_versions_that_are_not_read_are_not_given_to_the_reader(const cha
     assert_int_equal(world_queue(&it, "deals").count, 1);
     world_close(&it);
     keys.read_code = PAWL_OK;
-    open_with(&it, url, &sealed_3); /* raises the row to version 3 */
-    world_go_both(&it, PAWL_SECONDS(12));
+    world *newest  = open_with(url, &sealed_3); /* raises the row to version 3 */
+    world_go_both(newest, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "20 ");
-    last = world_now(&it);
-    world_close(&it);
+    last = world_now(newest);
+    world_close(newest);
     open_failing(&it, url, &sealed_1, PAWL_EDECODE);
     assert_int_equal(keys.reads, 0);
     assert_int_equal(world_dead(&it).count, 0);
@@ -476,17 +466,15 @@ static void post_three(world *it)
 
 static void s26_what_a_writer_refuses_is_one_messages_failure(const char *url)
 {
-    world it;
     begin(url);
     keys.write_code = PAWL_EINVAL;
-    open_with(&it, url, &sealed_1);
-    post_three(&it);
-    assert_int_equal(world_saga_count(&it, "Deal"), 2);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "saga Deal "));
+    world *it       = open_with(url, &sealed_1);
+    post_three(it);
+    assert_int_equal(world_saga_count(it, "Deal"), 2);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "saga Deal "));
     assert_true(
-        world_says(world_dead(&it).items[0].error, " of version 1: the format's writer: no key"));
-    world_close(&it);
+        world_says(world_dead(it).items[0].error, " of version 1: the format's writer: no key"));
     pawl_store_close(held);
 }
 
@@ -494,22 +482,20 @@ static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
 {
     static const pawl_code codes[] = {PAWL_EBUSY,   PAWL_ECONFIG, PAWL_ELOST,  PAWL_EVERSION,
                                       PAWL_DISCARD, PAWL_ENOMEM,  PAWL_EFENCED};
-    world                  it;
     begin(url);
-    open_with(&it, url, &sealed_1);
+    world *it = open_with(url, &sealed_1);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         keys.write_code = codes[i];
-        post_three(&it);
-        assert_int_equal(world_dead(&it).count, 0);
-        assert_int_equal(world_queue(&it, "deals").count, 1);
-        assert_int_equal(world_queue(&it, "deals").items[0].attempts, 1);
-        assert_int_equal(row_of(&it, "a").version, i + 1);
-        assert_int_equal(row_of(&it, "b").version, i);
+        post_three(it);
+        assert_int_equal(world_dead(it).count, 0);
+        assert_int_equal(world_queue(it, "deals").count, 1);
+        assert_int_equal(world_queue(it, "deals").items[0].attempts, 1);
+        assert_int_equal(row_of(it, "a").version, i + 1);
+        assert_int_equal(row_of(it, "b").version, i);
         keys.write_code = PAWL_OK;
-        world_go_both(&it, PAWL_MINUTES(2));
-        assert_int_equal(row_of(&it, "b").version, i + 1);
+        world_go_both(it, PAWL_MINUTES(2));
+        assert_int_equal(row_of(it, "b").version, i + 1);
     }
-    world_close(&it);
     pawl_store_close(held);
 }
 
@@ -520,19 +506,17 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
                                         "is no JSON object", "NUL in a text",
                                         "what it made: no JSON"};
     begin(url);
-    world it;
-    open_with(&it, url, &sealed_1);
+    world *it = open_with(url, &sealed_1);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         keys.made = texts[i];
-        post_three(&it);
-        assert_int_equal(world_dead(&it).count, i + 1);
+        post_three(it);
+        assert_int_equal(world_dead(it).count, i + 1);
         bool is_said = false;
         for (size_t j = 0; j <= i; j++)
-            is_said |= world_says(world_dead(&it).items[j].error, says[i]);
+            is_said |= world_says(world_dead(it).items[j].error, says[i]);
         assert_true(is_said);
-        assert_int_equal(world_saga_count(&it, "Deal"), 2);
+        assert_int_equal(world_saga_count(it, "Deal"), 2);
     }
-    world_close(&it);
     pawl_store_close(held);
 }
 

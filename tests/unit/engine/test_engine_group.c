@@ -132,17 +132,17 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "gro
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&hands, NULL}};
 
-static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world_with(const char *url, pawl_endpoint_options options)
 {
-    around = it;
     meddle = NULL;
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    around = world_begin(url, &application, NULL, &options);
+    return around;
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
-    open_world_with(it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    return open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1});
 }
 
 static void post_left(world *it, const char *left, const char *note)
@@ -238,21 +238,20 @@ static void move_a_then_look(void)
 
 static void e35_a_refused_group_runs_again_and_others_commit(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "a", "");
-    post_right(&it, "b");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_left(it, "a", "");
+    post_right(it, "b");
+    world_drain(it);
     world_forget(&seen);
-    int64_t before = world_stats(&it).counters.messages;
+    int64_t before = world_stats(it).counters.messages;
 
-    post_left(&it, "a", "");
-    post_both(&it, "a", "b");
-    post_right(&it, "b");
-    post_left(&it, "c", "");
+    post_left(it, "a", "");
+    post_both(it, "a", "b");
+    post_right(it, "b");
+    post_left(it, "c", "");
     meddle         = move_a_then_look;
     was_c_there    = false;
-    pawl_step step = world_drain(&it);
+    pawl_step step = world_drain(it);
     meddle         = NULL;
     assert_string_equal(seen.text, "left(a) both right(b) left(c) left(a) both right(b) ");
     assert_int_equal(step.handled, 4);
@@ -261,80 +260,72 @@ static void e35_a_refused_group_runs_again_and_others_commit(const char *url)
     assert_true(was_c_there);
 
     /* One by one: each is a save. Where rows are locked they run again as a batch. */
-    int     saves   = it.store->ops->promises & PAWL_STORE_ROW_LOCKS ? 1 : 2;
+    int     saves   = it->store->ops->promises & PAWL_STORE_ROW_LOCKS ? 1 : 2;
     int64_t version = 0;
-    world_json_equal(&it, world_saga_text(&it, "Left", "a", &version),
+    world_json_equal(it, world_saga_text(it, "Left", "a", &version),
                      "{\"left\":\"a\",\"count\":102}");
     assert_int_equal(version, 2 + saves);
-    world_json_equal(&it, world_saga_text(&it, "Right", "b", &version),
+    world_json_equal(it, world_saga_text(it, "Right", "b", &version),
                      "{\"right\":\"b\",\"count\":3}");
     assert_int_equal(version, 1 + saves);
-    world_json_equal(&it, world_saga_text(&it, "Left", "c", &version),
+    world_json_equal(it, world_saga_text(it, "Left", "c", &version),
                      "{\"left\":\"c\",\"count\":1}");
     assert_int_equal(version, 1);
-    assert_int_equal(world_queue(&it, "out").count, 2 + 4);
-    assert_int_equal(world_queue(&it, "hands").count, 0);
-    assert_int_equal(world_stats(&it).counters.messages - before, 4);
-    assert_int_equal(world_stats(&it).counters.conflicts, 3);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 2 + 4);
+    assert_int_equal(world_queue(it, "hands").count, 0);
+    assert_int_equal(world_stats(it).counters.messages - before, 4);
+    assert_int_equal(world_stats(it).counters.conflicts, 3);
 }
 
 /* ---- E7, the budget ------------------------------------------------------------------ */
 
 static void e7_a_conflict_runs_the_handler_again_from_a_fresh_find(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "a", "");
-    world_drain(&it);
-    post_left(&it, "a", "");
+    world *it = open_world(url);
+    post_left(it, "a", "");
+    world_drain(it);
+    post_left(it, "a", "");
     meddle         = move_a_once;
-    pawl_step step = world_drain(&it);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 1);
-    world_json_equal(&it, world_saga_text(&it, "Left", "a", NULL),
-                     "{\"left\":\"a\",\"count\":101}");
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    world_close(&it);
+    world_json_equal(it, world_saga_text(it, "Left", "a", NULL), "{\"left\":\"a\",\"count\":101}");
+    assert_int_equal(world_queue(it, "out").count, 2);
 }
 
 static void e7_the_losing_starter_continues(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "a", "");
+    world *it = open_world(url);
+    post_left(it, "a", "");
     meddle = move_a_once;
-    world_drain(&it);
+    world_drain(it);
     int64_t version = 0;
     assert_string_equal(seen.text, "left(a) left(a) ");
-    world_json_equal(&it, world_saga_text(&it, "Left", "a", &version),
+    world_json_equal(it, world_saga_text(it, "Left", "a", &version),
                      "{\"left\":\"a\",\"count\":101}");
     assert_int_equal(version, 2);
-    assert_int_equal(world_saga_count(&it, "Left"), 1);
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Left"), 1);
+    assert_int_equal(world_queue(it, "out").count, 1);
 }
 
 static void conflicts_past_the_budget_are_a_failure(const char *url)
 {
-    world it;
-    open_world_with(&it, url,
-                    (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 2});
-    post_left(&it, "a", "");
-    world_drain(&it);
+    world *it = open_world_with(
+        url, (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 2});
+    post_left(it, "a", "");
+    world_drain(it);
     world_forget(&seen);
-    post_left(&it, "a", "");
+    post_left(it, "a", "");
     meddle = move_a;
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "left(a) left(a) left(a) left(a) ");
-    pawl_queue_rows rows = world_queue(&it, "hands");
+    pawl_queue_rows rows = world_queue(it, "hands");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     meddle = NULL;
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_queue(&it, "hands").count, 0);
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    world_close(&it);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_queue(it, "hands").count, 0);
+    assert_int_equal(world_queue(it, "out").count, 2);
 }
 
 /* Another worker begins a, ends it, begins it: a row that is hot and locked nobody could
@@ -356,24 +347,21 @@ static void begin_or_end_a(void)
 
 static void e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes(const char *url)
 {
-    world it;
-    open_world_with(&it, url,
-                    (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 1});
-    post_left(&it, "a", "");
+    world *it = open_world_with(
+        url, (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 1});
+    post_left(it, "a", "");
     meddle = begin_or_end_a;
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "left(a) left(a) left(a) ");
-    pawl_queue_rows rows = world_queue(&it, "hands");
+    pawl_queue_rows rows = world_queue(it, "hands");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
-    assert_int_equal(world_queue(&it, "out").count, 0);
+    assert_int_equal(world_queue(it, "out").count, 0);
     meddle = NULL;
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_queue(&it, "hands").count, 0);
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    world_json_equal(&it, world_saga_text(&it, "Left", "a", NULL),
-                     "{\"left\":\"a\",\"count\":101}");
-    world_close(&it);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_queue(it, "hands").count, 0);
+    assert_int_equal(world_queue(it, "out").count, 1);
+    world_json_equal(it, world_saga_text(it, "Left", "a", NULL), "{\"left\":\"a\",\"count\":101}");
 }
 
 /* Another worker handles its own message for a at the same version, and so makes a
@@ -407,24 +395,23 @@ static void handle_a_first(void)
 
 static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
 {
-    world            it;
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
-    open_world_with(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
-    post_left(&it, "a", "");
-    world_drain(&it);
+    world           *it =
+        open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
+    post_left(it, "a", "");
+    world_drain(it);
     world_forget(&seen);
-    post_left(&it, "a", "far");
+    post_left(it, "a", "far");
     firsts_left    = 2;
     meddle         = handle_a_first;
-    pawl_step step = world_drain(&it);
+    pawl_step step = world_drain(it);
     /* The message only came second, in the batch and alone: it runs again, and is not dead. */
     assert_string_equal(seen.text, "left(a) left(a) left(a) ");
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 2);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_json_equal(&it, world_saga_text(&it, "Left", "a", NULL),
+    assert_int_equal(world_dead(it).count, 0);
+    world_json_equal(it, world_saga_text(it, "Left", "a", NULL),
                      "{\"left\":\"a\",\"count\":101,\"note\":\"far\"}");
-    world_close(&it);
 }
 
 /* ---- What can never be committed --------------------------------------------------------- */
@@ -432,41 +419,37 @@ static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
 /* The state of the second has no JSON form: it alone is dead. */
 static void a_unit_that_spoils_the_change_set_is_set_apart(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "a", "");
-    post_left(&it, "b", "spoil");
-    post_left(&it, "c", "");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    post_left(it, "a", "");
+    post_left(it, "b", "spoil");
+    post_left(it, "c", "");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 3);
-    assert_int_equal(world_saga_count(&it, "Left"), 2);
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_saga_count(it, "Left"), 2);
+    assert_int_equal(world_queue(it, "out").count, 2);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "saga Left "));
     assert_true(world_says(dead.items[0].error, " of version 1: note: no UTF-8"));
-    assert_int_equal(world_queue(&it, "hands").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "hands").count, 0);
 }
 
 static void a_spoiled_change_set_of_one_is_dead(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "b", "spoil");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_int_equal(world_saga_count(&it, "Left"), 0);
+    world *it = open_world(url);
+    post_left(it, "b", "spoil");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_int_equal(world_saga_count(it, "Left"), 0);
     assert_string_equal(seen.text, "left(b) ");
-    world_close(&it);
 }
 
 static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
 {
-    world            it;
     pawl_error       error    = PAWL_ERROR_INIT;
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
-    open_world_with(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
+    world           *it =
+        open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
     pawl_outbox_add add = {
         .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), (pawl_text){.data = "", .size = 0},
                                          PAWL_TEXT("m1"), 0, 0),
@@ -477,18 +460,17 @@ static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
     pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.outbox_add.items = &add;
     changes.outbox_add.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_post(&it, "m1", PAWL_MESSAGE(to_far, .number = 1));
-    world_post(&it, "m2", PAWL_MESSAGE(to_far, .number = 2));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world_post(it, "m1", PAWL_MESSAGE(to_far, .number = 1));
+    world_post(it, "m2", PAWL_MESSAGE(to_far, .number = 2));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m1")));
     assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EMISMATCH")));
     /* Once in the batch, once alone, and no more: it can never succeed. */
     assert_string_equal(seen.text, "far1 far2 far1 ");
-    assert_true(world_is_marked(&it, "m2"));
-    world_close(&it);
+    assert_true(world_is_marked(it, "m2"));
 }
 
 /* ---- E36 ------------------------------------------------------------------------------------ */
@@ -524,24 +506,23 @@ static pawl_code let_other_in_before(hook_point point, void *context)
 
 static void two_at_48(const char *url, hook_fn *hook)
 {
-    world it;
     world_open(&other, url, &application, NULL, NULL);
-    open_world(&it, hook_url(url));
-    post_bulk(&it, 48);
-    world_drain(&it);
+    world *it = open_world(hook_url(url));
+    post_bulk(it, 48);
+    world_drain(it);
     world_drain(&other);
     assert_string_equal(seen.text, "");
-    post_bulk(&it, 1);
+    post_bulk(it, 1);
     was_let_in = false;
     hook_set(hook, NULL);
-    world_step(&it);
+    world_step(it);
     hook_set(NULL, NULL);
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     world_go_machine(&other, PAWL_MINUTES(1));
     assert_true(was_let_in);
     assert_string_equal(seen.text, "bulk50 ");
-    assert_int_equal(world_stats(&it).aggregator_rows, 0);
-    world_close(&it);
+    assert_int_equal(world_stats(it).aggregator_rows, 0);
+    world_close(it);
     world_close(&other);
 }
 
@@ -558,17 +539,15 @@ static void e36_two_at_48_the_other_before_the_commit(const char *url)
 /* A refused group does not hide what the rest of the batch added. */
 static void the_gate_is_read_for_all_commits_of_a_step(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_left(&it, "a", "");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_left(it, "a", "");
+    world_drain(it);
     world_forget(&seen);
-    post_bulk(&it, 50);
-    post_left(&it, "a", "");
+    post_bulk(it, 50);
+    post_left(it, "a", "");
     meddle = move_a_once;
-    world_step(&it);
+    world_step(it);
     assert_string_equal(seen.text, "left(a) left(a) bulk50 ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

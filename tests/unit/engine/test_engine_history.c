@@ -50,12 +50,12 @@ static const pawl_application sql_application = {
     PAWL_APPLICATION_HEAD, .name = "history",
     .endpoints = (const pawl_endpoint_spec *const[]){&sql_office, NULL}};
 
-static void open_world(world *it, const char *url, const pawl_application *used,
-                       pawl_endpoint_options options)
+static world *open_world(const char *url, const pawl_application *used,
+                         pawl_endpoint_options options)
 {
     runs      = 0;
     good_from = INT32_MAX;
-    world_open(it, url, used, NULL, &options);
+    return world_begin(url, used, NULL, &options);
 }
 
 /* Until the message is dead; hours between the attempts. */
@@ -91,13 +91,12 @@ static void expect_attempts(const char *history, int count)
 /* Two runs at each of three deliveries, each with its time, code and text. */
 static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
 {
-    world it;
-    open_world(&it, url, &application,
-               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 2});
-    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "office").count, 1);
-    const char *history = dead_history(&it);
+    world *it = open_world(url, &application,
+                           (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 2});
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    assert_int_equal(world_queue(it, "office").count, 1);
+    const char *history = dead_history(it);
     expect_attempts(history, 6);
     assert_non_null(strstr(history, "[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00.000000Z\","
                                     "\"code\":\"RETRY\",\"error\":\"run 1 of \\\"it\\\"\"},"
@@ -106,21 +105,19 @@ static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
                                     "{\"attempt\":3,\"at\":\"2026-01-01T10:00:00.000000Z\","));
     assert_non_null(strstr(history, "\"code\":\"EBUSY\",\"error\":\"run 6 of \\\"it\\\"\"}]"));
     assert_int_equal(count_of(history, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 2);
-    world_close(&it);
 }
 
 /* A message refused at once has one attempt, at the time of the machine whatever the business
  * clock says. */
 static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
 {
-    world it;
-    open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = 3});
-    world_go(&it, PAWL_HOURS(5));
-    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("wrong")));
-    world_post_json(&it, "m-2", "nobody knows this", "{}");
-    world_post_json(&it, "m-3", "job", "[]");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = 3});
+    world_go(it, PAWL_HOURS(5));
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("wrong")));
+    world_post_json(it, "m-2", "nobody knows this", "{}");
+    world_post_json(it, "m-3", "job", "[]");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 3);
     for (size_t i = 0; i < 3; i++) {
         char text[2000], part[100];
@@ -130,38 +127,34 @@ static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
         assert_int_equal(count_of(text, part), 1);
         assert_int_equal(count_of(text, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 1);
     }
-    world_close(&it);
 }
 
 /* The first ones and the last ones. */
 static void e26_a_long_history_keeps_its_ends(const char *url)
 {
-    world it;
-    char  part[40];
-    open_world(&it, url, &application,
-               (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 49});
-    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
-    world_drain(&it);
-    const char *history = dead_history(&it);
+    char   part[40];
+    world *it = open_world(url, &application,
+                           (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 49});
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    const char *history = dead_history(it);
     assert_int_equal(runs, 50);
     assert_int_equal(count_of(history, "{\"attempt\":"), 32);
     for (int i = 1; i <= 50; i++) {
         snprintf(part, sizeof part, "{\"attempt\":%d,", i);
         assert_int_equal(count_of(history, part), i <= 8 || i > 26);
     }
-    world_close(&it);
 }
 
 /* Runs that were rolled back with their own SQL are counted, too. */
 static void e26_attempts_with_own_sql_are_told(const char *url)
 {
-    world it;
-    open_world(&it, url, &sql_application,
-               (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
-    world_post(&it, "m-1", PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
-    world_drain(&it);
-    expect_attempts(dead_history(&it), 6);
-    world_close(&it);
+    world *it = open_world(url, &sql_application,
+                           (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
+    world_post(it, "m-1", PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    expect_attempts(dead_history(it), 6);
+    world_close(it);
 }
 
 static bool is_refused;
@@ -178,40 +171,36 @@ static pawl_code refuse_once(hook_point point, void *context)
 /* A unit that runs again in memory keeps what was noted of it. */
 static void e26_attempts_of_a_batch_that_is_run_again_are_told(const char *url)
 {
-    world it;
     is_refused = false;
-    open_world(&it, hook_url(url), &application,
-               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = -1});
-    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
-    world_post(&it, "m-2", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world *it  = open_world(hook_url(url), &application,
+                            (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = -1});
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_post(it, "m-2", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
     hook_set(refuse_once, NULL);
-    world_drain(&it);
+    world_drain(it);
     hook_set(NULL, NULL);
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
         snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
         expect_attempts(text, 4);
     }
-    world_close(&it);
 }
 
 /* The history goes with the message. */
 static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *url)
 {
-    world it;
-    open_world(&it, url, &application,
-               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 5});
+    world *it = open_world(url, &application,
+                           (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 5});
     good_from = 4;
-    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
-    world_drain(&it);
-    assert_int_equal(count_of(world_queue(&it, "office").items[0].history.data, "attempt\":"), 2);
-    world_go_both(&it, PAWL_HOURS(1));
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    assert_int_equal(count_of(world_queue(it, "office").items[0].history.data, "attempt\":"), 2);
+    world_go_both(it, PAWL_HOURS(1));
     assert_int_equal(runs, 4);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* Without memory the row keeps the list that it has: nothing of it is left out. */

@@ -230,24 +230,23 @@ static void the_limit_is_that_of_every_body(const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE};
     char                       *bytes   = malloc(PAWL_BODY_SIZE_MAX + 1);
-    world                       it;
     assert_non_null(bytes);
     memset(bytes, 'x', PAWL_BODY_SIZE_MAX + 1);
-    world_open(&it, url, &heavy_application, NULL, &options);
+    world *it = world_begin(url, &heavy_application, NULL, &options);
     for (size_t more = 0; more < 2; more++) {
         large    = (pawl_text){.data = bytes, .size = PAWL_BODY_SIZE_MAX + more};
         bytes[0] = '"', bytes[large.size - 1] = '"', bytes[large.size - 2] = 'x';
-        world_post(&it, NULL, PAWL_MESSAGE(parcel, .grams = 1));
-        world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(parcel, .grams = 1));
+        world_drain(it);
     }
-    pawl_queue_rows rows = world_queue(&it, "out");
-    pawl_dead_rows  dead = world_dead(&it);
+    pawl_queue_rows rows = world_queue(it, "out");
+    pawl_dead_rows  dead = world_dead(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.body.size, PAWL_BODY_SIZE_MAX);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error,
                            "message any: body has 16777217 bytes, the limit is 16777216"));
-    world_close(&it);
+    world_close(it);
     free(bytes);
 }
 

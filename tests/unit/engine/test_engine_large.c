@@ -59,10 +59,10 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "box
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&boxes, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1};
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_fill(world *it, int number, int pieces)
@@ -80,30 +80,26 @@ static int64_t count_of(world *it, const char *name)
 
 static void e35_what_is_too_large_for_a_commit_spoils_no_other(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_fill(&it, 0, PIECES_TOO_MANY);
-    post_fill(&it, 1, 1);
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    post_fill(it, 0, PIECES_TOO_MANY);
+    post_fill(it, 1, 1);
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "change set: its texts have "));
-    assert_int_equal(count_of(&it, "a"), 0);
-    assert_int_equal(count_of(&it, "b"), 1);
-    world_close(&it);
+    assert_int_equal(count_of(it, "a"), 0);
+    assert_int_equal(count_of(it, "b"), 1);
 }
 
 static void e35_an_event_over_the_limit_of_bodies_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_fill(&it, 0, 0);
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    post_fill(it, 0, 0);
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "body has 16777228 bytes, the limit is 16777216"));
-    assert_int_equal(count_of(&it, "a"), 0);
-    world_close(&it);
+    assert_int_equal(count_of(it, "a"), 0);
 }
 
 static int make_piece(void **state)

@@ -146,16 +146,16 @@ static const pawl_application with_tolls = {
 
 /* ---- What is seen ------------------------------------------------------------ */
 
-static void open_kept(world *it, const char *url, const pawl_application *used,
-                      pawl_endpoint_options options)
+static world *open_kept(const char *url, const pawl_application *used,
+                        pawl_endpoint_options options)
 {
     static const pawl_route routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
-    around                           = it;
     failures                         = 0;
     meddle                           = NULL;
     options.routes                   = routes;
     options.history                  = PAWL_DAYS(30);
-    world_open(it, url, used, NULL, &options);
+    around                           = world_begin(url, used, NULL, &options);
+    return around;
 }
 
 static void post(world *it, const char *id, const char *what)
@@ -209,27 +209,24 @@ static void expect_part(pawl_text actual, const char *part)
 
 static void nothing_is_written_without_the_option(const char *url)
 {
-    world it;
-    around = &it;
-    meddle = NULL;
-    world_open(&it, url, &application, NULL, &(pawl_endpoint_options){0});
-    post(&it, "m-1", "end");
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(lines(&it).count, 0);
-    world_close(&it);
+    meddle    = NULL;
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    around    = it;
+    post(it, "m-1", "end");
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(lines(it).count, 0);
 }
 
 static void a_line_says_what_came_and_what_left(const char *url)
 {
-    world it;
-    char  source[100], id[PAWL_UUID_TEXT_SIZE + 1];
-    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "");
-    world_drain(&it);
-    pawl_history_rows rows = lines(&it);
+    char   source[100], id[PAWL_UUID_TEXT_SIZE + 1];
+    world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "");
+    world_drain(it);
+    pawl_history_rows rows = lines(it);
     assert_int_equal(rows.count, 1);
     const pawl_history_entry *line = &rows.items[0].entry;
-    pawl_timeout_rows         due  = world_timeouts(&it);
+    pawl_timeout_rows         due  = world_timeouts(it);
     assert_int_equal(due.count, 1);
     pawl_uuid_format(due.items[0].saga_id.uuid, id);
     snprintf(source, sizeof source, "Trip/%s", id);
@@ -245,25 +242,24 @@ static void a_line_says_what_came_and_what_left(const char *url)
     expect_part(line->out, "\"type\":\"told\",\"to\":\"out\"},{\"id\":\"");
     expect_part(line->out, "\"type\":\"told\",\"to\":\"far\"}],\"timeouts\":[{\"name\":\"pay\","
                            "\"due\":\"2026-01-01T09:05:00.000000Z\"}]}");
-    pawl_queue_rows sent = world_queue(&it, "out");
+    pawl_queue_rows sent = world_queue(it, "out");
     assert_int_equal(sent.count, 1);
-    expect_part(line->out,
-                pawl_arena_printf(it.arena, "%.*s", PAWL_TEXT_ARGS(sent.items[0].message.id)).data);
-    world_close(&it);
+    expect_part(
+        line->out,
+        pawl_arena_printf(it->arena, "%.*s", PAWL_TEXT_ARGS(sent.items[0].message.id)).data);
 }
 
 static void timeouts_and_ends_have_lines(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "");
-    world_drain(&it);
-    world_go_both(&it, PAWL_MINUTES(6));
-    post(&it, "m-2", "cancel");
-    world_drain(&it);
-    post(&it, "m-3", "end");
-    world_drain(&it);
-    pawl_history_rows rows = lines(&it);
+    world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "");
+    world_drain(it);
+    world_go_both(it, PAWL_MINUTES(6));
+    post(it, "m-2", "cancel");
+    world_drain(it);
+    post(it, "m-3", "end");
+    world_drain(it);
+    pawl_history_rows rows = lines(it);
     assert_int_equal(rows.count, 4);
     expect_text(rows.items[1].entry.kind, "timeout");
     expect_text(rows.items[1].entry.type, "pay");
@@ -275,46 +271,42 @@ static void timeouts_and_ends_have_lines(const char *url)
     assert_int_equal(rows.items[3].entry.version, 4);
     for (size_t i = 1; i < 4; i++)
         assert_true(pawl_text_equal(rows.items[i].entry.source, rows.items[0].entry.source));
-    world_close(&it);
 }
 
 static void failed_runs_and_retries_have_lines(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application,
-              (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 1});
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
+    world *it = open_kept(url, &application,
+                          (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 1});
+    post(it, "m-1", "cancel");
+    world_drain(it);
     failures = 3;
-    post(&it, "m-2", "cancel");
-    world_drain(&it);
-    world_go_both(&it, PAWL_HOURS(1));
-    post(&it, "m-3", "reject");
-    world_drain(&it);
-    assert_string_equal(told_lines(&it), "m-1 handled 1 0\n"
-                                         "m-2 failed 0 0 failure 3\n"
-                                         "m-2 retry 1 0 failure 2\n"
-                                         "m-2 failed 0 1 failure 1\n"
-                                         "m-2 handled 2 1\n"
-                                         "m-3 dead 2 0 no such \"seat\"\n");
-    pawl_history_rows rows = lines(&it);
+    post(it, "m-2", "cancel");
+    world_drain(it);
+    world_go_both(it, PAWL_HOURS(1));
+    post(it, "m-3", "reject");
+    world_drain(it);
+    assert_string_equal(told_lines(it), "m-1 handled 1 0\n"
+                                        "m-2 failed 0 0 failure 3\n"
+                                        "m-2 retry 1 0 failure 2\n"
+                                        "m-2 failed 0 1 failure 1\n"
+                                        "m-2 handled 2 1\n"
+                                        "m-3 dead 2 0 no such \"seat\"\n");
+    pawl_history_rows rows = lines(it);
     for (size_t i = 1; i < rows.count; i++)
         assert_true(pawl_text_equal(rows.items[i].entry.source, rows.items[0].entry.source));
-    world_close(&it);
 }
 
 /* A first message that fails has no saga yet: it is found by its id. */
 static void a_message_that_began_nothing_has_a_line_of_no_saga(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application,
-              (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = -1});
-    post(&it, "m-1", "reject");
-    post(&it, "m-2", "discard");
-    world_post(&it, "m-3", PAWL_MESSAGE(told, .of = PAWL_TEXT("x")));
-    world_post_json(&it, "m-4", "nobody", "{}");
-    world_drain(&it);
-    pawl_history_rows rows = lines(&it);
+    world *it = open_kept(url, &application,
+                          (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = -1});
+    post(it, "m-1", "reject");
+    post(it, "m-2", "discard");
+    world_post(it, "m-3", PAWL_MESSAGE(told, .of = PAWL_TEXT("x")));
+    world_post_json(it, "m-4", "nobody", "{}");
+    world_drain(it);
+    pawl_history_rows rows = lines(it);
     assert_int_equal(rows.count, 4);
     expect_text(rows.items[0].entry.outcome, "dead");
     expect_text(rows.items[1].entry.outcome, "discarded");
@@ -324,57 +316,51 @@ static void a_message_that_began_nothing_has_a_line_of_no_saga(const char *url)
     expect_text(rows.items[3].entry.outcome, "dead");
     for (size_t i = 0; i < 4; i++)
         expect_text(rows.items[i].entry.source, "");
-    world_close(&it);
 }
 
 static void a_missed_saga_is_told_once(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application, (pawl_endpoint_options){.not_found_wait = PAWL_SECONDS(9)});
-    world_post(&it, "m-1", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("none")));
-    world_drain(&it);
+    world *it =
+        open_kept(url, &application, (pawl_endpoint_options){.not_found_wait = PAWL_SECONDS(9)});
+    world_post(it, "m-1", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("none")));
+    world_drain(it);
     for (int i = 0; i < 30; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
-    pawl_history_rows rows = lines(&it);
-    assert_int_equal(world_queue(&it, "office").count, 0);
+        world_go_both(it, PAWL_SECONDS(1));
+    pawl_history_rows rows = lines(it);
+    assert_int_equal(world_queue(it, "office").count, 0);
     assert_true(rows.count >= 1);
     expect_text(rows.items[rows.count - 1].entry.outcome, "ignored");
     for (size_t i = 0; i + 1 < rows.count; i++)
         expect_text(rows.items[i].entry.outcome, "wait");
     assert_true(rows.count <= 2);
-    world_close(&it);
 }
 
 static void a_message_of_two_sagas_has_two_lines(const char *url)
 {
-    world it;
-    open_kept(&it, url, &both, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
-    world_post(&it, "m-2", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("t-1")));
-    world_drain(&it);
-    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-2 handled 2 0\nm-2 handled 1 0\n");
-    pawl_history_rows rows = lines(&it);
+    world *it = open_kept(url, &both, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "cancel");
+    world_drain(it);
+    world_post(it, "m-2", PAWL_MESSAGE(ask, .trip = PAWL_TEXT("t-1")));
+    world_drain(it);
+    assert_string_equal(told_lines(it), "m-1 handled 1 0\nm-2 handled 2 0\nm-2 handled 1 0\n");
+    pawl_history_rows rows = lines(it);
     expect_part(rows.items[1].entry.source, "Trip/");
     expect_part(rows.items[1].entry.out, "{\"sends\":[{");
     expect_part(rows.items[2].entry.source, "Guide/");
     expect_text(rows.items[2].entry.out, "");
-    world_close(&it);
 }
 
 /* Without a saga, all that a message sends and adds stands in its line. */
 static void what_a_message_adds_to_a_partition_is_told(const char *url)
 {
-    world it;
-    open_kept(&it, url, &with_tolls, (pawl_endpoint_options){.immediate_retries = -1});
-    world_post(&it, "m-1", PAWL_MESSAGE(toll, .cents = 5));
-    world_drain(&it);
-    pawl_history_rows rows = lines(&it);
+    world *it = open_kept(url, &with_tolls, (pawl_endpoint_options){.immediate_retries = -1});
+    world_post(it, "m-1", PAWL_MESSAGE(toll, .cents = 5));
+    world_drain(it);
+    pawl_history_rows rows = lines(it);
     assert_int_equal(rows.count, 1);
     expect_part(rows.items[0].entry.out, "\"type\":\"told\",\"to\":\"out\"},{\"id\":");
     expect_part(rows.items[0].entry.out, "\"type\":\"told\",\"to\":\"far\"},{\"id\":");
     expect_part(rows.items[0].entry.out, "\"type\":\"toll\",\"to\":\"Tolls\"}]}");
-    world_close(&it);
 }
 
 /* Another worker writes the saga, once. */
@@ -386,42 +372,36 @@ static void move_once(void)
 
 static void a_lost_conflict_has_a_line(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
-    post(&it, "m-2", "cancel");
+    world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "cancel");
+    world_drain(it);
+    post(it, "m-2", "cancel");
     meddle = move_once;
-    assert_int_equal(world_drain(&it).refused, 1);
-    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-2 conflict 0 1\nm-2 handled 3 0\n");
-    pawl_history_rows rows = lines(&it);
+    assert_int_equal(world_drain(it).refused, 1);
+    assert_string_equal(told_lines(it), "m-1 handled 1 0\nm-2 conflict 0 1\nm-2 handled 3 0\n");
+    pawl_history_rows rows = lines(it);
     assert_true(pawl_text_equal(rows.items[1].entry.source, rows.items[0].entry.source));
-    world_close(&it);
 }
 
 static void a_copy_has_a_line(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
-    assert_string_equal(told_lines(&it), "m-1 handled 1 0\nm-1 duplicate 0 0\n");
-    world_close(&it);
+    world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "cancel");
+    world_drain(it);
+    post(it, "m-1", "cancel");
+    world_drain(it);
+    assert_string_equal(told_lines(it), "m-1 handled 1 0\nm-1 duplicate 0 0\n");
 }
 
 static void old_lines_are_swept(const char *url)
 {
-    world it;
-    open_kept(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    post(&it, "m-1", "cancel");
-    world_drain(&it);
-    world_go_both(&it, PAWL_DAYS(29));
-    assert_int_equal(lines(&it).count, 1);
-    world_go_both(&it, PAWL_DAYS(2));
-    assert_int_equal(lines(&it).count, 0);
-    world_close(&it);
+    world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    post(it, "m-1", "cancel");
+    world_drain(it);
+    world_go_both(it, PAWL_DAYS(29));
+    assert_int_equal(lines(it).count, 1);
+    world_go_both(it, PAWL_DAYS(2));
+    assert_int_equal(lines(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

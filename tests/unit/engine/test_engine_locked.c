@@ -108,17 +108,18 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "locked",
     .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
 
-static void open_world(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world(const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
     options.deadline = PAWL_MILLISECONDS(DEADLINE_MS);
-    world_open(it, url, &application, NULL, &options);
+    world *it        = world_begin(url, &application, NULL, &options);
     world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("a")));
     world_post(it, NULL, PAWL_MESSAGE(lend, .name = PAWL_TEXT("a")));
     world_post(it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("a")));
     world_post(it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("b")));
     assert_int_equal(world_drain(it).handled, 4);
     world_forget(&seen);
+    return it;
 }
 
 static void post_plain(world *it, int32_t number)
@@ -170,30 +171,29 @@ static void post(world *it, const char *saga, const char *id)
 /* So often; then a dead letter that says why. */
 static void fail_one(const char *url, size_t table, const char *saga)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
-    lock_a(&it, table);
-    post(&it, saga, "locked");
-    post_plain(&it, 1);
-    post_plain(&it, 2);
-    assert_int_equal(world_drain(&it).handled, 2);
+    world *it = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
+    lock_a(it, table);
+    post(it, saga, "locked");
+    post_plain(it, 1);
+    post_plain(it, 2);
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "plain1 plain2 ");
-    pawl_queue_rows rows = world_queue(&it, "library");
+    pawl_queue_rows rows = world_queue(it, "library");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
-    world_go(&it, PAWL_HOURS(1));
-    pawl_dead_rows dead = world_dead(&it);
+    world_go(it, PAWL_HOURS(1));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "locked");
     assert_string_equal(dead.items[0].code.data, "ETIMEOUT");
     assert_true(world_says(dead.items[0].error, "its deadline"));
     assert_int_equal(dead.items[0].attempts, 2);
-    unlock(&it);
-    post(&it, saga, "later");
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(count_of(&it, saga), 2);
-    assert_int_equal(world_queue(&it, "library").count, 0);
-    world_close(&it);
+    unlock(it);
+    post(it, saga, "later");
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(count_of(it, saga), 2);
+    assert_int_equal(world_queue(it, "library").count, 0);
+    world_close(it);
 }
 
 static void s32_a_locked_row_fails_its_message_alone(const char *url)
@@ -210,25 +210,23 @@ static void e24_so_it_does_with_own_sql(const char *url)
  * looked for without waiting, and who has it counts as another worker. */
 static void s32_a_commit_waits_for_a_locked_row_once(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
-    lock_a(&it, 2);
-    post(&it, "Card", "locked");
-    post_plain(&it, 1);
-    world_post(&it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("b")));
-    post(&it, "Card", "later");
-    assert_int_equal(world_step(&it).handled, 0);
-    assert_int_equal(world_step(&it).handled, 2);
+    world *it = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
+    lock_a(it, 2);
+    post(it, "Card", "locked");
+    post_plain(it, 1);
+    world_post(it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("b")));
+    post(it, "Card", "later");
+    assert_int_equal(world_step(it).handled, 0);
+    assert_int_equal(world_step(it).handled, 2);
     assert_string_equal(seen.text, "mark(a) plain1 mark(b) mark(a) plain1 mark(b) ");
-    pawl_queue_rows rows = world_queue(&it, "library");
+    pawl_queue_rows rows = world_queue(it, "library");
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[0].attempts, 0);
     assert_int_equal(rows.items[1].attempts, 0);
-    unlock(&it);
-    assert_int_equal(world_go(&it, PAWL_SECONDS(1)).handled, 2);
-    assert_int_equal(count_of(&it, "Card"), 3);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    unlock(it);
+    assert_int_equal(world_go(it, PAWL_SECONDS(1)).handled, 2);
+    assert_int_equal(count_of(it, "Card"), 3);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- Other failures of loads and commits --------------------------------------------- */
@@ -258,78 +256,74 @@ static void fail_next(hook_point point, pawl_code code, int count)
 
 static void e24_a_deadlock_runs_again_at_once(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){.immediate_retries = 2});
-    post(&it, "Book", NULL);
-    post_plain(&it, 1);
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){.immediate_retries = 2});
+    post(it, "Book", NULL);
+    post_plain(it, 1);
     fail_next(HOOK_BEFORE_LOAD, PAWL_EBUSY, 2);
-    assert_int_equal(world_drain(&it).handled, 2);
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "lend plain1 ");
     assert_int_equal(fail_met, 2);
     /* A lock that does not end is the message's failure, after as many tries. */
-    post(&it, "Book", NULL);
-    post_plain(&it, 2);
+    post(it, "Book", NULL);
+    post_plain(it, 2);
     fail_next(HOOK_BEFORE_LOAD, PAWL_EBUSY, 3);
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_int_equal(fail_met, 3);
-    assert_int_equal(world_queue(&it, "library").items[0].attempts, 1);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 1);
     hook_set(NULL, NULL);
-    assert_int_equal(world_go(&it, PAWL_HOURS(1)).handled, 1);
+    assert_int_equal(world_go(it, PAWL_HOURS(1)).handled, 1);
     world_forget(&seen);
-    post(&it, "Book", NULL);
+    post(it, "Book", NULL);
     fail_next(HOOK_BEFORE_COMMIT, PAWL_EBUSY, 1);
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(seen.text, "lend lend ");
-    assert_int_equal(count_of(&it, "Book"), 4);
+    assert_int_equal(count_of(it, "Book"), 4);
     hook_set(NULL, NULL);
-    world_close(&it);
+    world_close(it);
 }
 
 static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    post(&it, "Book", NULL);
-    post_plain(&it, 1);
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
+    post(it, "Book", NULL);
+    post_plain(it, 1);
     fail_next(HOOK_BEFORE_COMMIT, PAWL_ETIMEOUT, 1);
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(world_queue(&it, "library").items[0].attempts, 1);
-    assert_int_equal(count_of(&it, "Book"), 1);
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 1);
+    assert_int_equal(count_of(it, "Book"), 1);
     hook_set(NULL, NULL);
-    world_close(&it);
+    world_close(it);
 }
 
 /* No row of a saga is waited for: each message is tried alone, to see which it is. */
 static void a_commit_that_waits_for_something_else_is_taken_apart(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    post_plain(&it, 1);
-    post_plain(&it, 2);
-    post_plain(&it, 3);
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
+    post_plain(it, 1);
+    post_plain(it, 2);
+    post_plain(it, 3);
     fail_next(HOOK_BEFORE_COMMIT, PAWL_ETIMEOUT, 2);
-    assert_int_equal(world_step(&it).handled, 2);
+    assert_int_equal(world_step(it).handled, 2);
     assert_string_equal(seen.text, "plain1 plain2 plain3 plain1 plain2 plain3 ");
-    pawl_queue_rows rows = world_queue(&it, "library");
+    pawl_queue_rows rows = world_queue(it, "library");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     hook_set(NULL, NULL);
-    world_close(&it);
+    world_close(it);
 }
 
 /* Without a transaction of its own it waits for no row: the store is slow. */
 static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    post(&it, "Card", NULL);
+    world     *it    = open_world(hook_url(url), (pawl_endpoint_options){0});
+    post(it, "Card", NULL);
     fail_next(HOOK_BEFORE_LOAD, PAWL_ETIMEOUT, 1);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ETIMEOUT);
-    assert_int_equal(world_queue(&it, "library").items[0].attempts, 0);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_ETIMEOUT);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 0);
     hook_set(NULL, NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
-    world_close(&it);
+    assert_int_equal(world_drain(it).handled, 1);
+    world_close(it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -71,44 +71,40 @@ static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "m
                                                    (const pawl_endpoint_spec *const[]){&map, NULL}};
 
 /* Two places, a and b. */
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
-    world_open(it, url, &application, NULL, NULL);
+    world *it = world_begin(url, &application, NULL, NULL);
     world_post(it, NULL, PAWL_MESSAGE(open_place, .name = PAWL_TEXT("a")));
     world_post(it, NULL, PAWL_MESSAGE(open_place, .name = PAWL_TEXT("b")));
     world_drain(it);
     world_forget(&seen);
+    return it;
 }
 
 /* ---- The mapping ----------------------------------------------------------------- */
 
 static void e8_each_type_is_found_by_its_own_mapping(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL,
-               PAWL_MESSAGE(move_home, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(move_home, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")));
+    world_drain(it);
     assert_string_equal(seen.text, "move_home(b) move(a) ");
-    world_close(&it);
 }
 
 static void e8_a_type_without_a_row_is_found_by_its_bases_mapping(const char *url)
 {
-    world             it;
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.base", "move"}, {NULL, NULL}};
-    open_world(&it, url);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .headers = headers};
+    world            *it        = open_world(url);
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
     world_ok(pawl_sender_send(
-                 it.sender, "map", &options,
+                 it->sender, "map", &options,
                  PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "move(a) ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void refuse(const char *url, const pawl_on *rows, const char *expected)
@@ -155,42 +151,38 @@ static pawl_code count_loads(hook_point point, void *context)
 
 static void s18_a_null_value_is_refused_and_nothing_is_asked(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url));
+    world *it = open_world(hook_url(url));
     hook_set(count_loads, NULL);
     loads = 0;
-    world_post_json(&it, "v1", "visit", "{\"name\":null}");
-    world_post_json(&it, "v2", "visit", "{}");
-    world_drain(&it);
+    world_post_json(it, "v1", "visit", "{\"name\":null}");
+    world_post_json(it, "v2", "visit", "{}");
+    world_drain(it);
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "");
     assert_int_equal(loads, 0);
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < dead.count; i++)
         assert_true(world_says(dead.items[i].error, "message visit for saga Place: property 'name' "
                                                     "is none; a saga cannot be found by it"));
-    world_close(&it);
 }
 
 /* Not an error and no retry: what a message without a saga is (E3). */
 static void s18_a_property_of_a_record_that_is_not_there_finds_none(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post_json(&it, "s1", "send_to", "{}");
-    world_post_json(&it, "s2", "send_to", "{\"to\":null}");
-    world_post_json(&it, "s3", "send_to", "{\"to\":{}}");
-    assert_int_equal(world_drain(&it).handled, 3);
+    world *it = open_world(url);
+    world_post_json(it, "s1", "send_to", "{}");
+    world_post_json(it, "s2", "send_to", "{\"to\":null}");
+    world_post_json(it, "s3", "send_to", "{\"to\":{}}");
+    assert_int_equal(world_drain(it).handled, 3);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "map").count, 0);
-    assert_int_equal(world_stats(&it).counters.failures, 0);
-    assert_int_equal(world_saga_count(&it, "Place"), 2);
-    world_post_json(&it, "s4", "send_to", "{\"to\":{\"town\":\"b\"}}");
-    world_drain(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "map").count, 0);
+    assert_int_equal(world_stats(it).counters.failures, 0);
+    assert_int_equal(world_saga_count(it, "Place"), 2);
+    world_post_json(it, "s4", "send_to", "{\"to\":{\"town\":\"b\"}}");
+    world_drain(it);
     assert_string_equal(seen.text, "send_to(b) ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

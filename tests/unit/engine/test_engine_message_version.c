@@ -102,12 +102,13 @@ static void begin(const char *url)
     world_forget(&seen);
 }
 
-static void open_with(world *it, const char *url, const pawl_application *program)
+static world *open_with(const char *url, const pawl_application *program)
 {
-    world_open(it, url, program, NULL, NULL);
+    world *it = world_begin(url, program, NULL, NULL);
     /* The ids are made of the seed and the time. */
     static int64_t opened;
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
+    return it;
 }
 
 static void end(world *it)
@@ -129,14 +130,13 @@ static void post_new(world *it, const char *id)
 /* A program takes what lies in the queue, after the longest version_delay. */
 static void handle_with(const char *url, const pawl_application *program, const char *expected)
 {
-    world it;
     world_forget(&seen);
-    open_with(&it, url, program);
-    world_go_both(&it, PAWL_SECONDS(12));
+    world *it = open_with(url, program);
+    world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, expected);
-    assert_int_equal(world_queue(&it, "parcels").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "parcels").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
+    world_close(it);
 }
 
 /* The one message of the queue waits: uncounted, not for a saga. */
@@ -160,26 +160,24 @@ static int64_t unread(const world *it)
 
 static void a_message_of_version_1_has_no_header(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &new);
-    post_old(&it, "1");
-    post_new(&it, "2");
-    pawl_queue_rows rows = world_queue(&it, "parcels");
+    world *it = open_with(url, &new);
+    post_old(it, "1");
+    post_new(it, "2");
+    pawl_queue_rows rows = world_queue(it, "parcels");
     assert_int_equal(rows.items[0].message.headers.size, 0);
     assert_string_equal(rows.items[1].message.headers.data, "{\"pawl.version\":\"2\"}");
-    end(&it);
+    end(it);
 }
 
 static void an_older_message_is_brought_up(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old);
-    post_old(&it, NULL);
-    world_post_json(&it, NULL, "parcel", "{\"name\":\"c\",\"dozens\":3}"); /* of any producer */
-    post_new(&it, NULL);
-    world_close(&it);
+    world *it = open_with(url, &old);
+    post_old(it, NULL);
+    world_post_json(it, NULL, "parcel", "{\"name\":\"c\",\"dozens\":3}"); /* of any producer */
+    post_new(it, NULL);
+    world_close(it);
     handle_with(url, &new, "new(a 24) new(c 36) new(b 5) ");
     assert_int_equal(upcasts, 2);
     pawl_store_close(held);
@@ -187,41 +185,39 @@ static void an_older_message_is_brought_up(const char *url)
 
 static void a_newer_message_waits_for_its_program(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old);
-    post_new(&it, NULL);
-    post_old(&it, NULL); /* is not held up */
-    world_drain(&it);
+    world *it = open_with(url, &old);
+    post_new(it, NULL);
+    post_old(it, NULL); /* is not held up */
+    world_drain(it);
     assert_string_equal(seen.text, "old(a 2) ");
-    waits(&it, "parcel of version 2: this program has version 1 and no way back");
-    assert_in_range(world_queue(&it, "parcels").items[0].due - world_now(&it), PAWL_SECONDS(9),
+    waits(it, "parcel of version 2: this program has version 1 and no way back");
+    assert_in_range(world_queue(it, "parcels").items[0].due - world_now(it), PAWL_SECONDS(9),
                     PAWL_SECONDS(11));
-    assert_int_equal(unread(&it), 1);
+    assert_int_equal(unread(it), 1);
     for (int i = 0; i < 12; i++) /* more often than it would be retried */
-        world_go_both(&it, PAWL_SECONDS(11));
-    waits(&it, "parcel of version 2");
-    assert_in_range(unread(&it), 12, 16);
-    assert_int_equal(world_stats(&it).counters.failures, 0);
-    pawl_time later = world_now(&it);
-    world_close(&it);
+        world_go_both(it, PAWL_SECONDS(11));
+    waits(it, "parcel of version 2");
+    assert_in_range(unread(it), 12, 16);
+    assert_int_equal(world_stats(it).counters.failures, 0);
+    pawl_time later = world_now(it);
+    world_close(it);
     world_forget(&seen);
-    open_with(&it, url, &new);
-    pawl_clock_set(it.business, later);
-    world_go_both(&it, PAWL_SECONDS(12));
+    it = open_with(url, &new);
+    pawl_clock_set(it->business, later);
+    world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "new(b 5) ");
-    end(&it);
+    end(it);
 }
 
 static void an_older_message_without_an_upcaster_waits_too(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &lost);
-    post_old(&it, NULL);
-    world_drain(&it);
-    waits(&it, "parcel of version 1: this program has version 2 and no upcast from older ones");
-    world_close(&it);
+    world *it = open_with(url, &lost);
+    post_old(it, NULL);
+    world_drain(it);
+    waits(it, "parcel of version 1: this program has version 2 and no upcast from older ones");
+    world_close(it);
     handle_with(url, &new, "new(a 24) ");
     pawl_store_close(held);
 }
@@ -240,61 +236,57 @@ static void send_with_version(world *it, const char *version)
 
 static void any_minor_version_is_read(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &new);
-    send_with_version(&it, "2");
-    send_with_version(&it, "2.17");
-    send_with_version(&it, "2.0.1,9");
+    world *it = open_with(url, &new);
+    send_with_version(it, "2");
+    send_with_version(it, "2.17");
+    send_with_version(it, "2.0.1,9");
     assert_string_equal(seen.text, "new(d 7) new(d 7) new(d 7) ");
-    end(&it);
+    end(it);
 }
 
 static void what_is_no_version_is_a_dead_letter(const char *url)
 {
     static const char *const odd[] = {"v2", "0", "-2", "2x", "2.x", "1234567890", " 2", "."};
-    world                    it;
     begin(url);
-    open_with(&it, url, &new);
+    world *it = open_with(url, &new);
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        send_with_version(&it, odd[i]);
-        assert_int_equal(world_dead(&it).count, i + 1);
+        send_with_version(it, odd[i]);
+        assert_int_equal(world_dead(it).count, i + 1);
     }
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     for (size_t i = 0; i < dead.count; i++) {
         assert_string_equal(dead.items[i].code.data, "EDECODE");
         assert_true(world_says(dead.items[i].error, "is no version"));
     }
     assert_string_equal(seen.text, "");
-    end(&it);
+    end(it);
 }
 
 /* ---- Base types ------------------------------------------------------------------- */
 
 static void a_base_type_has_its_own_version(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &new);
-    world_post(&it, NULL, PAWL_MESSAGE(old_box, .name = PAWL_TEXT("a"), .dozens = 1, .lid = 4));
-    world_post(&it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
-    pawl_text headers = world_queue(&it, "parcels").items[1].message.headers;
+    world *it = open_with(url, &new);
+    world_post(it, NULL, PAWL_MESSAGE(old_box, .name = PAWL_TEXT("a"), .dozens = 1, .lid = 4));
+    world_post(it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
+    pawl_text headers = world_queue(it, "parcels").items[1].message.headers;
     assert_string_equal(headers.data, "{\"pawl.base\":\"parcel\",\"pawl.version\":\"3,2\"}");
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "new(a 12) new(b 5) ");
     assert_int_equal(upcasts, 1);
-    end(&it);
+    end(it);
 }
 
 static void a_newer_base_type_waits(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old);
-    world_post(&it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
-    world_drain(&it);
-    waits(&it, "parcel of version 2");
-    world_close(&it);
+    world *it = open_with(url, &old);
+    world_post(it, NULL, PAWL_MESSAGE(box, .name = PAWL_TEXT("b"), .pieces = 5));
+    world_drain(it);
+    waits(it, "parcel of version 2");
+    world_close(it);
     handle_with(url, &new, "new(b 5) ");
     pawl_store_close(held);
 }
@@ -322,29 +314,28 @@ static void retry_letter(world *it)
 
 static void a_letter_keeps_its_version(const char *url)
 {
-    world it;
     begin(url);
     is_refused = true;
-    open_with(&it, url, &old);
-    post_old(&it, NULL);
-    world_drain(&it);
-    retry_letter(&it);
-    world_close(&it);
+    world *it  = open_with(url, &old);
+    post_old(it, NULL);
+    world_drain(it);
+    retry_letter(it);
+    world_close(it);
     is_refused = false;
     handle_with(url, &new, "new(a 24) ");
     is_refused = true;
-    open_with(&it, url, &new);
-    post_new(&it, NULL);
-    world_drain(&it);
-    retry_letter(&it);
+    it         = open_with(url, &new);
+    post_new(it, NULL);
+    world_drain(it);
+    retry_letter(it);
     world_forget(&seen);
-    world_close(&it);
+    world_close(it);
     is_refused = false;
-    open_with(&it, url, &old);
-    world_drain(&it);
+    it         = open_with(url, &old);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    waits(&it, "parcel of version 2");
-    end(&it);
+    waits(it, "parcel of version 2");
+    end(it);
 }
 
 #define GO(F) F(INT32, number)
@@ -368,18 +359,17 @@ static const pawl_application sender = {
 
 static void an_outbox_row_carries_its_version(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &sender);
-    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 1));
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
-    assert_int_equal(world_queue(&it, "parcels").count, 1);
-    world_close(&it);
-    open_with(&it, url, &old);
-    world_go_both(&it, PAWL_SECONDS(3));
-    waits(&it, "parcel of version 2");
-    end(&it);
+    world *it = open_with(url, &sender);
+    world_post(it, NULL, PAWL_MESSAGE(go, .number = 1));
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
+    assert_int_equal(world_queue(it, "parcels").count, 1);
+    world_close(it);
+    it = open_with(url, &old);
+    world_go_both(it, PAWL_SECONDS(3));
+    waits(it, "parcel of version 2");
+    end(it);
 }
 
 /* ---- Timeouts for elsewhere --------------------------------------------------------- */
@@ -387,7 +377,6 @@ static void an_outbox_row_carries_its_version(const char *url)
 /* Headers that tell of the body of the message that set it tell nothing of the timeout's. */
 static void e13_a_timeout_has_no_version_of_another_body(const char *url)
 {
-    world            it;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_timeout_row row   = {.id             = {{{1}}},
                               .saga_id        = {{{2}}},
@@ -398,14 +387,15 @@ static void e13_a_timeout_has_no_version_of_another_body(const char *url)
                               .correlation_id = PAWL_TEXT("talk-1")};
     row.headers = PAWL_TEXT("{\"pawl.base\":\"box\",\"pawl.version\":\"3\",\"tenant\":\"t1\"}");
     begin(url);
-    open_with(&it, url, &new);
-    world_ok(pawl_store_timeout_insert(it.store, &row, pawl_clock_now(it.machine), &error), &error);
-    world_go(&it, PAWL_SECONDS(2));
-    pawl_text headers = world_queue(&it, "vans").items[0].message.headers;
+    world *it = open_with(url, &new);
+    world_ok(pawl_store_timeout_insert(it->store, &row, pawl_clock_now(it->machine), &error),
+             &error);
+    world_go(it, PAWL_SECONDS(2));
+    pawl_text headers = world_queue(it, "vans").items[0].message.headers;
     assert_true(world_says(headers, "\"tenant\":\"t1\""));
     assert_false(world_says(headers, "pawl.base"));
     assert_false(world_says(headers, "pawl.version"));
-    end(&it);
+    end(it);
 }
 
 /* ---- Aggregators ----------------------------------------------------------------------- */
@@ -458,77 +448,73 @@ static const pawl_application box_collecting = {
 /* The version of the box is not that of the parcel, which the message says nothing of. */
 static void a_row_has_the_version_of_its_own_type(const char *url)
 {
-    world             it;
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.version", "3"}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
     begin(url);
-    open_with(&it, url, &box_collecting);
-    options.due = world_now(&it);
+    world *it   = open_with(url, &box_collecting);
+    options.due = world_now(it);
     for (int i = 0; i < 3; i++)
-        world_ok(pawl_sender_send_json(it.sender, "parcels", &options, "box",
+        world_ok(pawl_sender_send_json(it->sender, "parcels", &options, "box",
                                        PAWL_TEXT("{\"name\":\"a\",\"dozens\":1}"), &error),
                  &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "new(12) new(12) new(12) ");
-    end(&it);
+    end(it);
 }
 
 static void an_aggregator_brings_up_each_of_its_rows(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &new_collecting);
-    post_boxes(&it);
+    world *it = open_with(url, &new_collecting);
+    post_boxes(it);
     upcasts = 0;
-    post_old(&it, NULL);
-    world_drain(&it);
+    post_old(it, NULL);
+    world_drain(it);
     assert_string_equal(seen.text, "new(12) new(5) new(24) ");
-    end(&it);
+    end(it);
 }
 
 static void a_flush_with_a_newer_row_waits(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &new_collecting);
-    post_boxes(&it);
-    world_close(&it);
-    open_with(&it, url, &old_collecting);
-    post_old(&it, NULL);
+    world *it = open_with(url, &new_collecting);
+    post_boxes(it);
+    world_close(it);
+    it = open_with(url, &old_collecting);
+    post_old(it, NULL);
     for (int i = 0; i < 15; i++) /* one failure is the most that a partition may have */
-        world_go_both(&it, PAWL_SECONDS(11));
+        world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_aggregated(&it, "Pile", "parcel").all, 3);
-    assert_int_equal(world_aggregated(&it, "Pile", "parcel").flush_attempts, 1);
-    assert_int_equal(world_stats(&it).flushes_dead, 0);
-    assert_in_range(unread(&it), 10, 20);
-    pawl_time later = world_now(&it);
-    world_close(&it);
-    open_with(&it, url, &new_collecting);
-    pawl_clock_set(it.business, later);
-    world_go_both(&it, PAWL_SECONDS(12));
+    assert_int_equal(world_aggregated(it, "Pile", "parcel").all, 3);
+    assert_int_equal(world_aggregated(it, "Pile", "parcel").flush_attempts, 1);
+    assert_int_equal(world_stats(it).flushes_dead, 0);
+    assert_in_range(unread(it), 10, 20);
+    pawl_time later = world_now(it);
+    world_close(it);
+    it = open_with(url, &new_collecting);
+    pawl_clock_set(it->business, later);
+    world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "new(12) new(5) new(24) ");
-    end(&it);
+    end(it);
 }
 
 /* ---- The log --------------------------------------------------------------------- */
 
 static void the_log_names_a_type_once_a_minute(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old);
+    world *it = open_with(url, &old);
     for (int i = 0; i < 3; i++)
-        post_new(&it, NULL);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(11));
-    assert_int_equal(unread(&it), 6);
+        post_new(it, NULL);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(11));
+    assert_int_equal(unread(it), 6);
     assert_int_equal(lines, 1);
-    world_go_both(&it, PAWL_SECONDS(60));
+    world_go_both(it, PAWL_SECONDS(60));
     assert_int_equal(lines, 2);
-    end(&it);
+    end(it);
 }
 
 int main(void)

@@ -121,13 +121,14 @@ static void keep_warning(pawl_log_level level, const char *text, void *context)
     strncat(warning, text, sizeof warning - 1);
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     world_forget(&seen);
-    failures = 0;
-    warnings = 0;
-    world_open(it, url, &application, NULL, NULL);
+    failures  = 0;
+    warnings  = 0;
+    world *it = world_begin(url, &application, NULL, NULL);
     pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    return it;
 }
 
 static void close_world(world *it)
@@ -154,68 +155,64 @@ static void expect_nothing_written(world *it)
 
 static void e3_it_is_dropped_with_a_warning_and_counted(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
-    assert_int_equal(world_drain(&it).handled, 1);
+    world *it = open_world(url);
+    world_post(it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(seen.text, "");
-    expect_nothing_written(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_true(world_is_marked(&it, "n1"));
+    expect_nothing_written(it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_true(world_is_marked(it, "n1"));
     assert_int_equal(warnings, 1);
     assert_string_equal(warning, "message n1 of type note dropped: no saga Case for 'a'");
-    assert_int_equal(counted(&it), 1);
-    close_world(&it);
+    assert_int_equal(counted(it), 1);
+    close_world(it);
 }
 
 static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, "a1", PAWL_MESSAGE(appeal, .name = PAWL_TEXT("a")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, "a1", PAWL_MESSAGE(appeal, .name = PAWL_TEXT("a")));
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_saga_count(&it, "Case"), 0);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_saga_count(it, "Case"), 0);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "message appeal: no saga Case for 'a'"));
     assert_string_equal(warning,
                         "message a1 of type appeal in queue court is a dead letter after 1 "
                         "attempt: message appeal: no saga Case for 'a'");
-    assert_int_equal(counted(&it), 1);
-    close_world(&it);
+    assert_int_equal(counted(it), 1);
+    close_world(it);
 }
 
 /* The count is of what became of it, not of the runs that this took. */
 static void e3_a_call_gets_it_where_its_row_says_so(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 2;
-    world_post(&it, "q1", PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
-    world_drain(&it);
+    world *it = open_world(url);
+    failures  = 2;
+    world_post(it, "q1", PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
+    world_drain(it);
     assert_string_equal(seen.text, "in vain ");
-    assert_int_equal(world_saga_count(&it, "Case"), 0);
-    assert_int_equal(world_queue(&it, "clerk").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_saga_count(it, "Case"), 0);
+    assert_int_equal(world_queue(it, "clerk").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(warnings, 0);
-    assert_int_equal(counted(&it), 1);
-    close_world(&it);
+    assert_int_equal(counted(it), 1);
+    close_world(it);
 }
 
 static void e3_what_finds_its_saga_is_not_counted(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(open_case, .name = PAWL_TEXT("a")));
-    world_post(&it, NULL, PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(open_case, .name = PAWL_TEXT("a")));
+    world_post(it, NULL, PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
+    world_drain(it);
     assert_string_equal(seen.text, "open note ask ");
     assert_int_equal(warnings, 0);
-    assert_int_equal(counted(&it), 0);
-    close_world(&it);
+    assert_int_equal(counted(it), 0);
+    close_world(it);
 }
 
 /* ---- Between the two reads -------------------------------------------------------- */
@@ -249,23 +246,22 @@ static pawl_code begin_before_load(hook_point point, void *context)
  * batch, and may begin again by a message that is still on its way. */
 static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url));
-    world_post(&it, "c1", PAWL_MESSAGE(close_case, .name = PAWL_TEXT("a")));
-    world_post(&it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    world *it = open_world(hook_url(url));
+    world_post(it, "c1", PAWL_MESSAGE(close_case, .name = PAWL_TEXT("a")));
+    world_post(it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
     loads_left = 1;
-    hook_set(begin_before_load, &it);
-    pawl_step step = world_step(&it);
+    hook_set(begin_before_load, it);
+    pawl_step step = world_step(it);
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "close ");
     assert_int_equal(step.handled, 1);
-    assert_int_equal(world_saga_count(&it, "Case"), 0);
-    pawl_queue_rows rows = world_queue(&it, "court");
+    assert_int_equal(world_saga_count(it, "Case"), 0);
+    pawl_queue_rows rows = world_queue(it, "court");
     assert_int_equal(rows.count, 1);
     assert_true(rows.items[0].waiting_since != 0);
     assert_int_equal(warnings, 0);
-    assert_int_equal(counted(&it), 0);
-    close_world(&it);
+    assert_int_equal(counted(it), 0);
+    close_world(it);
 }
 
 const struct CMUnitTest tests[] = {

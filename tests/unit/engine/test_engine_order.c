@@ -80,18 +80,18 @@ static const pawl_endpoint_spec desk = {
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
-static void open_as(world *it, const char *url, const char *ordered)
+static world *open_as(const char *url, const char *ordered)
 {
     const pawl_endpoint_options options = {.ordered = ordered};
     world_forget(&seen);
     failing = failures = cutting = 0;
     failure                      = PAWL_EUNREACHABLE;
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
-    open_as(it, url, "property:key");
+    return open_as(url, "property:key");
 }
 
 static void post(world *it, const char *key, int number)
@@ -139,62 +139,56 @@ static void take(world *it, const char *id)
 
 static void e26_a_message_in_retry_holds_its_key_and_no_other(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 1);
-    post(&it, "a", 1);
-    post(&it, "b", 5);
-    post(&it, "a", 2);
-    post(&it, "a", 3);
-    world_drain(&it);
+    post(it, "a", 1);
+    post(it, "b", 5);
+    post(it, "a", 2);
+    post(it, "a", 3);
+    world_drain(it);
     expect("a1! b5 ");
-    assert_int_equal(find(&it, "a1").row.attempts, 1);
-    pawl_queue_message second = find(&it, "a2"), third = find(&it, "a3");
+    assert_int_equal(find(it, "a1").row.attempts, 1);
+    pawl_queue_message second = find(it, "a2"), third = find(it, "a3");
     assert_int_equal(second.row.attempts, 0);
     assert_int_equal(second.row.waiting_since, 0);
-    assert_int_equal(second.row.due, find(&it, "a1").row.due);
+    assert_int_equal(second.row.due, find(it, "a1").row.due);
     assert_int_equal(third.row.due, second.row.due);
     assert_true(world_says(second.error, "waits for message a1 of its key 'a'"));
-    post(&it, "b", 6);
-    post(&it, "a", 4); /* comes behind those that wait */
-    world_drain(&it);
+    post(it, "b", 6);
+    post(it, "a", 4); /* comes behind those that wait */
+    world_drain(it);
     expect("b6 ");
-    world_go(&it, PAWL_MINUTES(2));
+    world_go(it, PAWL_MINUTES(2));
     expect("a1 a2 a3 a4 ");
-    post(&it, "a", 7);
-    world_drain(&it);
+    post(it, "a", 7);
+    world_drain(it);
     expect("a7 ");
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
 static void e26_an_id_of_one_byte_is_waited_for(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 1);
-    world_post(&it, "x", PAWL_MESSAGE(line, .key = PAWL_TEXT("a"), .number = 1));
-    post(&it, "a", 2);
-    world_drain(&it);
+    world_post(it, "x", PAWL_MESSAGE(line, .key = PAWL_TEXT("a"), .number = 1));
+    post(it, "a", 2);
+    world_drain(it);
     expect("a1! ");
-    assert_true(world_says(find(&it, "a2").error, "waits for message x of its key 'a'"));
-    world_close(&it);
+    assert_true(world_says(find(it, "a2").error, "waits for message x of its key 'a'"));
 }
 
 static void e26_a_message_that_fails_again_is_waited_for_again(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 2);
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    world_drain(&it);
-    world_go(&it, PAWL_MINUTES(2));
+    post(it, "a", 1);
+    post(it, "a", 2);
+    world_drain(it);
+    world_go(it, PAWL_MINUTES(2));
     expect("a1! a1! ");
-    assert_int_equal(find(&it, "a2").row.due, find(&it, "a1").row.due);
-    world_go(&it, PAWL_MINUTES(4));
+    assert_int_equal(find(it, "a2").row.due, find(it, "a1").row.due);
+    world_go(it, PAWL_MINUTES(4));
     expect("a1 a2 ");
-    world_close(&it);
 }
 
 /* Six messages of three keys, a second apart, in one batch: one fails, and a timeout that one sets
@@ -229,66 +223,58 @@ static void play_cut(world *it, int fails, int cuts)
 
 static void e26_a_failure_before_the_cut_of_a_batch_is_counted(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int fails = 1; fails <= 6; fails++)
         for (int cuts = 1; cuts <= 6; cuts++)
-            play_cut(&it, fails, cuts);
-    world_close(&it);
+            play_cut(it, fails, cuts);
 }
 
 static void e26_an_immediate_retry_keeps_the_order(const char *url)
 {
-    world                       it;
     const pawl_endpoint_options options = {.ordered = "property:key", .immediate_retries = 2};
     world_forget(&seen);
-    failure = PAWL_EUNREACHABLE;
-    world_open(&it, url, &application, NULL, &options);
+    failure   = PAWL_EUNREACHABLE;
+    world *it = world_begin(url, &application, NULL, &options);
     let_fail(1, 2);
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    world_drain(&it);
+    post(it, "a", 1);
+    post(it, "a", 2);
+    world_drain(it);
     expect("a1! a1! a1 a2 ");
-    world_close(&it);
 }
 
 static void e34_a_dead_letter_frees_its_key(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 9);
     failure = PAWL_REJECT;
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    world_drain(&it);
+    post(it, "a", 1);
+    post(it, "a", 2);
+    world_drain(it);
     expect("a1! a2 ");
-    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_dead(it).count, 1);
     failure = PAWL_EUNREACHABLE;
     let_fail(3, 9);
-    post(&it, "a", 3);
-    post(&it, "a", 4);
-    world_drain(&it);
-    world_go(&it, PAWL_HOURS(1));
+    post(it, "a", 3);
+    post(it, "a", 4);
+    world_drain(it);
+    world_go(it, PAWL_HOURS(1));
     expect("a3! a3! a3! a4 ");
-    assert_int_equal(world_dead(&it).count, 2);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 2);
 }
 
 /* ---- Keys ------------------------------------------------------------------- */
 
 static void e26_messages_for_one_saga_have_one_key(const char *url)
 {
-    world it;
-    open_as(&it, url, NULL); /* as the table says: by the saga */
+    world *it = open_as(url, NULL); /* as the table says: by the saga */
     let_fail(1, 1);
-    world_post(&it, NULL, PAWL_MESSAGE(book, .key = PAWL_TEXT("x"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("x"), .number = 2));
-    world_post(&it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("y"), .number = 3));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(book, .key = PAWL_TEXT("x"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("x"), .number = 2));
+    world_post(it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("y"), .number = 3));
+    world_drain(it);
     expect("x1! y3 ");
-    world_go(&it, PAWL_MINUTES(2));
+    world_go(it, PAWL_MINUTES(2));
     expect("x1 x2 ");
-    world_close(&it);
 }
 
 static void post_with(world *it, const char *tenant, const char *key, int number)
@@ -306,30 +292,26 @@ static void post_with(world *it, const char *tenant, const char *key, int number
 
 static void e26_a_header_is_a_key(const char *url)
 {
-    world it;
-    open_as(&it, url, "header:tenant");
+    world *it = open_as(url, "header:tenant");
     let_fail(1, 1);
-    post_with(&it, "north", "a", 1);
-    post_with(&it, "north", "b", 2);
-    post_with(&it, "south", "a", 3);
-    post_with(&it, NULL, "a", 4); /* without a key nothing is waited for */
-    world_drain(&it);
+    post_with(it, "north", "a", 1);
+    post_with(it, "north", "b", 2);
+    post_with(it, "south", "a", 3);
+    post_with(it, NULL, "a", 4); /* without a key nothing is waited for */
+    world_drain(it);
     expect("a1! a3 a4 ");
-    world_go(&it, PAWL_MINUTES(2));
+    world_go(it, PAWL_MINUTES(2));
     expect("a1 b2 ");
-    world_close(&it);
 }
 
 static void e26_an_endpoint_may_be_told_not_to_keep_an_order(const char *url)
 {
-    world it;
-    open_as(&it, url, "none");
+    world *it = open_as(url, "none");
     let_fail(1, 1);
-    world_post(&it, NULL, PAWL_MESSAGE(book, .key = PAWL_TEXT("x"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("x"), .number = 2));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(book, .key = PAWL_TEXT("x"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(page, .key = PAWL_TEXT("x"), .number = 2));
+    world_drain(it);
     expect("x1! x2 ");
-    world_close(&it);
 }
 
 static void e26_a_key_that_is_none_is_refused(const char *url)
@@ -351,47 +333,43 @@ static void e26_a_key_that_is_none_is_refused(const char *url)
 
 static void e27_a_message_in_another_hand_holds_its_key(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_drain(&it);
-    post(&it, "a", 1);
-    pawl_queue_row first = world_claim_oldest(&it, "desk");
-    post(&it, "a", 2);
-    post(&it, "b", 3);
-    world_drain(&it);
+    world *it = open_world(url);
+    world_drain(it);
+    post(it, "a", 1);
+    pawl_queue_row first = world_claim_oldest(it, "desk");
+    post(it, "a", 2);
+    post(it, "b", 3);
+    world_drain(it);
     expect("b3 ");
-    world_give_back(&it, "desk", &first, PAWL_QUEUE_RELEASE);
-    world_drain(&it);
+    world_give_back(it, "desk", &first, PAWL_QUEUE_RELEASE);
+    world_drain(it);
     expect("a1 a2 ");
-    world_close(&it);
 }
 
 static void e34_what_an_operator_takes_away_is_waited_for_no_longer(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 9);
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    post(&it, "a", 3);
-    world_drain(&it);
+    post(it, "a", 1);
+    post(it, "a", 2);
+    post(it, "a", 3);
+    world_drain(it);
     expect("a1! ");
-    take(&it, "a1"); /* the first */
-    world_go(&it, PAWL_MINUTES(2));
+    take(it, "a1"); /* the first */
+    world_go(it, PAWL_MINUTES(2));
     expect("a2 a3 ");
     let_fail(4, 1);
-    post(&it, "a", 4);
-    post(&it, "a", 5);
-    world_drain(&it);
+    post(it, "a", 4);
+    post(it, "a", 5);
+    world_drain(it);
     expect("a4! ");
-    take(&it, "a5"); /* the last */
-    post(&it, "a", 6);
-    world_go(&it, PAWL_MINUTES(2));
+    take(it, "a5"); /* the last */
+    post(it, "a", 6);
+    world_go(it, PAWL_MINUTES(2));
     expect("a4 a6 ");
-    post(&it, "a", 7);
-    world_drain(&it);
+    post(it, "a", 7);
+    world_drain(it);
     expect("a7 ");
-    world_close(&it);
 }
 
 /* ---- Take-over -------------------------------------------------------------- */
@@ -418,30 +396,28 @@ static pawl_step drain(pawl_endpoint *endpoint)
 
 static void e27_one_worker_claims_and_the_next_one_knows_what_waits(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     let_fail(1, 1);
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    world_drain(&it);
+    post(it, "a", 1);
+    post(it, "a", 2);
+    world_drain(it);
     expect("a1! ");
-    pawl_endpoint *second = open_second(&it, url, &application);
-    post(&it, "a", 3);
-    post(&it, "b", 4);
+    pawl_endpoint *second = open_second(it, url, &application);
+    post(it, "a", 3);
+    post(it, "b", 4);
     pawl_step step = drain(second); /* the first one leads */
     expect("");
     assert_true(step.is_idle);
-    assert_true(step.next_due > world_now(&it)); /* not asked without end */
-    pawl__worker_leave(it.endpoint->worker);
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(4));
+    assert_true(step.next_due > world_now(it)); /* not asked without end */
+    pawl__worker_leave(it->endpoint->worker);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(4));
     drain(second);
     expect("b4 ");
-    assert_int_equal(find(&it, "a3").row.due, find(&it, "a1").row.due);
-    pawl_clock_set(it.business, world_now(&it) + PAWL_MINUTES(2));
+    assert_int_equal(find(it, "a3").row.due, find(it, "a1").row.due);
+    pawl_clock_set(it->business, world_now(it) + PAWL_MINUTES(2));
     drain(second);
     expect("a1 a2 a3 ");
     pawl_endpoint_destroy(second);
-    world_close(&it);
 }
 
 /* The first worker stands still in its handler while its lease ends and another one takes over. */
@@ -470,30 +446,28 @@ static const pawl_application slow_application = {PAWL_APPLICATION_HEAD, .name =
 
 static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_step  step  = PAWL_STEP_INIT;
     world_forget(&seen);
-    failures = 0;
-    world_open(&it, url, &slow_application, NULL, NULL);
-    world_drain(&it);
-    successor             = open_second(&it, url, &slow_application);
-    standing              = &it;
+    failures  = 0;
+    world *it = world_begin(url, &slow_application, NULL, NULL);
+    world_drain(it);
+    successor             = open_second(it, url, &slow_application);
+    standing              = it;
     pawl_endpoint *second = successor;
-    post(&it, "a", 1);
-    post(&it, "a", 2);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_EFENCED);
+    post(it, "a", 1);
+    post(it, "a", 2);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_EFENCED);
     assert_non_null(strstr(error.text, "taken the ordered queue desk over"));
     expect("a1 a2 "); /* by the first, in vain */
-    assert_false(world_is_marked(&it, "a1"));
-    assert_false(world_is_marked(&it, "a2"));
-    world_drain(&it); /* the first one does not lead any more */
+    assert_false(world_is_marked(it, "a1"));
+    assert_false(world_is_marked(it, "a2"));
+    world_drain(it); /* the first one does not lead any more */
     expect("");
     drain(second);
     expect("a1 a2 ");
-    assert_true(world_is_marked(&it, "a2"));
+    assert_true(world_is_marked(it, "a2"));
     pawl_endpoint_destroy(second);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -88,14 +88,14 @@ static const pawl_endpoint_spec desk = {
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
                                              .endpoints = PAWL_ENDPOINTS(&desk)};
 
-static void open_world(world *it, const char *url, int batch_messages, int fails)
+static world *open_world(const char *url, int batch_messages, int fails)
 {
     const pawl_endpoint_options options = {.batch_messages = batch_messages};
     world_forget(&seen);
-    present  = it;
     failures = fails;
     meddling = 0;
-    world_open(it, url, &application, NULL, &options);
+    present  = world_begin(url, &application, NULL, &options);
+    return present;
 }
 
 /* Sent `seconds` after the start. */
@@ -167,85 +167,77 @@ static void give_back(world *it, const pawl_queue_rows *rows)
 /* Message 1 is put off anew, and 2 with it, not yet 3; then 1 is taken away, and all are due at once. */
 static void e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away(const char *url)
 {
-    world it;
-    open_world(&it, url, 2, 9);
+    world *it = open_world(url, 2, 9);
     for (int i = 1; i <= 3; i++)
-        post(&it, "a", i, 0);
-    world_drain(&it);
-    pawl_clock_set(it.business, find(&it, "a1").due);
-    world_step(&it);
+        post(it, "a", i, 0);
+    world_drain(it);
+    pawl_clock_set(it->business, find(it, "a1").due);
+    world_step(it);
     expect("a1! a1! ");
-    assert_true(find(&it, "a2").due > find(&it, "a3").due);
-    discard(&it, "a1");
-    world_go(&it, PAWL_HOURS(1));
+    assert_true(find(it, "a2").due > find(it, "a3").due);
+    discard(it, "a1");
+    world_go(it, PAWL_HOURS(1));
     expect("a2 a3 ");
-    world_close(&it);
 }
 
 /* Message 2 was put off, so that it is due behind a younger one of another key; both are in another
  * hand. */
 static void e27_a_message_that_was_put_off_in_another_hand_holds_its_key(const char *url)
 {
-    world it;
-    open_world(&it, url, 9, 9);
+    world *it = open_world(url, 9, 9);
     for (int i = 1; i <= 3; i++)
-        post(&it, "a", i, 0);
-    world_drain(&it);
+        post(it, "a", i, 0);
+    world_drain(it);
     expect("a1! ");
-    post(&it, "b", 4, 1);
-    pawl_time due = find(&it, "a2").due;
+    post(it, "b", 4, 1);
+    pawl_time due = find(it, "a2").due;
     assert_true(due > WORLD_START + PAWL_SECONDS(1));
-    discard(&it, "a1");
-    pawl_clock_set(it.business, due);
-    pawl_queue_rows held = claim(&it, (const char *const[]){"b4", "a2"}, 2);
-    world_drain(&it);
+    discard(it, "a1");
+    pawl_clock_set(it->business, due);
+    pawl_queue_rows held = claim(it, (const char *const[]){"b4", "a2"}, 2);
+    world_drain(it);
     expect("");
-    give_back(&it, &held);
-    world_drain(&it);
+    give_back(it, &held);
+    world_drain(it);
     expect("b4 a2 a3 ");
-    world_close(&it);
 }
 
 /* A batch is cut behind its second message, and refused because of the first. */
 static void e26_what_a_refused_batch_was_cut_from_is_claimed_again(const char *url)
 {
-    world it;
-    open_world(&it, url, 9, 0);
-    post(&it, "b", 9, 0);
-    world_post_at(&it, "a1", WORLD_START, PAWL_MESSAGE(book, .key = PAWL_TEXT("a"), .number = 1));
-    post(&it, "b", 2, 1);
-    post(&it, "b", 3, 2);
+    world *it = open_world(url, 9, 0);
+    post(it, "b", 9, 0);
+    world_post_at(it, "a1", WORLD_START, PAWL_MESSAGE(book, .key = PAWL_TEXT("a"), .number = 1));
+    post(it, "b", 2, 1);
+    post(it, "b", 3, 2);
     meddling = 1;
     marked   = "b9";
-    world_go(&it, PAWL_SECONDS(5));
+    world_go(it, PAWL_SECONDS(5));
     expect("b9 a1 a1 due b2 b3 ");
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
 /* The batch has 2, due first, then 1, which holds it back, and 3, due last; it is refused because of
  * 9. Alone 2 is put off, and 1 comes to its end. */
 static void e26_units_that_run_alone_wait_for_those_that_were_put_off(const char *url)
 {
-    world it;
-    open_world(&it, url, 9, 2);
-    post(&it, "a", 1, 0);
-    post(&it, "a", 2, 0);
-    post(&it, "a", 3, 3600);
-    pawl_clock_set(it.business, WORLD_START + PAWL_HOURS(24));
-    world_step(&it);
-    pawl_queue_rows held = claim(&it, (const char *const[]){"a2"}, 1);
-    world_step(&it);
+    world *it = open_world(url, 9, 2);
+    post(it, "a", 1, 0);
+    post(it, "a", 2, 0);
+    post(it, "a", 3, 3600);
+    pawl_clock_set(it->business, WORLD_START + PAWL_HOURS(24));
+    world_step(it);
+    pawl_queue_rows held = claim(it, (const char *const[]){"a2"}, 1);
+    world_step(it);
     expect("a1! a1! ");
-    give_back(&it, &held);
-    assert_true(find(&it, "a2").due < find(&it, "a1").due);
-    assert_true(find(&it, "a1").due < find(&it, "a3").due);
-    post(&it, "b", 9, 0);
+    give_back(it, &held);
+    assert_true(find(it, "a2").due < find(it, "a1").due);
+    assert_true(find(it, "a1").due < find(it, "a3").due);
+    post(it, "b", 9, 0);
     meddling = 9;
     marked   = "b9";
-    world_drain(&it);
+    world_drain(it);
     expect("b9 a1 a1 a2 a3 ");
-    world_close(&it);
 }
 
 int main(void)

@@ -125,10 +125,10 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "orders",
     .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     world_forget(&seen);
-    world_open(it, url, &application, NULL, NULL);
+    return world_begin(url, &application, NULL, NULL);
 }
 
 /* As an endpoint of that queue sends it; NULL: from outside. */
@@ -162,69 +162,60 @@ static pawl_saga_row row_of(world *it, size_t saga)
 
 static void s23_metadata_is_there_for_every_handler(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "m-1", "front");
-    post_go_on(&it); /* in the batch that begins the saga */
-    world_drain(&it);
-    post_go_on(&it);
-    world_drain(&it);
-    world_go_both(&it, PAWL_MINUTES(2));
+    world *it = open_world(url);
+    post_place(it, "m-1", "front");
+    post_go_on(it); /* in the batch that begins the saga */
+    world_drain(it);
+    post_go_on(it);
+    world_drain(it);
+    world_go_both(it, PAWL_MINUTES(2));
     assert_string_equal(seen.text,
                         "Order,front,m-1 Order,front,m-1 Order,front,m-1 Order,front,m-1 ");
-    assert_int_equal(world_queue(&it, "front").count, 3);
-    assert_true(
-        pawl_text_equal(world_queue(&it, "front").items[0].message.type, PAWL_TEXT("done")));
-    world_json_equal(&it, row_of(&it, 0).metadata.data,
+    assert_int_equal(world_queue(it, "front").count, 3);
+    assert_true(pawl_text_equal(world_queue(it, "front").items[0].message.type, PAWL_TEXT("done")));
+    world_json_equal(it, row_of(it, 0).metadata.data,
                      "{\"SagaType\":\"Order\",\"Originator\":\"front\","
                      "\"OriginalMessageId\":\"m-1\"}");
-    world_close(&it);
 }
 
 static void s23_without_a_sender_there_is_no_originator(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "m-1", NULL);
-    world_drain(&it);
-    post_go_on(&it);
-    world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "m-1", NULL);
+    world_drain(it);
+    post_go_on(it);
+    world_drain(it);
     assert_string_equal(seen.text, "Order,,m-1 Order,,m-1 ");
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "pawl.reply_to"));
-    world_json_equal(&it, row_of(&it, 0).metadata.data,
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "pawl.reply_to"));
+    world_json_equal(it, row_of(it, 0).metadata.data,
                      "{\"SagaType\":\"Order\",\"OriginalMessageId\":\"m-1\"}");
-    world_close(&it);
 }
 
 static void s23_without_a_saga_there_is_no_metadata(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
+    world_drain(it);
     assert_string_equal(seen.text, ",, ");
-    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_dead(it).count, 1);
     for (int i = 0; i < 2; i++) {
-        world_post(&it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("a")));
-        world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("a")));
+        world_drain(it);
     }
     assert_string_equal(seen.text, ",, ,, ,, ");
-    world_close(&it);
 }
 
 static void s25_defaults_are_stored_when_the_saga_says_so(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 0; i < 2; i++) {
-        world_post(&it, NULL, PAWL_MESSAGE(fill, .name = PAWL_TEXT("a")));
-        world_drain(&it);
-        world_json_equal(&it, row_of(&it, 1).data.data, "{\"name\":\"a\",\"steps\":0}");
+        world_post(it, NULL, PAWL_MESSAGE(fill, .name = PAWL_TEXT("a")));
+        world_drain(it);
+        world_json_equal(it, row_of(it, 1).data.data, "{\"name\":\"a\",\"steps\":0}");
     }
     assert_string_equal(seen.text, "steps=0 steps=0 ");
-    assert_int_equal(row_of(&it, 1).version, 2);
-    world_close(&it);
+    assert_int_equal(row_of(it, 1).version, 2);
 }
 
 const struct CMUnitTest tests[] = {

@@ -66,19 +66,18 @@ static void try_out(const char *url, const pawl_endpoint_spec *spec, const pawl_
                                                .endpoints =
                                                    (const pawl_endpoint_spec *const[]){spec, NULL}};
     const pawl_endpoint_options options     = {.routes = routes, .no_service = true};
-    world                       it;
     world_forget(&seen);
-    world_open(&it, url, &application, NULL, &options);
+    world *it = world_begin(url, &application, NULL, &options);
     if (spec->sagas != NULL)
-        world_post(&it, NULL, PAWL_MESSAGE(step, .name = PAWL_TEXT("a")));
+        world_post(it, NULL, PAWL_MESSAGE(step, .name = PAWL_TEXT("a")));
     else
-        world_post(&it, NULL, PAWL_MESSAGE(ping, .name = PAWL_TEXT("a")));
-    assert_int_equal(world_drain(&it).handled, 1);
+        world_post(it, NULL, PAWL_MESSAGE(ping, .name = PAWL_TEXT("a")));
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(seen.text, expected);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, routes != NULL ? 1 : 0);
-    assert_int_equal(world_queue(&it, "far").count, routes != NULL ? 0 : 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, routes != NULL ? 1 : 0);
+    assert_int_equal(world_queue(it, "far").count, routes != NULL ? 0 : 1);
+    assert_int_equal(world_dead(it).count, 0);
+    world_close(it);
 }
 
 static const pawl_route far_away[] = {{.name = "far", .url = "memory:parts-far"}, {.name = NULL}};

@@ -60,11 +60,12 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "pau
 
 #define LOOK PAWL__QUEUE_PAUSE_PERIOD
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     world_forget(&seen);
-    world_open(it, url, &application, NULL, NULL);
+    world *it = world_begin(url, &application, NULL, NULL);
     world_drain(it);
+    return it;
 }
 
 static void pause(world *it)
@@ -93,118 +94,105 @@ static void post(world *it, const char *id)
 
 static void e26_a_paused_queue_gathers_what_comes(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    pause(&it);
-    world_go_machine(&it, LOOK);
-    post(&it, "a");
-    post(&it, "b");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    pause(it);
+    world_go_machine(it, LOOK);
+    post(it, "a");
+    post(it, "b");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 0);
     assert_true(step.is_idle);
-    assert_int_equal(world_queue(&it, "desk").count, 2);
-    resume(&it);
-    world_drain(&it);
+    assert_int_equal(world_queue(it, "desk").count, 2);
+    resume(it);
+    world_drain(it);
     assert_string_equal(seen.text, "place(a) place(b) ");
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
 /* An hour in which nothing came, and nobody looked. */
 static void e26_an_idle_endpoint_looks_before_its_first_message(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    pause(&it);
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_HOURS(1));
-    post(&it, "a");
-    assert_int_equal(world_step(&it).handled, 0);
+    world *it = open_world(url);
+    pause(it);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_HOURS(1));
+    post(it, "a");
+    assert_int_equal(world_step(it).handled, 0);
     assert_string_equal(seen.text, "");
-    world_close(&it);
 }
 
 static void e26_a_look_is_made_once_in_a_period(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post(&it, "a");
-    world_drain(&it);
-    pause(&it);
-    post(&it, "b");
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK - 1);
-    world_drain(&it);
+    world *it = open_world(url);
+    post(it, "a");
+    world_drain(it);
+    pause(it);
+    post(it, "b");
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + LOOK - 1);
+    world_drain(it);
     assert_string_equal(seen.text, "place(a) place(b) ");
-    post(&it, "c");
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + 1);
-    world_drain(&it);
+    post(it, "c");
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + 1);
+    world_drain(it);
     assert_string_equal(seen.text, "place(a) place(b) ");
-    world_close(&it);
 }
 
 static void e26_timeouts_of_a_paused_queue_wait_too(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post(&it, "a");
-    world_drain(&it);
-    pause(&it);
-    world_go_both(&it, PAWL_MINUTES(20));
+    world *it = open_world(url);
+    post(it, "a");
+    world_drain(it);
+    pause(it);
+    world_go_both(it, PAWL_MINUTES(20));
     assert_string_equal(seen.text, "place(a) ");
-    assert_int_equal(world_timeouts(&it).count, 1);
-    resume(&it);
-    world_drain(&it);
+    assert_int_equal(world_timeouts(it).count, 1);
+    resume(it);
+    world_drain(it);
     assert_string_equal(seen.text, "place(a) late(a) ");
-    world_close(&it);
 }
 
 static void e26_an_aggregator_of_a_paused_queue_goes_on(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(part, .number = 1));
-    world_drain(&it);
-    pause(&it);
-    post(&it, "a");
-    world_go_both(&it, PAWL_MINUTES(31));
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(part, .number = 1));
+    world_drain(it);
+    pause(it);
+    post(it, "a");
+    world_go_both(it, PAWL_MINUTES(31));
     assert_string_equal(seen.text, "parts(1) ");
-    world_close(&it);
 }
 
 /* Another endpoint of the process, or a new one, reads the pause from the store. */
 static void e26_a_pause_outlives_the_process(const char *url)
 {
-    world          it;
     pawl_store    *held  = world_hold(url);
     pawl_endpoint *other = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_step      step  = PAWL_STEP_INIT;
-    open_world(&it, url);
-    pause(&it);
-    post(&it, "a");
-    pawl_endpoint_destroy(it.endpoint);
-    it.endpoint = NULL;
-    world_ok(pawl_endpoint_create(&application, NULL, &it.options, &other, &error), &error);
-    it.endpoint = other;
+    world         *it    = open_world(url);
+    pause(it);
+    post(it, "a");
+    pawl_endpoint_destroy(it->endpoint);
+    it->endpoint = NULL;
+    world_ok(pawl_endpoint_create(&application, NULL, &it->options, &other, &error), &error);
+    it->endpoint = other;
     world_ok(pawl_endpoint_drain(other, &step, &error), &error);
     assert_int_equal(step.handled, 0);
-    resume(&it);
+    resume(it);
     world_ok(pawl_endpoint_drain(other, &step, &error), &error);
     assert_int_equal(step.handled, 1);
-    world_close(&it);
     pawl_store_close(held);
 }
 
 static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
 {
-    world       it;
-    pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
-    open_world(&it, url);
-    it.endpoint->settings.machine = earlier;
-    pause(&it);
-    post(&it, "a");
-    world_drain(&it);
+    pawl_clock *earlier            = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
+    world      *it                 = open_world(url);
+    it->endpoint->settings.machine = earlier;
+    pause(it);
+    post(it, "a");
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    world_close(&it);
+    world_close(it);
     pawl_clock_destroy(earlier);
 }
 
@@ -214,37 +202,33 @@ static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
  * one only a step can tell. */
 static void e26_the_next_due_time_is_that_of_a_look(const char *url)
 {
-    world     it;
     pawl_step step = PAWL_STEP_INIT;
-    open_world(&it, url);
-    pause(&it);
-    post(&it, "a");
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
-    step = world_drain(&it);
+    world    *it   = open_world(url);
+    pause(it);
+    post(it, "a");
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + LOOK);
+    step = world_drain(it);
     assert_true(step.next_due == PAWL_TIME_MAX);
-    it.endpoint->settings.business = NULL;
-    step                           = world_drain(&it);
+    it->endpoint->settings.business = NULL;
+    step                            = world_drain(it);
     assert_true(step.next_due > pawl_clock_now(NULL));
     assert_true(step.next_due <= pawl_clock_now(NULL) + LOOK);
-    it.endpoint->settings.business = it.business;
-    world_close(&it);
+    it->endpoint->settings.business = it->business;
 }
 
 /* While messages of dead workers would run one by one, a paused queue rests, too. */
 static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    pause(&it);
-    post(&it, "a");
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + LOOK);
-    atomic_store(&it.endpoint->isolation.to_isolate, 3);
-    assert_true(world_drain(&it).is_idle);
+    world *it = open_world(url);
+    pause(it);
+    post(it, "a");
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + LOOK);
+    atomic_store(&it->endpoint->isolation.to_isolate, 3);
+    assert_true(world_drain(it).is_idle);
     assert_string_equal(seen.text, "");
-    resume(&it);
-    world_drain(&it);
+    resume(it);
+    world_drain(it);
     assert_string_equal(seen.text, "place(a) ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -31,11 +31,11 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "ban
 
 static world_log seen;
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.user = &seen, .delayed_retries = -1};
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_credit(world *it, const char *id, const char *name, int cents, const char *how)
@@ -76,76 +76,64 @@ static const char *types_of(world *it, const char *stream)
 
 static void o4_events_of_an_entity_are_its_state(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, "m-1", "a", 50, "");
-    post_debit(&it, NULL, "a", 20);
-    post_debit(&it, NULL, "a", 40);
-    world_drain(&it);
+    world *it = open_world(url);
+    post_credit(it, "m-1", "a", 50, "");
+    post_debit(it, NULL, "a", 20);
+    post_debit(it, NULL, "a", 40);
+    world_drain(it);
     assert_string_equal(seen.text, "credit(a,0) debit(a,50) v2:30 debit(a,30) ");
-    assert_string_equal(types_of(&it, "Account/a"), "credited,debited");
-    pawl_event_rows rows = world_events(&it, "Account/a");
+    assert_string_equal(types_of(it, "Account/a"), "credited,debited");
+    pawl_event_rows rows = world_events(it, "Account/a");
     assert_true(pawl_text_equal(rows.items[0].event.message_id, PAWL_TEXT("m-1")));
-    assert_int_equal(rows.items[0].event.at, world_now(&it));
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(rows.items[0].event.at, world_now(it));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1); /* nobody asked for an answer */
     assert_true(world_says(dead.items[0].error, "balance 30 is below 40"));
-    post_debit(&it, NULL, "a", 5);
-    world_drain(&it); /* loaded again */
+    post_debit(it, NULL, "a", 5);
+    world_drain(it); /* loaded again */
     assert_true(world_says(pawl_text_of(seen.text), "debit(a,30) v3:25"));
-    world_close(&it);
 }
 
 static void o1_a_command_that_fails_leaves_no_event(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, NULL, "a", 50, "stray");
-    world_post(&it, NULL,
-               PAWL_MESSAGE(debit, .account = PAWL_TEXT("a"), .how = PAWL_TEXT("retry")));
-    world_drain(&it);
-    assert_int_equal(world_events(&it, "Account/a").count, 0);
-    assert_int_equal(world_dead(&it).count, 2);
-    assert_true(
-        world_says(world_dead(&it).items[0].error, "event stray has no function in .apply"));
-    world_close(&it);
+    world *it = open_world(url);
+    post_credit(it, NULL, "a", 50, "stray");
+    world_post(it, NULL, PAWL_MESSAGE(debit, .account = PAWL_TEXT("a"), .how = PAWL_TEXT("retry")));
+    world_drain(it);
+    assert_int_equal(world_events(it, "Account/a").count, 0);
+    assert_int_equal(world_dead(it).count, 2);
+    assert_true(world_says(world_dead(it).items[0].error, "event stray has no function in .apply"));
 }
 
 static void o18_a_command_without_an_event_leaves_no_trace(const char *url)
 {
     static const char *const id = "5b1a1f3c-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
-    world                    it;
-    open_world(&it, url);
-    post_credit(&it, id, "a", 1, "nothing");
-    world_drain(&it);
-    assert_int_equal(world_events(&it, "Account/a").count, 0);
-    world_close(&it);
+    world                   *it = open_world(url);
+    post_credit(it, id, "a", 1, "nothing");
+    world_drain(it);
+    assert_int_equal(world_events(it, "Account/a").count, 0);
 }
 
 static void o5_what_sends_and_emits_nothing_says_that_it_was_handled(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, "m-7", "a", 1, "send");
-    world_drain(&it);
-    assert_string_equal(types_of(&it, "Account/a"), "pawl.handled");
-    pawl_event_rows rows = world_events(&it, "Account/a");
+    world *it = open_world(url);
+    post_credit(it, "m-7", "a", 1, "send");
+    world_drain(it);
+    assert_string_equal(types_of(it, "Account/a"), "pawl.handled");
+    pawl_event_rows rows = world_events(it, "Account/a");
     assert_true(world_says(rows.items[0].event.body, "\"message_id\":\"m-7\""));
     assert_true(world_says(rows.items[0].event.body, "\"type\":\"credit\""));
-    pawl_queue_rows sent = world_queue(&it, "elsewhere");
+    pawl_queue_rows sent = world_queue(it, "elsewhere");
     assert_int_equal(sent.count, 1);
     assert_int_equal(sent.items[0].message.id.data[14], '5');
-    world_close(&it);
 }
 
 static void an_entity_cannot_be_completed(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, NULL, "a", 1, "complete");
-    world_drain(&it);
-    assert_true(world_says(world_dead(&it).items[0].error, "cannot be completed"));
-    world_close(&it);
+    world *it = open_world(url);
+    post_credit(it, NULL, "a", 1, "complete");
+    world_drain(it);
+    assert_true(world_says(world_dead(it).items[0].error, "cannot be completed"));
 }
 
 /* ---- Dispatch ids ------------------------------------------------------------------ */
@@ -170,124 +158,110 @@ static void redeliver(world *it, int number)
 
 static void o17_a_known_dispatch_id_is_dropped_first_in_first_out(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 1; i <= 3; i++)
-        redeliver(&it, i);
-    assert_int_equal(world_events(&it, "Account/a").count, 3);
-    redeliver(&it, 1); /* known: nothing is written, and it is not used anew */
-    assert_int_equal(world_events(&it, "Account/a").count, 3);
-    redeliver(&it, 4); /* pushes 1 out */
-    assert_int_equal(world_events(&it, "Account/a").count, 4);
-    redeliver(&it, 2);
-    assert_int_equal(world_events(&it, "Account/a").count, 4);
-    redeliver(&it, 1);
-    assert_int_equal(world_events(&it, "Account/a").count, 5);
-    world_close(&it);
+        redeliver(it, i);
+    assert_int_equal(world_events(it, "Account/a").count, 3);
+    redeliver(it, 1); /* known: nothing is written, and it is not used anew */
+    assert_int_equal(world_events(it, "Account/a").count, 3);
+    redeliver(it, 4); /* pushes 1 out */
+    assert_int_equal(world_events(it, "Account/a").count, 4);
+    redeliver(it, 2);
+    assert_int_equal(world_events(it, "Account/a").count, 4);
+    redeliver(it, 1);
+    assert_int_equal(world_events(it, "Account/a").count, 5);
 }
 
 /* Events 4 and 8 store folds: what is loaded begins there, with the ids. */
 static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 1; i <= 6; i++)
-        redeliver(&it, i);
+        redeliver(it, i);
     const pawl_stream_read read = {.stream = PAWL_TEXT("Account/a"), .snapshot_version_max = 1};
     pawl_stream            loaded;
     pawl_error             error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_stream_load(it.store, &read, 1, it.arena, &loaded, &error), &error);
+    world_ok(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
     assert_int_equal(loaded.snapshot.version, 4);
     assert_int_equal(loaded.count, 2);
     assert_true(world_says(loaded.snapshot.state, "\"cents\":4"));
     assert_true(world_says(loaded.snapshot.dispatches, "00000002-"));
     assert_false(world_says(loaded.snapshot.dispatches, "00000001-"));
     for (int i = 4; i <= 6; i++)
-        redeliver(&it, i);
-    assert_int_equal(world_events(&it, "Account/a").count, 6);
-    world_close(&it);
+        redeliver(it, i);
+    assert_int_equal(world_events(it, "Account/a").count, 6);
 }
 
 /* ---- Processes ------------------------------------------------------------------------ */
 
 static void a_process_moves_money_and_is_over(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, NULL, "a", 100, "");
-    post_request(&it, 7, "");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_credit(it, NULL, "a", 100, "");
+    post_request(it, 7, "");
+    world_drain(it);
     assert_string_equal(seen.text, "credit(a,0) request(7) debit(a,100) v2:70 accepted(debit) "
                                    "credit(b,0) accepted(credit) ");
-    assert_string_equal(types_of(&it, "Transfer/7"), "requested,advanced,advanced,pawl.completed");
-    assert_string_equal(types_of(&it, "Account/b"), "credited");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_post(&it, NULL, PAWL_MESSAGE(poke, .number = 7));
-    world_drain(&it); /* the process is over: no message waits for it */
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "process Transfer for '7' is over"));
-    post_request(&it, 7, "");
-    world_drain(&it); /* nor does it begin again */
-    assert_int_equal(world_events(&it, "Transfer/7").count, 4);
-    world_close(&it);
+    assert_string_equal(types_of(it, "Transfer/7"), "requested,advanced,advanced,pawl.completed");
+    assert_string_equal(types_of(it, "Account/b"), "credited");
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
+    world_post(it, NULL, PAWL_MESSAGE(poke, .number = 7));
+    world_drain(it); /* the process is over: no message waits for it */
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "process Transfer for '7' is over"));
+    post_request(it, 7, "");
+    world_drain(it); /* nor does it begin again */
+    assert_int_equal(world_events(it, "Transfer/7").count, 4);
 }
 
 static void a_rejected_command_is_answered_with_its_reason(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_request(&it, 1, "");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_request(it, 1, "");
+    world_drain(it);
     assert_string_equal(seen.text, "request(1) debit(a,0) rejected(debit:balance 0 is below 30) ");
-    assert_string_equal(types_of(&it, "Transfer/1"), "requested,failed,pawl.completed");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_events(&it, "Account/a").count, 0);
-    world_close(&it);
+    assert_string_equal(types_of(it, "Transfer/1"), "requested,failed,pawl.completed");
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_events(it, "Account/a").count, 0);
 }
 
 static void a_rejected_second_leg_is_compensated(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_credit(&it, NULL, "a", 100, "");
-    post_request(&it, 1, "closed");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_credit(it, NULL, "a", 100, "");
+    post_request(it, 1, "closed");
+    world_drain(it);
     assert_true(world_says(pawl_text_of(seen.text), "rejected(credit:account b is closed)"));
-    assert_string_equal(types_of(&it, "Account/a"), "credited,debited,credited");
-    assert_int_equal(world_events(&it, "Account/b").count, 0);
-    world_close(&it);
+    assert_string_equal(types_of(it, "Account/a"), "credited,debited,credited");
+    assert_int_equal(world_events(it, "Account/b").count, 0);
 }
 
 static void a_process_has_timeouts(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_request(&it, 3, "wait"); /* its beginning is an event */
-    world_drain(&it);
-    assert_string_equal(types_of(&it, "Transfer/3"), "pawl.handled");
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_go(&it, PAWL_HOURS(48));
+    world *it = open_world(url);
+    post_request(it, 3, "wait"); /* its beginning is an event */
+    world_drain(it);
+    assert_string_equal(types_of(it, "Transfer/3"), "pawl.handled");
+    assert_int_equal(world_timeouts(it).count, 1);
+    world_go(it, PAWL_HOURS(48));
     assert_true(world_says(pawl_text_of(seen.text), "late(0,Transfer/3)"));
-    assert_string_equal(types_of(&it, "Transfer/3"), "pawl.handled,failed");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_string_equal(types_of(it, "Transfer/3"), "pawl.handled,failed");
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 /* The vectors of docs/dispatch-ids.md say what the ids are; this says which go where. */
 static void o5_ids_come_from_source_version_and_index(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_request(&it, 9, "silent");
-    world_drain(&it);
-    pawl_queue_rows first = world_queue(&it, "elsewhere");
+    world *it = open_world(url);
+    post_request(it, 9, "silent");
+    world_drain(it);
+    pawl_queue_rows first = world_queue(it, "elsewhere");
     assert_int_equal(first.count, 1);
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(pawl_dispatch_id_make(PAWL_TEXT("bank"), PAWL_TEXT("Transfer/9"), 1, 0).uuid,
                      id);
     assert_true(pawl_text_equal(first.items[0].message.id, pawl_text_of(id)));
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -207,10 +207,10 @@ static const pawl_application doubled = {PAWL_APPLICATION_HEAD, .name = "doubled
                                          .endpoints =
                                              (const pawl_endpoint_spec *const[]){&two_desks, NULL}};
 
-static void open_world(world *it, const char *url, const pawl_application *application)
+static world *open_world(const char *url, const pawl_application *application)
 {
     world_forget(&seen);
-    world_open(it, url, application, NULL, NULL);
+    return world_begin(url, application, NULL, NULL);
 }
 
 static void post_begin(world *it, int number, const char *how)
@@ -231,44 +231,39 @@ static void count_line(pawl_log_level level, const char *text, void *context)
 /* And no other looks for it in vain. */
 static void each_answer_reaches_its_own_process(const char *url)
 {
-    world it;
     lines = 0;
     pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
-    open_world(&it, url, &alike);
-    post_begin(&it, 7, "yes");
-    world_drain(&it);
+    world *it = open_world(url, &alike);
+    post_begin(it, 7, "yes");
+    world_drain(it);
     assert_string_equal(seen.text,
                         "Case/7 Cases/7 work(yes) work(no) Case/7:accepted Cases/7:rejected ");
     world_quiet();
     assert_int_equal(lines, 0);
-    assert_int_equal(world_events(&it, "Case/7").count, 2);
-    assert_int_equal(world_events(&it, "Cases/7").count, 2);
-    assert_int_equal(world_events(&it, "Desk/d").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Case/7").count, 2);
+    assert_int_equal(world_events(it, "Cases/7").count, 2);
+    assert_int_equal(world_events(it, "Desk/d").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void an_accepted_command_need_not_emit(const char *url)
 {
-    world it;
-    open_world(&it, url, &together);
-    post_begin(&it, 7, "nothing");
-    world_drain(&it);
+    world *it = open_world(url, &together);
+    post_begin(it, 7, "nothing");
+    world_drain(it);
     assert_string_equal(seen.text, "Case/7 work(nothing) Case/7:accepted ");
-    assert_int_equal(world_events(&it, "Desk/d").count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Desk/d").count, 0);
 }
 
 /* The command's message id is its dispatch id, which its event keeps. */
 static void an_event_knows_the_dispatch_that_caused_it(const char *url)
 {
-    world it;
-    char  id[PAWL_UUID_TEXT_SIZE + 1];
-    open_world(&it, url, &together);
-    post_begin(&it, 7, "yes");
-    world_drain(&it);
-    pawl_event_rows  desk_rows = world_events(&it, "Desk/d");
-    pawl_event_rows  case_rows = world_events(&it, "Case/7");
+    char   id[PAWL_UUID_TEXT_SIZE + 1];
+    world *it = open_world(url, &together);
+    post_begin(it, 7, "yes");
+    world_drain(it);
+    pawl_event_rows  desk_rows = world_events(it, "Desk/d");
+    pawl_event_rows  case_rows = world_events(it, "Case/7");
     pawl_dispatch_id expected =
         pawl_dispatch_id_make(PAWL_TEXT("desks"), PAWL_TEXT("Case/7"), 1, 0);
     pawl_uuid_format(expected.uuid, id);
@@ -278,45 +273,40 @@ static void an_event_knows_the_dispatch_that_caused_it(const char *url)
     assert_true(is(case_rows.items[1].event.causation_id, id));
     assert_true(pawl_text_equal(case_rows.items[0].event.correlation_id,
                                 desk_rows.items[0].event.correlation_id));
-    world_close(&it);
 }
 
 /* A command that two entities handle is accepted once. */
 static void two_entities_answer_as_one(const char *url)
 {
-    world it;
-    open_world(&it, url, &doubled);
-    post_begin(&it, 7, "yes");
-    world_drain(&it);
+    world *it = open_world(url, &doubled);
+    post_begin(it, 7, "yes");
+    world_drain(it);
     assert_string_equal(seen.text, "Case/7 work(yes) work(yes) Case/7:accepted ");
-    assert_int_equal(world_events(&it, "Desk/d").count, 1);
-    assert_int_equal(world_events(&it, "Board/d").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Desk/d").count, 1);
+    assert_int_equal(world_events(it, "Board/d").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- Replies and publications ------------------------------------------------------------ */
 
 static void an_entity_can_reply(const char *url)
 {
-    world             it;
     pawl_error        error   = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
-    open_world(&it, url, &together);
-    world_ok(pawl_sender_send(it.sender, "desks", &options,
+    world            *it      = open_world(url, &together);
+    world_ok(pawl_sender_send(it->sender, "desks", &options,
                               PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
                               &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "asker");
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "asker");
     assert_int_equal(rows.count, 1);
     assert_true(is(rows.items[0].message.type, "done"));
     /* A replay must send the same: its id is a dispatch id, and an event says that. */
     assert_int_equal(rows.items[0].message.id.data[14], '5');
-    assert_true(is(world_events(&it, "Desk/d").items[0].event.type, "pawl.handled"));
-    world_close(&it);
+    assert_true(is(world_events(it, "Desk/d").items[0].event.type, "pawl.handled"));
 }
 
 static void subscribe(world *it, const char *queue)
@@ -331,22 +321,20 @@ static void subscribe(world *it, const char *queue)
 
 static void a_process_can_publish(const char *url)
 {
-    world it;
-    open_world(&it, url, &together);
-    subscribe(&it, "one");
-    subscribe(&it, "two");
-    post_begin(&it, 7, "announce");
-    world_drain(&it);
-    pawl_queue_rows one = world_queue(&it, "one"), two = world_queue(&it, "two");
+    world *it = open_world(url, &together);
+    subscribe(it, "one");
+    subscribe(it, "two");
+    post_begin(it, 7, "announce");
+    world_drain(it);
+    pawl_queue_rows one = world_queue(it, "one"), two = world_queue(it, "two");
     assert_int_equal(one.count, 1);
     assert_int_equal(two.count, 1);
     assert_true(is(one.items[0].message.body, "{\"number\":7}"));
     assert_int_equal(one.items[0].message.id.data[14], '5');
     assert_false(pawl_text_equal(one.items[0].message.id, two.items[0].message.id));
-    assert_true(is(world_events(&it, "Case/7").items[0].event.type, "pawl.handled"));
+    assert_true(is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
     /* An event is no command: nobody is asked for an answer. */
     assert_false(world_says(one.items[0].message.headers, PAWL_HEADER_ANSWER));
-    world_close(&it);
 }
 
 /* ---- Traces ---------------------------------------------------------------------------------- */
@@ -356,33 +344,32 @@ static void a_process_can_publish(const char *url)
 static void a_trace_goes_through_events_and_answers(const char *url)
 {
     static const char *const streams[] = {"Case/7", "Desk/d"};
-    world                    it;
-    pawl_error               error = PAWL_ERROR_INIT;
+    pawl_error               error     = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
-    open_world(&it, url, &together);
-    world_ok(pawl_sender_send(it.sender, "desks", &options,
+    world            *it      = open_world(url, &together);
+    world_ok(pawl_sender_send(it->sender, "desks", &options,
                               PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
     size_t count = 0;
     for (size_t i = 0; i < 2; i++) {
-        pawl_event_rows rows = world_events(&it, streams[i]);
+        pawl_event_rows rows = world_events(it, streams[i]);
         for (size_t j = 0; j < rows.count; j++, count++)
             assert_true(world_says(rows.items[j].event.headers, "\"traceparent\":\"00-" TRACE "-"));
     }
     assert_int_equal(count, 3);
-    /* Each in the span of what caused it. */
-    pawl_event_rows rows = world_events(&it, "Case/7");
+    /* Each in the span of what caused it-> */
+    pawl_event_rows rows = world_events(it, "Case/7");
     assert_false(pawl_text_equal(rows.items[0].event.headers, rows.items[1].event.headers));
-    world_close(&it);
 }
 
 /* ---- Two stores --------------------------------------------------------------------------------- */
 
 typedef struct pair {
-    world      cases, desks;
+    world      cases;
+    world      desks;
     char       target[1000];
     pawl_route to_desks[2], to_cases[2];
 } pair;
@@ -476,19 +463,17 @@ static void redeliver(world *at, const char *from)
 /* Answered with the very message of the first time, which the process's inbox drops. */
 static void o17_a_command_that_comes_again_is_answered_again(const char *url)
 {
-    world it;
-    open_world(&it, url, &together);
-    post_begin(&it, 7, "yes");
-    world_drain(&it);
-    redeliver(&it, "desks");
-    pawl_queue_rows answers = world_queue(&it, "desks");
+    world *it = open_world(url, &together);
+    post_begin(it, 7, "yes");
+    world_drain(it);
+    redeliver(it, "desks");
+    pawl_queue_rows answers = world_queue(it, "desks");
     assert_int_equal(answers.count, 1);
     assert_string_equal(answers.items[0].message.type.data, "pawl.accepted");
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, ""); /* no handler ran */
-    assert_int_equal(world_events(&it, "Desk/d").count, 1);
-    assert_int_equal(world_events(&it, "Case/7").count, 2);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Desk/d").count, 1);
+    assert_int_equal(world_events(it, "Case/7").count, 2);
 }
 
 static void o17_a_command_comes_again_from_another_store(const char *url)
@@ -536,23 +521,21 @@ static void post_sql(world *it, const char *how)
 
 static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
-    here = url;
+    world *it = open_world(url, &with_sql);
+    here      = url;
     native_exec(url, "create table {own_rows} (number integer)");
-    post_sql(&it, "yes");
-    post_sql(&it, "no"); /* told so: what it wrote is undone, the answer is not */
-    post_sql(&it, "yes");
-    world_drain(&it);
+    post_sql(it, "yes");
+    post_sql(it, "no"); /* told so: what it wrote is undone, the answer is not */
+    post_sql(it, "yes");
+    world_drain(it);
     assert_string_equal(seen.text, "sql(0) sql(1) sql(1) ");
     assert_int_equal(native_number(url, "select count(*) from {own_rows}"), 2);
     assert_int_equal(native_number(url, "select sum(number) from {own_rows}"), 1);
-    assert_int_equal(world_events(&it, "Desk/d").count, 2);
-    pawl_queue_rows answers = world_queue(&it, "asker");
+    assert_int_equal(world_events(it, "Desk/d").count, 2);
+    pawl_queue_rows answers = world_queue(it, "asker");
     assert_int_equal(answers.count, 1);
     assert_true(is(answers.items[0].message.type, "pawl.rejected"));
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -59,10 +59,10 @@ PROGRAM(three, 2, 3);
 PROGRAM(ten, 2, 10);
 PROGRAM(one, 1, 1);
 
-static void open_program(world *it, const char *url, const pawl_application *program)
+static world *open_program(const char *url, const pawl_application *program)
 {
     world_forget(&seen);
-    world_open(it, url, program, NULL, NULL);
+    return world_begin(url, program, NULL, NULL);
 }
 
 static void post_reading(world *it, const char *id)
@@ -94,13 +94,12 @@ static void forget_marks(world *it)
 static void run_again(const char *url, const pawl_application *program, int first, int count,
                       const char *expected)
 {
-    world it;
-    open_program(&it, url, program);
-    post_dispatches(&it, first, count);
+    world *it = open_program(url, program);
+    post_dispatches(it, first, count);
     assert_string_equal(seen.text, expected);
-    assert_int_equal(world_dead(&it).count, 0);
-    forget_marks(&it);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    forget_marks(it);
+    world_close(it);
 }
 
 /* A dispatch that one program has forgotten is known to none after it. */
@@ -131,7 +130,6 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 
 static void say(const char *url, int64_t retention, int64_t inbox, const char *expected)
 {
-    world                       it;
     const pawl_endpoint_options options = {.outbox_retention = retention,
                                            .inbox_retention  = inbox,
                                            .delayed_retries  = -1,
@@ -139,9 +137,9 @@ static void say(const char *url, int64_t retention, int64_t inbox, const char *e
     world_forget(&seen);
     world_forget(&said);
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
-    world_open(&it, url, &three, NULL, &options);
-    post_dispatches(&it, 1, 9);
-    world_close(&it);
+    world *it = world_begin(url, &three, NULL, &options);
+    post_dispatches(it, 1, 9);
+    world_close(it);
     world_quiet();
     assert_string_equal(said.text, expected);
 }
@@ -164,48 +162,44 @@ static void o17_what_is_remembered_long_enough_is_not(const char *url)
 /* As after a restore that brought back the events of yesterday and the folds of today. */
 static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
 {
-    world                          it;
     pawl_error                     error    = PAWL_ERROR_INIT;
     const pawl_stream_snapshot_row snapshot = {.version      = 7,
                                                .type_version = 1,
                                                .state        = PAWL_TEXT("{\"total\":700}"),
                                                .dispatches   = PAWL_TEXT("[]")};
-    open_program(&it, url, &three);
-    post_dispatches(&it, 1, 3);
-    world_ok(pawl_store_stream_snapshot_save(it.store, PAWL_TEXT("Meter/a"), &snapshot,
-                                             world_now(&it), &error),
+    world                         *it       = open_program(url, &three);
+    post_dispatches(it, 1, 3);
+    world_ok(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot,
+                                             world_now(it), &error),
              &error);
-    post_dispatches(&it, 4, 3);
+    post_dispatches(it, 4, 3);
     assert_string_equal(seen.text, "0 1 2 3 4 5 ");
-    forget_marks(&it);
-    post_dispatches(&it, 4, 3); /* known, though the fold knows nobody */
+    forget_marks(it);
+    post_dispatches(it, 4, 3); /* known, though the fold knows nobody */
     assert_string_equal(seen.text, "0 1 2 3 4 5 ");
-    assert_int_equal(world_events(&it, "Meter/a").count, 6);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Meter/a").count, 6);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* The ids in front of the place where its list cannot be read are nobody's: the command of
  * one of them was never handled. */
 static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *url)
 {
-    world                          it;
     pawl_error                     error    = PAWL_ERROR_INIT;
     const pawl_stream_snapshot_row snapshot = {
         .version      = 3,
         .type_version = 1,
         .state        = PAWL_TEXT("{\"total\":3}"),
         .dispatches   = PAWL_TEXT("[\"00000004-7d7e-5c4e-9d5b-0c2f4e6a8b1c\",\"no id\"]")};
-    open_program(&it, url, &ten);
-    post_dispatches(&it, 1, 3);
-    world_ok(pawl_store_stream_snapshot_save(it.store, PAWL_TEXT("Meter/a"), &snapshot,
-                                             world_now(&it), &error),
+    world *it = open_program(url, &ten);
+    post_dispatches(it, 1, 3);
+    world_ok(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot,
+                                             world_now(it), &error),
              &error);
-    post_dispatches(&it, 4, 1);
+    post_dispatches(it, 4, 1);
     assert_string_equal(seen.text, "0 1 2 3 ");
-    assert_int_equal(world_events(&it, "Meter/a").count, 4);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Meter/a").count, 4);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- States that grow -------------------------------------------------------------- */
@@ -262,37 +256,33 @@ static void post_line(world *it, int64_t count)
 /* In a batch, from events, from a fold and events: the same list. */
 static void a_list_of_the_state_can_grow(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &carts, NULL, NULL);
+    world *it = world_begin(url, &carts, NULL, NULL);
     for (int i = 1; i <= 2; i++)
-        post_line(&it, i);
-    world_drain(&it);
+        post_line(it, i);
+    world_drain(it);
     for (int i = 3; i <= 6; i++) {
-        post_line(&it, i);
-        world_drain(&it);
+        post_line(it, i);
+        world_drain(it);
     }
     assert_string_equal(seen.text, "/ 1a / 1a 2a / 1a 2a 3a / 1a 2a 3a 4a / 1a 2a 3a 4a 5a / ");
-    world_close(&it);
 }
 
 static void an_event_that_cannot_be_applied_is_not_emitted(const char *url)
 {
-    world                       it;
     const pawl_endpoint_options options = {.delayed_retries = -1};
     world_forget(&seen);
-    world_open(&it, url, &carts, NULL, &options);
-    post_line(&it, 1);
-    post_line(&it, -1);
-    post_line(&it, 2);
-    world_drain(&it);
+    world *it = world_begin(url, &carts, NULL, &options);
+    post_line(it, 1);
+    post_line(it, -1);
+    post_line(it, 2);
+    world_drain(it);
     assert_string_equal(seen.text, "/ 1a / 1a / ");
-    assert_int_equal(world_events(&it, "Cart/a").count, 2);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_events(it, "Cart/a").count, 2);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].error.data, "event line: event type line: its function in "
                                                   ".apply says: invalid argument");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -102,34 +102,32 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "things",
     .endpoints = (const pawl_endpoint_spec *const[]){&things, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1};
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 /* ---- What is found ------------------------------------------------------------------ */
 
 static void keys_of_all_kinds_become_text(const char *url)
 {
-    world     it;
     pawl_uuid id = {{0xab, 0xcd, 0xef}};
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = -5));
-    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = INT64_MAX));
-    world_post(&it, NULL, PAWL_MESSAGE(by_uuid, .id = id));
-    world_post(&it, NULL, PAWL_MESSAGE(by_inner, .inner = {.name = PAWL_TEXT("deep")}));
-    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = 7));
-    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("7"))); /* the same one */
-    world_drain(&it);
+    world    *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(by_number, .number = -5));
+    world_post(it, NULL, PAWL_MESSAGE(by_number, .number = INT64_MAX));
+    world_post(it, NULL, PAWL_MESSAGE(by_uuid, .id = id));
+    world_post(it, NULL, PAWL_MESSAGE(by_inner, .inner = {.name = PAWL_TEXT("deep")}));
+    world_post(it, NULL, PAWL_MESSAGE(by_number, .number = 7));
+    world_post(it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("7"))); /* the same one */
+    world_drain(it);
     assert_string_equal(seen.text, "0 0 0 0 0 1 ");
-    assert_int_equal(world_events(&it, "Thing/-5").count, 1);
-    assert_int_equal(world_events(&it, "Thing/9223372036854775807").count, 1);
-    assert_int_equal(world_events(&it, "Thing/abcdef00-0000-0000-0000-000000000000").count, 1);
-    assert_int_equal(world_events(&it, "Thing/deep").count, 1);
-    assert_int_equal(world_events(&it, "Thing/7").count, 2);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Thing/-5").count, 1);
+    assert_int_equal(world_events(it, "Thing/9223372036854775807").count, 1);
+    assert_int_equal(world_events(it, "Thing/abcdef00-0000-0000-0000-000000000000").count, 1);
+    assert_int_equal(world_events(it, "Thing/deep").count, 1);
+    assert_int_equal(world_events(it, "Thing/7").count, 2);
 }
 
 static void a_key_is_compared_byte_by_byte(const char *url)
@@ -139,75 +137,67 @@ static void a_key_is_compared_byte_by_byte(const char *url)
                                         "%s",        "a'b\"c\\d", "Ünï 漢字 \xf0\x9f\x90\xbe",
                                         "u\xcc\x88", "\xc3\xbc"};
     const size_t             count   = sizeof names / sizeof names[0];
-    world                    it;
     char                     stream[100];
-    open_world(&it, url);
+    world                   *it = open_world(url);
     for (int i = 0; i < 2; i++) /* a batch, then each loaded again */
         for (size_t j = 0; j < count; j++)
-            world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
-    world_drain(&it);
+            world_post(it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
+    world_drain(it);
     for (size_t j = 0; j < count; j++)
-        world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
-    world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
+    world_drain(it);
     for (size_t j = 0; j < count; j++) {
         snprintf(stream, sizeof stream, "Thing/%s", names[j]);
-        if (world_events(&it, stream).count != 3)
-            fail_msg("%s has %zu events", stream, world_events(&it, stream).count);
+        if (world_events(it, stream).count != 3)
+            fail_msg("%s has %zu events", stream, world_events(it, stream).count);
     }
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void timeouts_find_keys_of_all_kinds(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("a/b\"ü")));
-    world_drain(&it);
-    world_go(&it, PAWL_MINUTES(1));
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("a/b\"ü")));
+    world_drain(it);
+    world_go(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "over(Watch/a/b\"ü) ");
-    assert_int_equal(world_events(&it, "Watch/a/b\"ü").count, 2);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Watch/a/b\"ü").count, 2);
 }
 
 /* Where JSON says whether it has the property, 0 is a number like others. */
 static void zero_is_a_key_where_it_cannot_be_a_missing_value(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(by_account, .account = 0));
-    world_post(&it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = true, .value = 0}));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(by_account, .account = 0));
+    world_post(it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = true, .value = 0}));
+    world_drain(it);
     assert_string_equal(seen.text, "0 1 ");
-    assert_int_equal(world_events(&it, "Thing/0").count, 2);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_post_json(&it, NULL, "by_account", "{}");
-    world_post(&it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = false}));
-    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = 0));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_events(it, "Thing/0").count, 2);
+    assert_int_equal(world_dead(it).count, 0);
+    world_post_json(it, NULL, "by_account", "{}");
+    world_post(it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = false}));
+    world_post(it, NULL, PAWL_MESSAGE(by_number, .number = 0));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 3);
     assert_true(world_says(dead.items[0].error, "account: required, but it is missing"));
     assert_true(world_says(dead.items[1].error, "property 'seat' is "));
     assert_true(world_says(dead.items[2].error, "property 'number' is 0"));
     assert_string_equal(seen.text, "0 1 ");
-    world_close(&it);
 }
 
 /* Neither in the batch that ended it nor in another. */
 static void what_is_over_does_not_begin_again(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 0; i < 2; i++) {
-        world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
-        world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
-        world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
+        world_post(it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
+        world_drain(it);
     }
-    assert_int_equal(world_events(&it, "Watch/short").count, 1);
-    assert_int_equal(world_queue(&it, "things").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Watch/short").count, 1);
+    assert_int_equal(world_queue(it, "things").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- What is refused ------------------------------------------------------------------- */
@@ -224,51 +214,43 @@ static void expect_dead(world *it, const char *says)
 
 static void a_stream_has_at_most_200_bytes(const char *url)
 {
-    world it;
-    char  longest[195 + 1], stream[210];
-    open_world(&it, url);
+    char   longest[195 + 1], stream[210];
+    world *it = open_world(url);
     /* In characters it is shorter: bytes count. */
     for (size_t i = 0; i < 194; i += 2)
         memcpy(longest + i, "\xc3\xbc", 3);
     snprintf(stream, sizeof stream, "Thing/%s", longest);
     assert_int_equal(strlen(stream), PAWL_STREAM_SIZE_MAX);
-    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
-    world_drain(&it);
-    assert_int_equal(world_events(&it, stream).count, 1);
+    world_post(it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
+    world_drain(it);
+    assert_int_equal(world_events(it, stream).count, 1);
     world_forget(&seen);
     strcat(longest, "x");
-    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
-    expect_dead(&it, "makes a stream's name of 201 bytes, the limit is 200");
-    world_close(&it);
+    world_post(it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
+    expect_dead(it, "makes a stream's name of 201 bytes, the limit is 200");
 }
 
 static void an_empty_key_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("")));
-    expect_dead(&it, "entity Thing: property 'name' is");
-    world_close(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("")));
+    expect_dead(it, "entity Thing: property 'name' is");
 }
 
 static void no_key_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post_json(&it, NULL, "by_inner", "{}");
-    expect_dead(&it, "entity Thing: property 'inner.name' is");
-    world_close(&it);
+    world *it = open_world(url);
+    world_post_json(it, NULL, "by_inner", "{}");
+    expect_dead(it, "entity Thing: property 'inner.name' is");
 }
 
 /* Else it would be cut there, and be another's. */
 static void a_key_with_a_nul_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post_json(&it, NULL, "by_name", "{\"name\":\"a\\u0000b\"}");
-    expect_dead(&it, "name");
-    assert_int_equal(world_events(&it, "Thing/a").count, 0);
-    world_close(&it);
+    world *it = open_world(url);
+    world_post_json(it, NULL, "by_name", "{\"name\":\"a\\u0000b\"}");
+    expect_dead(it, "name");
+    assert_int_equal(world_events(it, "Thing/a").count, 0);
 }
 
 const struct CMUnitTest tests[] = {

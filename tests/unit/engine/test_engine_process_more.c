@@ -522,16 +522,15 @@ static void post_dispatches(world *it, int first, int count)
 /* The process remembers three dispatches, one a second. */
 static void say(const char *url, int64_t retention, int64_t inbox, const char *expected)
 {
-    world                       it;
     const pawl_endpoint_options options = {.outbox_retention = retention,
                                            .inbox_retention  = inbox,
                                            .delayed_retries  = -1,
                                            .outbox_attempts  = 1};
     world_forget(&said);
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
-    world_open(&it, url, &old, NULL, &options);
-    post_dispatches(&it, 1, 6);
-    world_close(&it);
+    world *it = world_begin(url, &old, NULL, &options);
+    post_dispatches(it, 1, 6);
+    world_close(it);
     world_quiet();
     assert_string_equal(said.text, expected);
 }

@@ -110,11 +110,11 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "office",
     .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1};
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 /* ---- Tests ------------------------------------------------------------------------- */
@@ -122,20 +122,19 @@ static void open_world(world *it, const char *url)
 /* Through a process, which hears no, and with nobody who asked. */
 static void expect_reason(const char *url, const char *how, const char *reason, const char *error)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
+    world_drain(it);
     assert_string_equal(seen.text, reason);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_post(&it, NULL, PAWL_MESSAGE(question, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_post(it, NULL, PAWL_MESSAGE(question, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].error.data, error);
-    assert_int_equal(world_events(&it, "Clerk/a").count, 0);
-    assert_int_equal(world_queue(&it, "archive").count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Clerk/a").count, 0);
+    assert_int_equal(world_queue(it, "archive").count, 0);
+    world_close(it);
 }
 
 static void a_rejection_needs_no_reason(const char *url)
@@ -156,31 +155,27 @@ static void a_reason_may_have_any_characters(const char *url)
 /* The no of a handler without an entity is a failure like any other, and nobody is told. */
 static void a_rejection_without_an_entity_is_not_answered(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("favour")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("favour")));
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "never"));
-    assert_int_equal(world_stats(&it).counters.failures, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "never"));
+    assert_int_equal(world_stats(it).counters.failures, 1);
 }
 
 /* Neither accepted nor rejected: who waits for an answer sets a timeout. */
 static void a_command_that_is_discarded_is_not_answered(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, "w-1", PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("")));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, "w-1", PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("")));
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_events(&it, "Wish/a").count, 1);
-    assert_int_equal(world_events(&it, "Clerk/a").count, 0);
-    assert_int_equal(world_queue(&it, "archive").count, 0);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Wish/a").count, 1);
+    assert_int_equal(world_events(it, "Clerk/a").count, 0);
+    assert_int_equal(world_queue(it, "archive").count, 0);
+    assert_int_equal(world_queue(it, "office").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -152,11 +152,11 @@ static const pawl_application application = {
 #define JOB_ID "0b9c3d1e-2f4a-4c6e-8d7b-1a2b3c4d5e6f"
 #define STREAM "Job/" JOB_ID
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1};
     world_forget(&seen);
-    world_open(it, url, &application, "jobs", &options);
+    return world_begin(url, &application, "jobs", &options);
 }
 
 static void post_go(world *it, const char *id, const char *how, const pawl_header *headers)
@@ -202,110 +202,98 @@ static void o17_a_known_dispatch_is_dropped_when_its_process_is_over(const char 
 {
     static const char *const first = "00000001-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
     static const char *const last  = "00000002-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
-    world                    it;
-    open_world(&it, url);
-    post_go(&it, first, "", NULL);
-    world_drain(&it);
-    post_go(&it, last, "end", NULL);
-    world_drain(&it);
-    forget(&it, first);
-    forget(&it, last);
-    post_go(&it, first, "", NULL);
-    post_go(&it, last, "end", NULL);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
+    world                   *it    = open_world(url);
+    post_go(it, first, "", NULL);
+    world_drain(it);
+    post_go(it, last, "end", NULL);
+    world_drain(it);
+    forget(it, first);
+    forget(it, last);
+    post_go(it, first, "", NULL);
+    post_go(it, last, "end", NULL);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
     assert_string_equal(seen.text, "go(0) go(1) ");
-    assert_int_equal(world_events(&it, STREAM).count, 3);
-    post_go(&it, NULL, "", NULL); /* a message that the process never saw */
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_events(it, STREAM).count, 3);
+    post_go(it, NULL, "", NULL); /* a message that the process never saw */
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 static void e12_a_timeout_of_a_process_has_the_headers_of_its_message(const char *url)
 {
     static const pawl_header headers[] = {
         {"tenant", "north"}, {"pawl.reply_to", "asker"}, {NULL, NULL}};
-    world it;
-    open_world(&it, url);
-    post_go(&it, NULL, "wait", headers);
-    world_drain(&it);
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    post_go(it, NULL, "wait", headers);
+    world_drain(it);
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "go(0) late(north," STREAM ") ");
-    assert_int_equal(world_queue(&it, "asker").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "asker").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* Set by one message and over by the next, in one batch: it is never set. */
 static void e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_go(&it, NULL, "wait", NULL);
-    post_go(&it, NULL, "end", NULL);
-    assert_int_equal(world_step(&it).handled, 2);
+    world *it = open_world(url);
+    post_go(it, NULL, "wait", NULL);
+    post_go(it, NULL, "end", NULL);
+    assert_int_equal(world_step(it).handled, 2);
     assert_string_equal(seen.text, "go(0) go(0) ");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void each_queue_answers_a_command_under_an_id_of_its_own(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_go(&it, NULL, "twice", NULL);
-    world_drain(&it);
-    drain_other(&it, "north");
-    world_drain(&it);
-    drain_other(&it, "south");
-    world_drain(&it);
-    assert_int_equal(world_events(&it, "North/a").count, 1);
-    assert_int_equal(world_events(&it, "South/a").count, 1);
+    world *it = open_world(url);
+    post_go(it, NULL, "twice", NULL);
+    world_drain(it);
+    drain_other(it, "north");
+    world_drain(it);
+    drain_other(it, "south");
+    world_drain(it);
+    assert_int_equal(world_events(it, "North/a").count, 1);
+    assert_int_equal(world_events(it, "South/a").count, 1);
     assert_string_equal(seen.text, "go(0) accepted(0) accepted(1) ");
-    world_close(&it);
 }
 
 static void e11_a_key_without_a_value_begins_no_process(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(go, .how = PAWL_TEXT("")));
-    world_post(&it, NULL, PAWL_MESSAGE(count_up, .number = 0));
-    world_drain(&it);
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(go, .how = PAWL_TEXT("")));
+    world_post(it, NULL, PAWL_MESSAGE(count_up, .number = 0));
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < dead.count; i++)
         assert_true(world_says(dead.items[i].error, "cannot be started by it"));
-    world_post(&it, NULL, PAWL_MESSAGE(count_up, .number = -1));
-    world_drain(&it);
-    assert_int_equal(world_events(&it, "Job/-1").count, 1);
-    world_close(&it);
+    world_post(it, NULL, PAWL_MESSAGE(count_up, .number = -1));
+    world_drain(it);
+    assert_int_equal(world_events(it, "Job/-1").count, 1);
 }
 
 /* As from a process that a newer program has. */
 static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const char *url)
 {
     static const pawl_header headers[] = {{PAWL_HEADER_PROCESS, "Errand/1"}, {NULL, NULL}};
-    world                    it;
-    pawl_error               error = PAWL_ERROR_INIT;
-    open_world(&it, url);
-    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it),
-                                       .headers = headers};
-    world_ok(pawl_sender_send(it.sender, "jobs", &options,
+    pawl_error               error     = PAWL_ERROR_INIT;
+    world                   *it        = open_world(url);
+    const pawl_send_options  options   = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it),
+                                          .headers = headers};
+    world_ok(pawl_sender_send(it->sender, "jobs", &options,
                               PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "jobs").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go_both(&it, PAWL_SECONDS(30));
-    assert_int_equal(world_queue(&it, "jobs").count, 0);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "answers 'Errand/1'"));
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "jobs").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
+    world_go_both(it, PAWL_SECONDS(30));
+    assert_int_equal(world_queue(it, "jobs").count, 0);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "answers 'Errand/1'"));
     assert_string_equal(seen.text, "");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

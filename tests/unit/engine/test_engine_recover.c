@@ -123,14 +123,14 @@ static const pawl_application tomorrow = {
     PAWL_APPLICATION_HEAD, .name = "recoverability",
     .endpoints = (const pawl_endpoint_spec *const[]){&office_of_tomorrow, NULL}};
 
-static void open_world(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world(const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
     runs   = 0;
     nones  = 0;
     the_id = (pawl_saga_id){{{0}}};
     memset(answers, 0, sizeof answers);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void always(pawl_code code)
@@ -148,90 +148,82 @@ static void post_attempt(world *it, const char *id)
 
 static void immediate_retries_are_counted(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 2});
+    world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = 2});
     answers[0] = PAWL_RETRY;
     answers[1] = PAWL_ENOMEM;
-    post_attempt(&it, "m");
-    pawl_step step = world_drain(&it);
+    post_attempt(it, "m");
+    pawl_step step = world_drain(it);
     assert_int_equal(runs, 3);
     assert_int_equal(step.handled, 1);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
 }
 
 static void e26_delayed_retries_grow_then_a_dead_letter(const char *url)
 {
-    world it;
-    open_world(&it, url,
-               (pawl_endpoint_options){
-                   .immediate_retries = 1, .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10)});
+    world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = 1,
+                                                        .delayed_retries   = 3,
+                                                        .retry_delay       = PAWL_SECONDS(10)});
     always(PAWL_RETRY);
-    post_attempt(&it, "m");
-    world_drain(&it);
+    post_attempt(it, "m");
+    world_drain(it);
     int64_t last = 0;
     for (int32_t i = 1; i <= 3; i++) {
         assert_int_equal(runs, 2 * (size_t)i);
-        pawl_queue_rows rows = world_queue(&it, "office");
+        pawl_queue_rows rows = world_queue(it, "office");
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.items[0].attempts, i);
-        int64_t delay = rows.items[0].due - world_now(&it);
+        int64_t delay = rows.items[0].due - world_now(it);
         assert_true(delay > last && delay >= PAWL_SECONDS(9) << (i - 1));
         assert_true(delay <= PAWL_SECONDS(11) << (i - 1));
         last = delay;
         /* Its place stays. */
         assert_int_equal(rows.items[0].placed, WORLD_START);
-        world_go(&it, delay - 1);
+        world_go(it, delay - 1);
         assert_int_equal(runs, 2 * (size_t)i);
-        world_go(&it, 1);
+        world_go(it, 1);
     }
     assert_int_equal(runs, 8);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_int_equal(dead.items[0].attempts, 4);
     assert_string_equal(seen.text, "0 0 1 1 2 2 3 3 ");
-    world_close(&it);
 }
 
 /* The second delay would be twice the first, were there no limit. */
 static void e26_delays_stay_below_their_limit(const char *url)
 {
-    world it;
-    open_world(&it, url,
-               (pawl_endpoint_options){.immediate_retries = -1,
-                                       .delayed_retries   = 3,
-                                       .retry_delay       = PAWL_SECONDS(10),
-                                       .retry_delay_max   = PAWL_SECONDS(12)});
+    world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = -1,
+                                                        .delayed_retries   = 3,
+                                                        .retry_delay       = PAWL_SECONDS(10),
+                                                        .retry_delay_max   = PAWL_SECONDS(12)});
     always(PAWL_RETRY);
-    post_attempt(&it, "m");
-    world_drain(&it);
+    post_attempt(it, "m");
+    world_drain(it);
     for (int i = 0; i < 3; i++) {
-        pawl_queue_rows rows = world_queue(&it, "office");
+        pawl_queue_rows rows = world_queue(it, "office");
         assert_int_equal(rows.count, 1);
-        int64_t delay = rows.items[0].due - world_now(&it);
+        int64_t delay = rows.items[0].due - world_now(it);
         assert_in_range(delay, PAWL_SECONDS(9), PAWL_SECONDS(12) / 10 * 11);
-        world_go(&it, delay);
+        world_go(it, delay);
     }
-    world_close(&it);
 }
 
 static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
 {
-    world             it;
     pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"colour", "red"}, {NULL, NULL}};
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    world            *it        = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     always(PAWL_REJECT);
-    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&it), .id = "m",
+    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = "m",
                                  .headers = headers, .correlation_id = "talk"};
-    world_ok(pawl_sender_send(it.sender, "office", &options,
+    world_ok(pawl_sender_send(it->sender, "office", &options,
                               PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    pawl_step step = world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.dead, 1);
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].endpoint.data, "office");
     assert_string_equal(dead.items[0].queue.data, "office");
@@ -241,131 +233,117 @@ static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
     assert_string_equal(dead.items[0].message.headers.data, "{\"colour\":\"red\"}");
     assert_string_equal(dead.items[0].message.correlation_id.data, "talk");
     assert_string_equal(dead.items[0].code.data, "REJECT");
-    assert_true(world_is_marked(&it, "m"));
+    assert_true(world_is_marked(it, "m"));
     /* A copy that arrives later is dropped. */
-    post_attempt(&it, "m");
-    world_drain(&it);
+    post_attempt(it, "m");
+    world_drain(it);
     assert_int_equal(runs, 1);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_int_equal(world_queue(it, "office").count, 0);
 }
 
 static void retry_after_discard_and_errors(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 3});
+    world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = 3});
     answers[0] = PAWL_RETRY_AFTER; /* not at once */
     answers[1] = PAWL_DISCARD;
-    post_attempt(&it, "m");
-    world_drain(&it);
+    post_attempt(it, "m");
+    world_drain(it);
     assert_int_equal(runs, 1);
-    assert_int_equal(world_queue(&it, "office").items[0].due, WORLD_START + PAWL_SECONDS(3));
-    world_go(&it, PAWL_SECONDS(3));
+    assert_int_equal(world_queue(it, "office").items[0].due, WORLD_START + PAWL_SECONDS(3));
+    world_go(it, PAWL_SECONDS(3));
     assert_int_equal(runs, 2);
-    assert_true(world_is_marked(&it, "m"));
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&it);
+    assert_true(world_is_marked(it, "m"));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "office").count, 0);
 }
 
 /* PAWL_EPERSIST has immediate and delayed retries, and an end. */
 static void a_failed_store_is_tried_again_for_a_while(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
+    world *it =
+        open_world(url, (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
     always(PAWL_EPERSIST);
-    post_attempt(&it, "m");
-    world_drain(&it);
+    post_attempt(it, "m");
+    world_drain(it);
     assert_int_equal(runs, 3);
-    world_go(&it, PAWL_SECONDS(11));
+    world_go(it, PAWL_SECONDS(11));
     assert_int_equal(runs, 6);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 static void a_failing_handler_loses_only_its_own_unit(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     answers[1] = PAWL_RETRY;
-    post_attempt(&it, "1");
-    post_attempt(&it, "2");
-    post_attempt(&it, "3");
-    pawl_step step = world_step(&it);
+    post_attempt(it, "1");
+    post_attempt(it, "2");
+    post_attempt(it, "3");
+    pawl_step step = world_step(it);
     assert_int_equal(step.handled, 2);
-    assert_true(world_is_marked(&it, "1"));
-    assert_false(world_is_marked(&it, "2"));
-    assert_true(world_is_marked(&it, "3"));
-    world_close(&it);
+    assert_true(world_is_marked(it, "1"));
+    assert_false(world_is_marked(it, "2"));
+    assert_true(world_is_marked(it, "3"));
 }
 
 static void a_known_id_is_not_handled_again(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_attempt(&it, "m");
-    world_drain(&it);
-    post_attempt(&it, "m");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_attempt(it, "m");
+    world_drain(it);
+    post_attempt(it, "m");
+    pawl_step step = world_drain(it);
     assert_int_equal(runs, 1);
     assert_int_equal(step.handled, 0);
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
 }
 
 /* ---- What cannot be read ------------------------------------------------------------ */
 
 static void an_undecodable_body_is_dead(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post_json(&it, "a", "attempt", "{\"how\":");
-    world_post_json(&it, "b", "attempt", "{\"how\":7}");
-    world_post_json(&it, "c", "attempt", "");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post_json(it, "a", "attempt", "{\"how\":");
+    world_post_json(it, "b", "attempt", "{\"how\":7}");
+    world_post_json(it, "c", "attempt", "");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(runs, 0);
     assert_int_equal(dead.count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_string_equal(dead.items[i].code.data, "EDECODE");
         assert_true(world_says(dead.items[i].error, "message attempt"));
     }
-    world_close(&it);
 }
 
 static void e28_an_unknown_type_is_dead(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post_json(&it, "a", "other", "{}");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "'other' is handled by no worker"));
-    world_close(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post_json(it, "a", "other", "{}");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "'other' is handled by no worker"));
 }
 
 static void e28_a_type_that_another_worker_knows_is_put_back(const char *url)
 {
-    world it, newer;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_open(&newer, url, &tomorrow, NULL, NULL);
-    world_post_json(&it, "a", "other", "{}");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "office");
+    world *it    = open_world(url, (pawl_endpoint_options){0});
+    world *newer = world_begin(url, &tomorrow, NULL, NULL);
+    world_post_json(it, "a", "other", "{}");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "office");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 0);
     assert_true(rows.items[0].due > WORLD_START);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go(&newer, PAWL_SECONDS(5));
+    assert_int_equal(world_dead(it).count, 0);
+    world_go(newer, PAWL_SECONDS(5));
     assert_string_equal(seen.text, "other ");
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&newer);
-    /* Now nobody knows it. */
-    world_post_json(&it, "b", "other", "{}");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
+    world_close(newer);
+    /* Now nobody knows it-> */
+    world_post_json(it, "b", "other", "{}");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 /* ---- Waiting for a saga ----------------------------------------------------------------- */
@@ -377,38 +355,34 @@ static void post_add(world *it, const char *id, const char *name)
 
 static void e3_waits_behind_an_older_message(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = world_claim_oldest(&it, "office");
-    post_add(&it, "add", "c");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = world_claim_oldest(it, "office");
+    post_add(it, "add", "c");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 0);
-    pawl_queue_rows rows = world_queue(&it, "office");
+    pawl_queue_rows rows = world_queue(it, "office");
     assert_int_equal(rows.count, 2);
     assert_string_equal(rows.items[1].message.id.data, "add");
     assert_int_equal(rows.items[1].attempts, 0);
     assert_int_equal(rows.items[1].waiting_since, WORLD_START);
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
     assert_int_equal(rows.items[1].placed, WORLD_START);
-    world_give_back(&it, "office", &row, PAWL_QUEUE_RELEASE);
-    world_go(&it, PAWL_SECONDS(1));
+    world_give_back(it, "office", &row, PAWL_QUEUE_RELEASE);
+    world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "open add ");
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void e3_is_final_without_an_older_message(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_add(&it, "add", "c");
-    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    world_step(&it);
-    assert_int_equal(world_dead(&it).count, 1);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_add(it, "add", "c");
+    world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    world_step(it);
+    assert_int_equal(world_dead(it).count, 1);
     assert_string_equal(seen.text, "open ");
-    world_close(&it);
 }
 
 static int loads_left;
@@ -439,53 +413,47 @@ static pawl_code begin_before_load(hook_point point, void *context)
 
 static void e3_the_saga_is_read_again_after_the_look_at_the_queue(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    post_add(&it, "add", "c");
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
+    post_add(it, "add", "c");
     loads_left = 1;
-    hook_set(begin_before_load, &it);
-    world_step(&it);
+    hook_set(begin_before_load, it);
+    world_step(it);
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "add ");
-    world_json_equal(&it, world_saga_text(&it, "Case", "c", NULL), "{\"name\":\"c\",\"count\":7}");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    world_json_equal(it, world_saga_text(it, "Case", "c", NULL), "{\"name\":\"c\",\"count\":7}");
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* A message that itself waits, or is retried, makes nobody wait. */
 static void e3_delayed_retries_are_no_older_messages(const char *url)
 {
-    world it;
-    open_world(&it, url,
-               (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+    world *it = open_world(
+        url, (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
     answers[0] = PAWL_RETRY;
-    post_attempt(&it, "retried");
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "office").count, 1);
-    post_add(&it, "add", "c");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    post_attempt(it, "retried");
+    world_drain(it);
+    assert_int_equal(world_queue(it, "office").count, 1);
+    post_add(it, "add", "c");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_attempt(&it, "stuck");
-    pawl_queue_row row = world_claim_oldest(&it, "office");
-    post_add(&it, "add", "c");
-    world_drain(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_attempt(it, "stuck");
+    pawl_queue_row row = world_claim_oldest(it, "office");
+    post_add(it, "add", "c");
+    world_drain(it);
     for (int i = 0; i < 29; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "office").count, 2);
-    world_go_both(&it, PAWL_SECONDS(2));
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "no saga Case for 'c'"));
-    assert_int_equal(world_dead(&it).items[0].attempts, 1);
-    world_give_back(&it, "office", &row, PAWL_QUEUE_DONE);
-    world_close(&it);
+        world_go_both(it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "office").count, 2);
+    world_go_both(it, PAWL_SECONDS(2));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "no saga Case for 'c'"));
+    assert_int_equal(world_dead(it).items[0].attempts, 1);
+    world_give_back(it, "office", &row, PAWL_QUEUE_DONE);
 }
 
 /* ---- The same with a finder ------------------------------------------------------------ */
@@ -497,77 +465,69 @@ static void post_seek(world *it, const char *id)
 
 static void e3_a_finder_waits_behind_an_older_message(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = world_claim_oldest(&it, "office");
-    post_seek(&it, "seek");
-    assert_int_equal(world_drain(&it).handled, 0);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = world_claim_oldest(it, "office");
+    post_seek(it, "seek");
+    assert_int_equal(world_drain(it).handled, 0);
     assert_string_equal(seen.text, "find "); /* the finder is not asked again while one is left */
-    pawl_queue_rows rows = world_queue(&it, "office");
+    pawl_queue_rows rows = world_queue(it, "office");
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[1].attempts, 0);
     assert_int_equal(rows.items[1].waiting_since, WORLD_START);
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
-    world_give_back(&it, "office", &row, PAWL_QUEUE_RELEASE);
-    world_go(&it, PAWL_SECONDS(1));
+    world_give_back(it, "office", &row, PAWL_QUEUE_RELEASE);
+    world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "find open find seek ");
-    assert_int_equal(world_queue(&it, "office").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").count, 0);
 }
 
 static void e3_a_finder_is_asked_again_after_the_look(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    world_drain(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    world_drain(it);
     nones = 1;
-    post_seek(&it, "seek");
-    assert_int_equal(world_drain(&it).handled, 1);
+    post_seek(it, "seek");
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(seen.text, "open find find seek ");
-    /* Twice none, and nobody is left who could begin it. */
+    /* Twice none, and nobody is left who could begin it-> */
     nones = 2;
-    post_seek(&it, "lost");
-    assert_int_equal(world_drain(&it).dead, 1);
+    post_seek(it, "lost");
+    assert_int_equal(world_drain(it).dead, 1);
     assert_string_equal(seen.text, "open find find seek find find ");
-    assert_string_equal(world_dead(&it).items[0].message.id.data, "lost");
-    world_close(&it);
+    assert_string_equal(world_dead(it).items[0].message.id.data, "lost");
 }
 
 static void e3_a_finder_waits_no_longer_than_others(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_attempt(&it, "stuck");
-    pawl_queue_row row = world_claim_oldest(&it, "office");
-    post_seek(&it, "seek");
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(29));
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go_both(&it, PAWL_SECONDS(2));
-    assert_int_equal(world_dead(&it).count, 1);
-    world_give_back(&it, "office", &row, PAWL_QUEUE_DONE);
-    world_close(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_attempt(it, "stuck");
+    pawl_queue_row row = world_claim_oldest(it, "office");
+    post_seek(it, "seek");
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(29));
+    assert_int_equal(world_dead(it).count, 0);
+    world_go_both(it, PAWL_SECONDS(2));
+    assert_int_equal(world_dead(it).count, 1);
+    world_give_back(it, "office", &row, PAWL_QUEUE_DONE);
 }
 
 /* The starter was put back for a moment and comes later in the same batch, though its
  * place is before. */
 static void e3_waits_for_an_older_message_of_its_batch(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = world_claim_oldest(&it, "office");
-    post_add(&it, "add", "c");
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = world_claim_oldest(it, "office");
+    post_add(it, "add", "c");
     row.due += PAWL_MILLISECONDS(20);
-    world_give_back(&it, "office", &row, PAWL_QUEUE_RETRY);
-    world_go(&it, PAWL_MILLISECONDS(20));
+    world_give_back(it, "office", &row, PAWL_QUEUE_RETRY);
+    world_go(it, PAWL_MILLISECONDS(20));
     assert_string_equal(seen.text, "open ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go(&it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(it).count, 0);
+    world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "open add ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -100,8 +100,8 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
-static void open_with(world *it, const char *url, const pawl_application *used, pawl_code code,
-                      const pawl_recovery *rows)
+static world *open_with(const char *url, const pawl_application *used, pawl_code code,
+                        const pawl_recovery *rows)
 {
     const pawl_endpoint_options options = {.immediate_retries = 1,
                                            .delayed_retries   = 2,
@@ -111,7 +111,7 @@ static void open_with(world *it, const char *url, const pawl_application *used, 
     runs                                = 0;
     lines[0]                            = '\0';
     answer                              = code;
-    world_open(it, url, used, NULL, &options);
+    return world_begin(url, used, NULL, &options);
 }
 
 static void post(world *it, const char *type, const char *id)
@@ -136,191 +136,174 @@ static int runs_of(world *it, const char *type, const char *id)
 
 static void e37_the_first_row_of_code_and_type_counts(const char *url)
 {
-    world it;
-    open_with(
-        &it, url, &application, PAWL_EUNREACHABLE,
+    world *it = open_with(
+        url, &application, PAWL_EUNREACHABLE,
         PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .type = "charge", .immediate = -1, .delayed = 4},
                       {.code = PAWL_EUNREACHABLE, .immediate = 3, .delayed = -1},
                       {.type = "probe", .immediate = -1, .delayed = -1}));
-    assert_int_equal(runs_of(&it, "charge", "a"), 5);
-    assert_int_equal(runs_of(&it, "probe", "b"), 4);
+    assert_int_equal(runs_of(it, "charge", "a"), 5);
+    assert_int_equal(runs_of(it, "probe", "b"), 4);
     answer = PAWL_EFULL; /* no row for charge: as the endpoint's numbers say */
-    assert_int_equal(runs_of(&it, "charge", "c"), 6);
-    assert_int_equal(runs_of(&it, "probe", "d"), 1);
-    assert_int_equal(world_dead(&it).count, 4);
-    world_close(&it);
+    assert_int_equal(runs_of(it, "charge", "c"), 6);
+    assert_int_equal(runs_of(it, "probe", "d"), 1);
+    assert_int_equal(world_dead(it).count, 4);
 }
 
 /* A row that leaves both numbers out only keeps others from the failure. */
 static void e37_what_a_row_leaves_out_is_as_without_it(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_EUNREACHABLE,
-              PAWL_RECOVERY({.type = "charge"},
-                            {.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = -1}));
-    assert_int_equal(runs_of(&it, "charge", "a"), 6);
-    assert_int_equal(runs_of(&it, "probe", "b"), 1);
-    world_close(&it);
+    world *it =
+        open_with(url, &application, PAWL_EUNREACHABLE,
+                  PAWL_RECOVERY({.type = "charge"},
+                                {.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = -1}));
+    assert_int_equal(runs_of(it, "charge", "a"), 6);
+    assert_int_equal(runs_of(it, "probe", "b"), 1);
 }
 
 /* Codes that are hopeless by themselves get the retries that their row has, and no others. */
 static void e37_hopeless_codes_are_retried_where_a_row_says_so(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_EINVAL,
-              PAWL_RECOVERY({.code = PAWL_EINVAL, .type = "charge", .delayed = 1},
-                            {.code = PAWL_EINVAL, .type = "probe", .immediate = 2},
-                            {.code = PAWL_EBUG, .immediate = -1}));
-    assert_int_equal(runs_of(&it, "charge", "a"), 2);
-    assert_int_equal(runs_of(&it, "probe", "b"), 3);
+    world *it = open_with(url, &application, PAWL_EINVAL,
+                          PAWL_RECOVERY({.code = PAWL_EINVAL, .type = "charge", .delayed = 1},
+                                        {.code = PAWL_EINVAL, .type = "probe", .immediate = 2},
+                                        {.code = PAWL_EBUG, .immediate = -1}));
+    assert_int_equal(runs_of(it, "charge", "a"), 2);
+    assert_int_equal(runs_of(it, "probe", "b"), 3);
     answer = PAWL_REJECT;
-    assert_int_equal(runs_of(&it, "charge", "c"), 1);
-    world_close(&it);
+    assert_int_equal(runs_of(it, "charge", "c"), 1);
 }
 
 /* ---- Delays ------------------------------------------------------------------------ */
 
 static void e37_a_row_has_its_own_delay_doubling_up_to_its_limit(const char *url)
 {
-    world         it;
     const int64_t delays[] = {PAWL_MINUTES(1), PAWL_MINUTES(2), PAWL_SECONDS(150),
                               PAWL_SECONDS(150)};
-    open_with(&it, url, &application, PAWL_EUNREACHABLE,
-              PAWL_RECOVERY({.code      = PAWL_EUNREACHABLE,
-                             .immediate = -1,
-                             .delayed   = 4,
-                             .delay     = PAWL_MINUTES(1),
-                             .delay_max = PAWL_SECONDS(150)}));
-    post(&it, "charge", "a");
-    world_drain(&it);
+    world        *it       = open_with(url, &application, PAWL_EUNREACHABLE,
+                                       PAWL_RECOVERY({.code      = PAWL_EUNREACHABLE,
+                                                      .immediate = -1,
+                                                      .delayed   = 4,
+                                                      .delay     = PAWL_MINUTES(1),
+                                                      .delay_max = PAWL_SECONDS(150)}));
+    post(it, "charge", "a");
+    world_drain(it);
     for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
-        pawl_queue_rows rows = world_queue(&it, "office");
+        pawl_queue_rows rows = world_queue(it, "office");
         assert_int_equal(rows.count, 1);
-        int64_t delay = rows.items[0].due - world_now(&it);
+        int64_t delay = rows.items[0].due - world_now(it);
         assert_in_range(delay, delays[i] / 10 * 9, delays[i] / 10 * 11);
         assert_int_equal(runs, i + 1);
-        world_go(&it, delay);
+        world_go(it, delay);
     }
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 /* The endpoint's limit of an hour is shorter than the row's delay, which holds each time. */
 static void e37_a_delay_above_the_endpoints_limit_does_not_double(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_EUNREACHABLE,
-              PAWL_RECOVERY({.immediate = -1, .delayed = 2, .delay = PAWL_HOURS(3)}));
-    post(&it, "charge", "a");
-    world_drain(&it);
+    world *it = open_with(url, &application, PAWL_EUNREACHABLE,
+                          PAWL_RECOVERY({.immediate = -1, .delayed = 2, .delay = PAWL_HOURS(3)}));
+    post(it, "charge", "a");
+    world_drain(it);
     for (int i = 0; i < 2; i++) {
-        int64_t delay = world_queue(&it, "office").items[0].due - world_now(&it);
+        int64_t delay = world_queue(it, "office").items[0].due - world_now(it);
         assert_in_range(delay, PAWL_HOURS(3) / 10 * 9, PAWL_HOURS(3) / 10 * 11);
-        world_go(&it, delay);
+        world_go(it, delay);
     }
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 /* The handler's own delay holds; how often, says the row. */
 static void e37_retry_after_keeps_its_delay(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_RETRY_AFTER,
-              PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3},
-                            {.immediate = 5, .delay = PAWL_HOURS(1)}));
-    post(&it, "charge", "a");
-    world_drain(&it);
+    world *it = open_with(url, &application, PAWL_RETRY_AFTER,
+                          PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3},
+                                        {.immediate = 5, .delay = PAWL_HOURS(1)}));
+    post(it, "charge", "a");
+    world_drain(it);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(world_queue(&it, "office").items[0].due - world_now(&it), PAWL_SECONDS(3));
-        world_go(&it, PAWL_SECONDS(3));
+        assert_int_equal(world_queue(it, "office").items[0].due - world_now(it), PAWL_SECONDS(3));
+        world_go(it, PAWL_SECONDS(3));
     }
     assert_int_equal(runs, 4);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 /* Immediate retries of a row for all errors are not for a handler that names a delay. */
 static void e37_retry_after_is_not_tried_at_once(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_RETRY_AFTER,
-              PAWL_RECOVERY({.immediate = 5, .delay = PAWL_HOURS(1)}));
-    post(&it, "charge", "a");
-    world_drain(&it);
+    world *it = open_with(url, &application, PAWL_RETRY_AFTER,
+                          PAWL_RECOVERY({.immediate = 5, .delay = PAWL_HOURS(1)}));
+    post(it, "charge", "a");
+    world_drain(it);
     assert_int_equal(runs, 1);
-    assert_int_equal(world_queue(&it, "office").items[0].due - world_now(&it), PAWL_SECONDS(3));
-    world_close(&it);
+    assert_int_equal(world_queue(it, "office").items[0].due - world_now(it), PAWL_SECONDS(3));
 }
 
 static void e37_retry_after_less_than_nothing_is_at_once(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_RETRY_AFTER,
-              PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3}));
+    world *it   = open_with(url, &application, PAWL_RETRY_AFTER,
+                            PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3}));
     retry_delay = -1;
-    post(&it, "charge", "a");
-    world_drain(&it);
+    post(it, "charge", "a");
+    world_drain(it);
     assert_int_equal(runs, 4);
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 /* ---- The end ------------------------------------------------------------------------- */
 
 static void e37_discarded_instead_of_dead(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_REJECT,
-              PAWL_RECOVERY({.code = PAWL_REJECT, .then = PAWL_THEN_DISCARD},
-                            {.type = "probe", .delayed = 1, .then = PAWL_THEN_DISCARD}));
+    world *it =
+        open_with(url, &application, PAWL_REJECT,
+                  PAWL_RECOVERY({.code = PAWL_REJECT, .then = PAWL_THEN_DISCARD},
+                                {.type = "probe", .delayed = 1, .then = PAWL_THEN_DISCARD}));
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    assert_int_equal(runs_of(&it, "charge", "a"), 1);
+    assert_int_equal(runs_of(it, "charge", "a"), 1);
     assert_non_null(strstr(lines, "message a of type charge in queue office is discarded after 1 "
                                   "attempt: REJECT: the bank is closed\n"));
     answer = PAWL_EFULL;
-    assert_int_equal(runs_of(&it, "probe", "b"), 4);
+    assert_int_equal(runs_of(it, "probe", "b"), 4);
     assert_non_null(strstr(lines, "message b of type probe in queue office is discarded after 2 "
                                   "attempts: EFULL: "));
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
     /* Both are known: a copy that comes later is dropped. */
-    assert_true(world_is_marked(&it, "a"));
-    assert_true(world_is_marked(&it, "b"));
-    assert_int_equal(runs_of(&it, "probe", "b"), 0);
+    assert_true(world_is_marked(it, "a"));
+    assert_true(world_is_marked(it, "b"));
+    assert_int_equal(runs_of(it, "probe", "b"), 0);
     world_quiet();
-    world_close(&it);
 }
 
 /* A failure before the handler has a code, too. */
 static void e37_a_body_that_cannot_be_decoded_is_discarded(const char *url)
 {
-    world it;
-    open_with(&it, url, &application, PAWL_OK,
-              PAWL_RECOVERY({.code = PAWL_EDECODE, .type = "charge", .then = PAWL_THEN_DISCARD}));
-    world_post_json(&it, "a", "charge", "{\"how\":7}");
-    world_post_json(&it, "b", "probe", "{\"how\":7}");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_with(
+        url, &application, PAWL_OK,
+        PAWL_RECOVERY({.code = PAWL_EDECODE, .type = "charge", .then = PAWL_THEN_DISCARD}));
+    world_post_json(it, "a", "charge", "{\"how\":7}");
+    world_post_json(it, "b", "probe", "{\"how\":7}");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "b");
-    assert_true(world_is_marked(&it, "a"));
-    world_close(&it);
+    assert_true(world_is_marked(it, "a"));
 }
 
 /* ---- Traces ----------------------------------------------------------------------------- */
 
 static void e37_each_delayed_retry_is_a_line_and_stays_in_the_history(const char *url)
 {
-    world it;
-    char  due[PAWL_TIME_TEXT_SIZE + 1], line[300];
-    open_with(&it, url, &application, PAWL_EUNREACHABLE,
-              PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = 2}));
+    char   due[PAWL_TIME_TEXT_SIZE + 1], line[300];
+    world *it =
+        open_with(url, &application, PAWL_EUNREACHABLE,
+                  PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = 2}));
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    post(&it, "charge", "a");
-    world_drain(&it);
+    post(it, "charge", "a");
+    world_drain(it);
     for (int i = 1; i <= 2; i++) {
         char            attempt[40];
-        pawl_queue_rows rows = world_queue(&it, "office");
+        pawl_queue_rows rows = world_queue(it, "office");
         pawl_time_format(rows.items[0].due, due);
         snprintf(line, sizeof line,
                  "message a of type charge in queue office failed, attempt %d, and runs again at "
@@ -331,54 +314,49 @@ static void e37_each_delayed_retry_is_a_line_and_stays_in_the_history(const char
         snprintf(attempt, sizeof attempt, "\"attempt\":%d", i);
         assert_true(world_says(rows.items[0].history, attempt));
         assert_true(world_says(rows.items[0].history, "EUNREACHABLE"));
-        world_go(&it, rows.items[0].due - world_now(&it));
+        world_go(it, rows.items[0].due - world_now(it));
     }
-    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_dead(it).count, 1);
     assert_null(strstr(lines, "attempt 3, and runs again"));
     world_quiet();
-    world_close(&it);
 }
 
 /* ---- Timeouts, own SQL ---------------------------------------------------------- */
 
 static void e37_a_timeout_is_named_by_its_name(const char *url)
 {
-    world it;
-    open_with(
-        &it, url, &application, PAWL_EUNREACHABLE,
+    world *it = open_with(
+        url, &application, PAWL_EUNREACHABLE,
         PAWL_RECOVERY({.type = "leave", .immediate = -1, .delayed = 1, .then = PAWL_THEN_DISCARD},
                       {.immediate = 9}));
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    world_post(&it, "v", PAWL_MESSAGE(visit, .name = PAWL_TEXT("n")));
-    world_drain(&it);
+    world_post(it, "v", PAWL_MESSAGE(visit, .name = PAWL_TEXT("n")));
+    world_drain(it);
     runs = 0;
-    world_go(&it, PAWL_HOURS(1));
+    world_go(it, PAWL_HOURS(1));
     assert_int_equal(runs, 1);
     assert_non_null(
         strstr(lines, "of type leave in queue office failed, attempt 1, and runs again"));
-    world_go(&it, PAWL_HOURS(1));
+    world_go(it, PAWL_HOURS(1));
     assert_int_equal(runs, 2);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
     world_quiet();
-    world_close(&it);
 }
 
 /* Each immediate retry of a handler with its own SQL has a transaction of its own. */
 static void e37_with_own_sql_the_same(const char *url)
 {
-    world it;
     if (strncmp(url, "memory:", 7) == 0)
         return; /* no SQL there */
-    open_with(&it, url, &sql_application, PAWL_EUNREACHABLE,
-              PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = 2, .delayed = -1},
-                            {.code = PAWL_EINVAL, .immediate = 1}));
-    assert_int_equal(runs_of(&it, "sql_job", "a"), 3);
+    world *it = open_with(url, &sql_application, PAWL_EUNREACHABLE,
+                          PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = 2, .delayed = -1},
+                                        {.code = PAWL_EINVAL, .immediate = 1}));
+    assert_int_equal(runs_of(it, "sql_job", "a"), 3);
     answer = PAWL_EINVAL;
-    assert_int_equal(runs_of(&it, "sql_job", "b"), 2);
+    assert_int_equal(runs_of(it, "sql_job", "b"), 2);
     answer = PAWL_EFULL;
-    assert_int_equal(runs_of(&it, "sql_job", "c"), 6);
-    world_close(&it);
+    assert_int_equal(runs_of(it, "sql_job", "c"), 6);
 }
 
 /* ---- Conflicts ---------------------------------------------------------------------------- */
@@ -392,45 +370,41 @@ static void visit_amid(world *it, const char *id, int conflicts)
     moves = 0;
 }
 
-static void open_for_conflicts(world *it, const char *url)
+static world *open_for_conflicts(const char *url)
 {
     const pawl_endpoint_options options = {
         .conflict_retries = 2,
         .recovery         = PAWL_RECOVERY(
                     {.code = PAWL_ECONFLICT, .immediate = -1, .delayed = -1, .then = PAWL_THEN_DISCARD},
                     {.immediate = -1, .delayed = -1})};
-    around = it;
-    world_open(it, url, &application, NULL, &options);
-    visit_amid(it, "begin", 0);
+    around = world_begin(url, &application, NULL, &options);
+    visit_amid(around, "begin", 0);
+    return around;
 }
 
 static void e37_conflicts_are_reloaded_whatever_the_rows_say(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_for_conflicts(&it, url);
-    visit_amid(&it, "a", 3);
+    world  *it      = open_for_conflicts(url);
+    visit_amid(it, "a", 3);
     assert_int_equal(runs, 4);
-    world_json_equal(&it, world_saga_text(&it, "Visit", "n", &version),
+    world_json_equal(it, world_saga_text(it, "Visit", "n", &version),
                      "{\"name\":\"n\",\"count\":2}");
     assert_int_equal(version, 5);
-    world_close(&it);
 }
 
 /* All reloads were in vain: then the row of ECONFLICT counts. */
 static void e37_after_its_budget_a_conflict_has_its_row(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_for_conflicts(&it, url);
-    visit_amid(&it, "a", 1000);
+    world  *it      = open_for_conflicts(url);
+    visit_amid(it, "a", 1000);
     assert_int_equal(runs, 4);
-    world_json_equal(&it, world_saga_text(&it, "Visit", "n", &version),
+    world_json_equal(it, world_saga_text(it, "Visit", "n", &version),
                      "{\"name\":\"n\",\"count\":1}");
     assert_int_equal(version, 5);
-    assert_true(world_is_marked(&it, "a"));
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_true(world_is_marked(it, "a"));
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -184,39 +184,38 @@ static void d31_a_skipped_phase_is_refused_with_the_number_of_rows(const char *u
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *hold  = world_hold(url);
-    world       it;
-    world_open(&it, url, &program_a, NULL, NULL);
-    post_enter(&it, "n1", "");
-    post_enter(&it, "n2", "");
-    post_enter(&it, "n3", "");
-    world_drain(&it);
-    world_close(&it);
+    world      *it    = world_begin(url, &program_a, NULL, NULL);
+    post_enter(it, "n1", "");
+    post_enter(it, "n2", "");
+    post_enter(it, "n3", "");
+    world_drain(it);
+    world_close(it);
 
     said lines;
     assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_APPLY, &lines, &error), PAWL_ESCHEMA);
     expect_says(error.text, "saga Parcel: in table depot_Parcel 3 rows have a value of number and "
                             "none of barcode");
-    world_open(&it, url, &program_ab, NULL, NULL);
+    it = world_begin(url, &program_ab, NULL, NULL);
     expect_refused(url, &program_b, "3 rows have a value of number and none of barcode");
-    post_scan(&it, "n1", "b1");
-    post_scan(&it, "n2", "b2");
-    world_drain(&it);
+    post_scan(it, "n1", "b1");
+    post_scan(it, "n2", "b2");
+    world_drain(it);
     expect_refused(url, &program_b, "1 row has a value of number and none of barcode");
     expect_says(error.text, "number as correlation and barcode as transitional property");
     assert_int_equal(open_tables(url, &program_b, PAWL_OPEN_EXISTING, &error), PAWL_OK);
-    post_enter(&it, "n3", "b3");
-    world_drain(&it);
-    world_close(&it);
+    post_enter(it, "n3", "b3");
+    world_drain(it);
+    world_close(it);
 
-    world_open(&it, url, &program_b, NULL, NULL);
-    post_scan(&it, "", "b1");
-    post_enter(&it, "", "b2");
-    post_scan(&it, "", "b3");
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Parcel"), 3);
-    assert_int_equal(world_json_number(world_saga_text(&it, "Parcel", "b2", NULL), "scans"), 3);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    it = world_begin(url, &program_b, NULL, NULL);
+    post_scan(it, "", "b1");
+    post_enter(it, "", "b2");
+    post_scan(it, "", "b3");
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Parcel"), 3);
+    assert_int_equal(world_json_number(world_saga_text(it, "Parcel", "b2", NULL), "scans"), 3);
+    assert_int_equal(world_dead(it).count, 0);
+    world_close(it);
     pawl_store_close(hold);
 }
 
@@ -242,31 +241,29 @@ static void expect_nothing_lost(world *it, int64_t saga_count)
  * that the other began, and no value of the new property is taken back by the old program. */
 static void d29_old_and_both_run_side_by_side(const char *url)
 {
-    world a, ab;
-    world_open(&a, url, &program_a, NULL, NULL);
-    post_enter(&a, "n1", "b1");
-    world_drain(&a);
-    post_scan(&a, "n1", "b1"); /* on its way while the next program starts */
-    post_enter(&a, "n2", "b2");
-    world_open(&ab, url, &program_ab, NULL, NULL);
-    world_drain(&ab);
-    post_scan(&a, "n1", "b1");
-    post_scan(&a, "n2", "b2");
-    post_enter(&a, "n3", "b3");
-    world_drain(&a);
-    post_enter(&a, "other", "b1");
-    post_scan(&a, "n2", "b2");
-    world_drain(&ab);
-    expect_scans(&ab, "n1", 4);
-    expect_scans(&ab, "n2", 3);
-    expect_scans(&ab, "n3", 1);
-    expect_nothing_lost(&ab, 3);
-    world_close(&a); /* the other one keeps a store in memory */
+    world *a = world_begin(url, &program_a, NULL, NULL);
+    post_enter(a, "n1", "b1");
+    world_drain(a);
+    post_scan(a, "n1", "b1"); /* on its way while the next program starts */
+    post_enter(a, "n2", "b2");
+    world *ab = world_begin(url, &program_ab, NULL, NULL);
+    world_drain(ab);
+    post_scan(a, "n1", "b1");
+    post_scan(a, "n2", "b2");
+    post_enter(a, "n3", "b3");
+    world_drain(a);
+    post_enter(a, "other", "b1");
+    post_scan(a, "n2", "b2");
+    world_drain(ab);
+    expect_scans(ab, "n1", 4);
+    expect_scans(ab, "n2", 3);
+    expect_scans(ab, "n3", 1);
+    expect_nothing_lost(ab, 3);
+    world_close(a); /* the other one keeps a store in memory */
     expect_refused(url, &program_b, "1 row has a value of number and none of barcode");
-    post_scan(&ab, "n3", "b3");
-    world_drain(&ab);
-    expect_nothing_lost(&ab, 3);
-    world_close(&ab);
+    post_scan(ab, "n3", "b3");
+    world_drain(ab);
+    expect_nothing_lost(ab, 3);
 }
 
 /* The program with both and the new one: rows that only the new one knows have no number, and are
@@ -274,35 +271,34 @@ static void d29_old_and_both_run_side_by_side(const char *url)
 static void d29_both_and_new_run_side_by_side(const char *url)
 {
     pawl_store *hold = world_hold(url);
-    world       ab, b;
-    world_open(&ab, url, &program_ab, NULL, NULL);
-    post_enter(&ab, "n1", "b1");
-    post_enter(&ab, "n2", "b2");
-    world_drain(&ab);
-    post_scan(&ab, "n1", "b1");
-    post_enter(&ab, "n3", "b3");
-    world_open(&b, url, &program_b, NULL, NULL);
-    world_drain(&b);
-    post_scan(&b, "n3", "b3");
-    post_scan(&b, "", "b1");
-    post_enter(&b, "n4", "b4");
-    post_enter(&b, "other", "b3");
-    world_drain(&ab);
-    post_scan(&b, "n4", "b4");
-    post_enter(&b, "n2", "b2");
-    world_drain(&b);
-    world_close(&ab);
-    expect_scans(&b, "b1", 3);
-    expect_scans(&b, "b2", 2);
-    expect_scans(&b, "b3", 3);
-    expect_scans(&b, "b4", 2);
-    expect_nothing_lost(&b, 4);
-    world_close(&b);
-    world_open(&ab, url, &program_ab, NULL, NULL); /* the way back */
-    post_scan(&ab, "n3", "b3");
-    world_drain(&ab);
-    expect_nothing_lost(&ab, 4);
-    world_close(&ab);
+    world      *ab   = world_begin(url, &program_ab, NULL, NULL);
+    post_enter(ab, "n1", "b1");
+    post_enter(ab, "n2", "b2");
+    world_drain(ab);
+    post_scan(ab, "n1", "b1");
+    post_enter(ab, "n3", "b3");
+    world *b = world_begin(url, &program_b, NULL, NULL);
+    world_drain(b);
+    post_scan(b, "n3", "b3");
+    post_scan(b, "", "b1");
+    post_enter(b, "n4", "b4");
+    post_enter(b, "other", "b3");
+    world_drain(ab);
+    post_scan(b, "n4", "b4");
+    post_enter(b, "n2", "b2");
+    world_drain(b);
+    world_close(ab);
+    expect_scans(b, "b1", 3);
+    expect_scans(b, "b2", 2);
+    expect_scans(b, "b3", 3);
+    expect_scans(b, "b4", 2);
+    expect_nothing_lost(b, 4);
+    world_close(b);
+    ab = world_begin(url, &program_ab, NULL, NULL); /* the way back */
+    post_scan(ab, "n3", "b3");
+    world_drain(ab);
+    expect_nothing_lost(ab, 4);
+    world_close(ab);
     pawl_store_close(hold);
 }
 
@@ -360,17 +356,16 @@ static void refuse_by_view(const char *url)
 static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world      it;
     said       lines;
-    world_open(&it, url, &program_ab, NULL, NULL);
-    post_enter(&it, "n1", "b1");
-    post_enter(&it, "n2", "b2");
-    world_drain(&it);
-    world_close(&it);
+    world     *it = world_begin(url, &program_ab, NULL, NULL);
+    post_enter(it, "n1", "b1");
+    post_enter(it, "n2", "b2");
+    world_drain(it);
+    world_close(it);
     add_columns(url);
-    world_open(&it, url, &program_b, NULL, NULL);
-    post_scan(&it, "", "b1");
-    world_drain(&it);
+    it = world_begin(url, &program_b, NULL, NULL);
+    post_scan(it, "", "b1");
+    world_drain(it);
 
     assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_APPLY, &lines, &error), PAWL_OK);
     assert_true(has_column(url, "depot_Parcel", "Correlation_number"));
@@ -390,14 +385,14 @@ static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const cha
     assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_VERIFY, &lines, &error), PAWL_OK);
     assert_int_equal(lines.count, 0);
 
-    post_scan(&it, "", "b1");
-    post_enter(&it, "", "b2");
-    post_enter(&it, "", "b3");
-    world_drain(&it);
-    expect_scans(&it, "b1", 3);
-    expect_scans(&it, "b2", 2);
-    expect_nothing_lost(&it, 3);
-    world_close(&it);
+    post_scan(it, "", "b1");
+    post_enter(it, "", "b2");
+    post_enter(it, "", "b3");
+    world_drain(it);
+    expect_scans(it, "b1", 3);
+    expect_scans(it, "b2", 2);
+    expect_nothing_lost(it, 3);
+    world_close(it);
     native_exec(url, "drop table {\"depot_Other\"}");
 }
 
@@ -405,23 +400,22 @@ static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const cha
 static void d31_a_column_that_rows_need_is_not_dropped(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world      it;
     said       lines;
-    world_open(&it, url, &program_ab, NULL, NULL);
-    world_close(&it);
-    world_open(&it, url, &program_a, NULL, NULL);
-    post_enter(&it, "n1", "");
-    world_drain(&it);
+    world     *it = world_begin(url, &program_ab, NULL, NULL);
+    world_close(it);
+    it = world_begin(url, &program_a, NULL, NULL);
+    post_enter(it, "n1", "");
+    world_drain(it);
     assert_int_equal(purge(url, &program_b, &error), PAWL_ESCHEMA);
     expect_says(error.text, "1 row has a value of number and none of barcode");
     assert_int_equal(ask_schema(url, &program_a, PAWL_SCHEMA_VERIFY, &lines, &error), PAWL_OK);
     world_ok(purge(url, &program_a, &error), &error); /* back to the first: b goes */
     assert_false(has_column(url, "depot_Parcel", "Correlation_barcode"));
-    post_scan(&it, "n1", "");
-    world_drain(&it);
-    expect_scans(&it, "n1", 2);
-    expect_nothing_lost(&it, 1);
-    world_close(&it);
+    post_scan(it, "n1", "");
+    world_drain(it);
+    expect_scans(it, "n1", 2);
+    expect_nothing_lost(it, 1);
+    world_close(it);
 }
 
 static const pawl_saga          saga_none    = {.name  = "Parcel",
@@ -435,19 +429,18 @@ static const pawl_application   program_none = PROGRAM(depot_none);
 static void d29_without_a_property_both_columns_go(const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world      it;
-    world_open(&it, url, &program_ab, NULL, NULL);
-    post_enter(&it, "n1", "b1");
-    world_drain(&it);
-    world_close(&it);
-    world_open(&it, url, &program_none, NULL, NULL);
+    world     *it    = world_begin(url, &program_ab, NULL, NULL);
+    post_enter(it, "n1", "b1");
+    world_drain(it);
+    world_close(it);
+    it = world_begin(url, &program_none, NULL, NULL);
     world_ok(purge(url, &program_none, &error), &error);
     assert_false(has_column(url, "depot_Parcel", "Correlation_number"));
     assert_false(has_column(url, "depot_Parcel", "Correlation_barcode"));
-    post_enter(&it, "n1", "b1");
-    world_drain(&it);
-    expect_nothing_lost(&it, 2);
-    world_close(&it);
+    post_enter(it, "n1", "b1");
+    world_drain(it);
+    expect_nothing_lost(it, 2);
+    world_close(it);
 }
 
 const struct CMUnitTest tests[] = {

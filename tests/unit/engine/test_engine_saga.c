@@ -137,11 +137,11 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sag
 
 static world_log seen;
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     pawl_endpoint_options options = {.user = &seen};
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_place(world *it, const char *id, const char *how)
@@ -161,146 +161,128 @@ static void post_pay(world *it, const char *id, const char *how)
 
 static void e1_starter_without_match_inserts(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    pawl_step step = world_drain(&it);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 1);
     assert_string_equal(seen.text, "place(o1,v0,0) ");
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", &version),
+    world_json_equal(it, world_saga_text(it, "Order", "o1", &version),
                      "{\"order_id\":\"o1\",\"total\":5,\"steps\":1}");
     assert_int_equal(version, 1);
-    assert_int_equal(world_queue(&it, "shop").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "shop").count, 0);
 }
 
 static void e2_starter_with_match_updates(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    post_place(&it, "o1", "");
-    world_drain(&it);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    post_place(it, "o1", "");
+    world_drain(it);
     assert_string_equal(seen.text, "place(o1,v0,0) place(o1,v1,1) ");
-    world_saga_text(&it, "Order", "o1", &version);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 2);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
 static void e3_non_starter_without_match(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_pay(&it, "nobody", "");
-    world_post(&it, "r1", PAWL_MESSAGE(refund, .order_ref = PAWL_TEXT("nobody")));
-    world_post(&it, "a1", PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("nobody")));
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    post_pay(it, "nobody", "");
+    world_post(it, "r1", PAWL_MESSAGE(refund, .order_ref = PAWL_TEXT("nobody")));
+    world_post(it, "a1", PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("nobody")));
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 3);
     assert_string_equal(seen.text, "missing(nobody) ");
-    assert_int_equal(world_saga_count(&it, "Order"), 0);
-    assert_int_equal(world_queue(&it, "shop").count, 0);
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 0);
+    assert_int_equal(world_queue(it, "shop").count, 0);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("r1")));
     assert_true(world_says(dead.items[0].error, "no saga Order for 'nobody'"));
-    world_close(&it);
 }
 
 static void e4_starts_and_continues_runs_once(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    post_place(&it, "o1", "");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    post_place(it, "o1", "");
+    world_drain(it);
     /* In one batch the second sees what the first left, and neither runs twice. */
     assert_string_equal(seen.text, "place(o1,v0,0) place(o1,v1,1) ");
-    world_close(&it);
 }
 
 static void e5_complete_deletes(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    post_pay(&it, "o1", "complete");
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Order"), 0);
-    world_close(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
+    post_pay(it, "o1", "complete");
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
 static void e5_completed_by_the_starter_leaves_no_row(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "complete");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "complete");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 1);
-    assert_int_equal(world_saga_count(&it, "Order"), 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
 static void e6_handler_error_leaves_nothing(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
     int64_t version = 0;
-    post_pay(&it, "o1", "fail");
-    post_place(&it, "o2", "fail");
-    pawl_step step = world_drain(&it);
+    post_pay(it, "o1", "fail");
+    post_place(it, "o2", "fail");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.dead, 2);
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", &version),
+    world_json_equal(it, world_saga_text(it, "Order", "o1", &version),
                      "{\"order_id\":\"o1\",\"total\":5,\"steps\":1}");
     assert_int_equal(version, 1);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    assert_int_equal(world_queue(&it, "elsewhere").count, 0);
-    assert_true(world_says(world_dead(&it).items[0].error, "told to fail"));
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
+    assert_int_equal(world_queue(it, "elsewhere").count, 0);
+    assert_true(world_says(world_dead(it).items[0].error, "told to fail"));
 }
 
 /* ---- Refused ------------------------------------------------------------------------ */
 
 static void e10_a_changed_correlation_is_refused(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    post_pay(&it, "o1", "change");
-    post_place(&it, "o2", "change");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    post_pay(it, "o1", "change");
+    post_place(it, "o2", "change");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     assert_true(world_says(dead.items[0].error, "changed the correlation property 'order_id' from "
                                                 "'o1' to 'another'"));
-    world_saga_text(&it, "Order", "o1", &version);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 1);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
 static void a_correlation_of_201_characters_is_refused(const char *url)
 {
-    world it;
-    char  id[202];
-    open_world(&it, url);
+    char   id[202];
+    world *it = open_world(url);
     memset(id, 'x', 201);
     id[201] = '\0';
-    post_place(&it, id, "");
-    post_place(&it, id + 1, "");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    world_close(&it);
+    post_place(it, id, "");
+    post_place(it, id + 1, "");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
 /* ---- What is stored -------------------------------------------------------------------- */
@@ -313,173 +295,155 @@ static pawl_saga_id overwrite(world *it, const char *order_id, const char *data)
 
 static void unknown_members_survive(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":3,\"added\":{\"later\":[1,2]}}");
-    post_pay(&it, "o1", "");
-    world_drain(&it);
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", NULL),
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":3,\"added\":{\"later\":[1,2]}}");
+    post_pay(it, "o1", "");
+    world_drain(it);
+    world_json_equal(it, world_saga_text(it, "Order", "o1", NULL),
                      "{\"order_id\":\"o1\",\"steps\":4,\"added\":{\"later\":[1,2]}}");
-    world_close(&it);
 }
 
 static void s27_undecodable_state_fails_only_its_own_messages(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    post_place(&it, "o2", "");
-    world_drain(&it);
-    overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
-    post_pay(&it, "o1", "");
-    post_pay(&it, "o2", "");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    post_place(it, "o2", "");
+    world_drain(it);
+    overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    post_pay(it, "o1", "");
+    post_pay(it, "o2", "");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "saga Order "));
     assert_true(world_says(dead.items[0].error, "steps: expected integer"));
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", NULL),
+    world_json_equal(it, world_saga_text(it, "Order", "o1", NULL),
                      "{\"order_id\":\"o1\",\"steps\":\"many\"}");
-    world_json_equal(&it, world_saga_text(&it, "Order", "o2", NULL),
+    world_json_equal(it, world_saga_text(it, "Order", "o2", NULL),
                      "{\"order_id\":\"o2\",\"total\":5,\"steps\":2}");
-    world_close(&it);
 }
 
 /* "None" would begin a second saga, drop a message as without saga, and a timeout in silence. */
 static void s27_undecodable_state_is_never_none(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    pawl_saga_id     saga     = overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    pawl_saga_id     saga     = overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
     pawl_error       error    = PAWL_ERROR_INIT;
     pawl_timeout_set set      = {.id          = {{{7}}},
                                  .saga_id     = saga,
                                  .saga_type   = PAWL_TEXT("Order"),
                                  .name        = PAWL_TEXT("late"),
-                                 .destination = pawl_text_of(it.queue),
-                                 .due         = world_now(&it)};
+                                 .destination = pawl_text_of(it->queue),
+                                 .due         = world_now(it)};
     pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    post_place(&it, "o1", "");
-    post_pay(&it, "o1", "");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    post_place(it, "o1", "");
+    post_pay(it, "o1", "");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 3);
     for (size_t i = 0; i < dead.count; i++)
         assert_true(world_says(dead.items[i].error, "steps: expected integer"));
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void an_unchanged_saga_is_not_written(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    post_pay(&it, "o1", "same");
-    world_drain(&it);
-    world_saga_text(&it, "Order", "o1", &version);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    post_pay(it, "o1", "same");
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 1);
-    world_close(&it);
 }
 
 static void a_saga_with_effects_only_is_written(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("o1")));
-    world_drain(&it);
-    world_saga_text(&it, "Order", "o1", &version);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("o1")));
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 1);
-    post_pay(&it, "o1", "send");
-    world_drain(&it);
-    world_saga_text(&it, "Order", "o1", &version);
+    post_pay(it, "o1", "send");
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 2);
-    assert_int_equal(world_queue(&it, "elsewhere").count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "elsewhere").count, 1);
 }
 
 /* Memory that a handler leaves in the state need live only until it returns. */
 static void state_in_scratch_memory_is_copied(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "note");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "note");
+    world_drain(it);
     world_json_equal(
-        &it, world_saga_text(&it, "Order", "o1", NULL),
+        it, world_saga_text(it, "Order", "o1", NULL),
         "{\"order_id\":\"o1\",\"total\":5,\"steps\":1,\"note\":\"in scratch memory\"}");
-    world_close(&it);
 }
 
 /* ---- Net effect in a batch ----------------------------------------------------------------- */
 
 static void several_messages_are_one_save(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    post_pay(&it, "o1", "");
-    post_pay(&it, "o1", "");
-    world_drain(&it);
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", &version),
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    post_pay(it, "o1", "");
+    post_pay(it, "o1", "");
+    world_drain(it);
+    world_json_equal(it, world_saga_text(it, "Order", "o1", &version),
                      "{\"order_id\":\"o1\",\"total\":5,\"steps\":3}");
     assert_int_equal(version, 1);
     for (int i = 0; i < 4; i++)
-        post_pay(&it, "o1", "");
-    world_drain(&it);
-    world_saga_text(&it, "Order", "o1", &version);
+        post_pay(it, "o1", "");
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 2);
-    world_close(&it);
 }
 
 static void begun_and_ended_in_a_batch_is_no_row(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    post_pay(&it, "o1", "complete");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    post_place(it, "o1", "");
+    post_pay(it, "o1", "complete");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 2);
-    assert_int_equal(world_saga_count(&it, "Order"), 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
 static void ended_and_begun_again_in_a_batch_is_a_new_row(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url);
-    post_place(&it, "o1", "");
-    post_pay(&it, "o1", "");
-    world_drain(&it);
-    post_pay(&it, "o1", "");
-    world_drain(&it);
-    world_saga_text(&it, "Order", "o1", &version);
+    world  *it      = open_world(url);
+    post_place(it, "o1", "");
+    post_pay(it, "o1", "");
+    world_drain(it);
+    post_pay(it, "o1", "");
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 2);
-    post_pay(&it, "o1", "complete");
-    post_place(&it, "o1", "");
-    post_pay(&it, "o1", "");
-    pawl_step step = world_drain(&it);
+    post_pay(it, "o1", "complete");
+    post_place(it, "o1", "");
+    post_pay(it, "o1", "");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 3);
-    world_json_equal(&it, world_saga_text(&it, "Order", "o1", &version),
+    world_json_equal(it, world_saga_text(it, "Order", "o1", &version),
                      "{\"order_id\":\"o1\",\"total\":5,\"steps\":2}");
     assert_int_equal(version, 1);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
 const struct CMUnitTest tests[] = {

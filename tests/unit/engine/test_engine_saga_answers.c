@@ -204,14 +204,13 @@ static void count_line(pawl_log_level level, const char *text, void *context)
     lines++;
 }
 
-static void open_world(world *it, const char *url, const pawl_application *application,
-                       const char *ordered)
+static world *open_world(const char *url, const pawl_application *application, const char *ordered)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1, .ordered = ordered};
     world_forget(&seen);
     lines = 0;
     pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
-    world_open(it, url, application, NULL, &options);
+    return world_begin(url, application, NULL, &options);
 }
 
 static void close_world(world *it)
@@ -242,90 +241,86 @@ static int answers_of(world *it, const char *saga, int number)
  * its key stands between the answers that find it by its id. */
 static void each_answer_reaches_the_saga_that_asked(const char *url)
 {
-    world it;
-    open_world(&it, url, &together, NULL);
-    post_begin(&it, 7, "yes");
-    post_begin(&it, 8, "no");
-    post_begin(&it, 9, "both");
-    assert_int_equal(world_step(&it).handled, 3);
-    world_step(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 9, .how = PAWL_TEXT("no")));
-    world_drain(&it);
-    assert_int_equal(answers_of(&it, "Trip", 7), 1);
-    assert_int_equal(answers_of(&it, "Trip", 8), 10);
-    assert_int_equal(answers_of(&it, "Trip", 9), 21);
+    world *it = open_world(url, &together, NULL);
+    post_begin(it, 7, "yes");
+    post_begin(it, 8, "no");
+    post_begin(it, 9, "both");
+    assert_int_equal(world_step(it).handled, 3);
+    world_step(it);
+    world_post(it, NULL, PAWL_MESSAGE(go, .number = 9, .how = PAWL_TEXT("no")));
+    world_drain(it);
+    assert_int_equal(answers_of(it, "Trip", 7), 1);
+    assert_int_equal(answers_of(it, "Trip", 8), 10);
+    assert_int_equal(answers_of(it, "Trip", 9), 21);
     for (int number = 7; number <= 9; number++) /* not told of what was accepted */
-        assert_int_equal(answers_of(&it, "Trips", number), 10);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "desks").count, 0);
+        assert_int_equal(answers_of(it, "Trips", number), 10);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "desks").count, 0);
     assert_int_equal(lines, 0);
-    close_world(&it);
+    close_world(it);
 }
 
 /* Without the handlers nobody asks, and a rejected command is for people to look at. So is one that a
  * saga sends before its commit: its answer could come before the saga is there. */
 static void a_saga_that_asks_nobody_leaves_a_dead_letter(const char *url)
 {
-    world it;
-    open_world(&it, url, &together, NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(hush, .number = 7, .how = PAWL_TEXT("no")));
-    post_begin(&it, 8, "yes");
-    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 8, .how = PAWL_TEXT("now")));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url, &together, NULL);
+    world_post(it, NULL, PAWL_MESSAGE(hush, .number = 7, .how = PAWL_TEXT("no")));
+    post_begin(it, 8, "yes");
+    world_post(it, NULL, PAWL_MESSAGE(go, .number = 8, .how = PAWL_TEXT("now")));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_true(is(dead.items[i].message.type, "work"));
         assert_string_equal(dead.items[i].error.data, "the desk is closed");
         assert_false(world_says(dead.items[i].message.headers, PAWL_HEADER_ANSWER));
     }
-    assert_int_equal(answers_of(&it, "Quiet", 7), 0);
-    assert_int_equal(answers_of(&it, "Trip", 8), 1);
-    close_world(&it);
+    assert_int_equal(answers_of(it, "Quiet", 7), 0);
+    assert_int_equal(answers_of(it, "Trip", 8), 1);
+    close_world(it);
 }
 
 /* Each of the two has sent "yes" and "no" and is over. Trip drops both answers with a warning each, Trips
  * has .not_found. Nothing waits. */
 static void e14_a_saga_that_has_ended_hears_nothing(const char *url)
 {
-    world it;
-    open_world(&it, url, &together, NULL);
-    post_begin(&it, 7, "gone");
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "desks").count, 0);
+    world *it = open_world(url, &together, NULL);
+    post_begin(it, 7, "gone");
+    world_drain(it);
+    assert_int_equal(world_queue(it, "desks").count, 0);
     assert_string_equal(seen.text, "Trip/7 Trips/7 ");
     assert_int_equal(lines, 3); /* the dead letter has one, too */
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(is(dead.items[0].message.type, "pawl.rejected"));
     assert_true(world_says(dead.items[0].error, "saga Trips for "));
     assert_true(world_says(dead.items[0].error, " is over"));
-    close_world(&it);
+    close_world(it);
 }
 
 /* The answers to the first Trip 7 are in the batch in which it ends and another one begins. */
 static void e14_a_saga_begun_again_does_not_hear_of_the_one_before(const char *url)
 {
-    world it;
-    open_world(&it, url, &alone, NULL);
-    post_begin(&it, 7, "no");
-    world_step(&it);
-    world_step(&it);
-    pawl_queue_rows rows = world_queue(&it, "desks");
+    world *it = open_world(url, &alone, NULL);
+    post_begin(it, 7, "no");
+    world_step(it);
+    world_step(it);
+    pawl_queue_rows rows = world_queue(it, "desks");
     assert_int_equal(rows.count, 1);
     assert_true(is(rows.items[0].message.type, "pawl.rejected"));
-    world_post_at(&it, NULL, WORLD_START - 2, PAWL_MESSAGE(end, .number = 7));
-    world_post_at(&it, NULL, WORLD_START - 1,
+    world_post_at(it, NULL, WORLD_START - 2, PAWL_MESSAGE(end, .number = 7));
+    world_post_at(it, NULL, WORLD_START - 1,
                   PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("wait")));
-    assert_int_equal(world_step(&it).handled, 3);
+    assert_int_equal(world_step(it).handled, 3);
     assert_string_equal(seen.text, "Trip/7 Trip/7:end Trip/7 ");
     assert_int_equal(lines, 1);
-    assert_int_equal(answers_of(&it, "Trip", 7), 0);
-    world_post(&it, NULL, PAWL_MESSAGE(go, .number = 7, .how = PAWL_TEXT("yes")));
-    world_drain(&it);
-    assert_int_equal(answers_of(&it, "Trip", 7), 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    close_world(&it);
+    assert_int_equal(answers_of(it, "Trip", 7), 0);
+    world_post(it, NULL, PAWL_MESSAGE(go, .number = 7, .how = PAWL_TEXT("yes")));
+    world_drain(it);
+    assert_int_equal(answers_of(it, "Trip", 7), 1);
+    assert_int_equal(world_dead(it).count, 0);
+    close_world(it);
 }
 
 static void post_answer(world *it, const char *address)
@@ -347,64 +342,62 @@ static void an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_let
     static const char *const addresses[] = {"Trip", "Trip/", "Trip/7", "Tri/7",
                                             "Triq/0197c1f2-0000-7000-8000-000000000001"};
     const size_t             count       = sizeof addresses / sizeof addresses[0];
-    world                    it;
-    open_world(&it, url, &together, NULL);
+    world                   *it          = open_world(url, &together, NULL);
     for (size_t i = 0; i < count; i++)
-        post_answer(&it, addresses[i]);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "desks").count, count);
-    world_go_both(&it, PAWL_MINUTES(1));
-    pawl_dead_rows dead = world_dead(&it);
+        post_answer(it, addresses[i]);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "desks").count, count);
+    world_go_both(it, PAWL_MINUTES(1));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(world_says(dead.items[i].error, "which is no saga and no process"));
     /* A saga of this type that is not there has ended. */
-    post_answer(&it, "Trip/0197c1f2-0000-7000-8000-000000000001");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, count);
-    assert_int_equal(world_queue(&it, "desks").count, 0);
+    post_answer(it, "Trip/0197c1f2-0000-7000-8000-000000000001");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, count);
+    assert_int_equal(world_queue(it, "desks").count, 0);
     assert_string_equal(seen.text, "");
-    close_world(&it);
+    close_world(it);
 }
 
 static void answers_come_to_an_ordered_endpoint(const char *url)
 {
-    world it;
-    open_world(&it, url, &together, PAWL_ORDERED_BY_SAGA);
-    post_begin(&it, 7, "both");
-    post_begin(&it, 8, "no");
-    world_drain(&it);
-    assert_int_equal(answers_of(&it, "Trip", 7), 11);
-    assert_int_equal(answers_of(&it, "Trips", 7), 10);
-    assert_int_equal(answers_of(&it, "Trip", 8), 10);
-    assert_int_equal(world_dead(&it).count, 0);
-    close_world(&it);
+    world *it = open_world(url, &together, PAWL_ORDERED_BY_SAGA);
+    post_begin(it, 7, "both");
+    post_begin(it, 8, "no");
+    world_drain(it);
+    assert_int_equal(answers_of(it, "Trip", 7), 11);
+    assert_int_equal(answers_of(it, "Trips", 7), 10);
+    assert_int_equal(answers_of(it, "Trip", 8), 10);
+    assert_int_equal(world_dead(it).count, 0);
+    close_world(it);
 }
 
 /* ---- Two stores ------------------------------------------------------------------------------ */
 
 static void answers_come_from_another_store(const char *url)
 {
-    world asking, desk_side;
-    char  target[1000], scheme[20];
+    char target[1000], scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
     assert_true(scenario_url(scheme, target, sizeof target));
     const pawl_route there[2] = {{.name = "desks", .url = target}, {.name = NULL}};
     const pawl_route back[2]  = {{.name = "trips", .url = url}, {.name = NULL}};
     world_forget(&seen);
-    world_open(&desk_side, target, &apart, "desks", &(pawl_endpoint_options){.routes = back});
-    world_open(&asking, url, &apart, "trips", &(pawl_endpoint_options){.routes = there});
-    post_begin(&asking, 7, "both");
-    post_begin(&asking, 8, "no");
+    world *desk_side =
+        world_begin(target, &apart, "desks", &(pawl_endpoint_options){.routes = back});
+    world *asking = world_begin(url, &apart, "trips", &(pawl_endpoint_options){.routes = there});
+    post_begin(asking, 7, "both");
+    post_begin(asking, 8, "no");
     for (int i = 0; i < 4; i++) {
-        world_drain(&asking);
-        world_drain(&desk_side);
+        world_drain(asking);
+        world_drain(desk_side);
     }
-    assert_int_equal(answers_of(&asking, "Trip", 7), 11);
-    assert_int_equal(answers_of(&asking, "Trip", 8), 10);
-    assert_int_equal(world_dead(&desk_side).count, 0);
-    world_close(&asking);
-    world_close(&desk_side);
+    assert_int_equal(answers_of(asking, "Trip", 7), 11);
+    assert_int_equal(answers_of(asking, "Trip", 8), 10);
+    assert_int_equal(world_dead(desk_side).count, 0);
+    world_close(asking);
+    world_close(desk_side);
     scenario_forget(target);
 }
 

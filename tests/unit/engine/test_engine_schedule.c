@@ -83,77 +83,67 @@ static void be_away(world *it, const pawl_application *application, int64_t dura
 
 static void a_line_of_cron_by_its_zone(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &nightly, NULL, NULL);
-    world_go(&it, PAWL_HOURS(17) - 1);
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    world_go(it, PAWL_HOURS(17) - 1);
     assert_string_equal(seen.text, "");
-    world_go(&it, 1);
+    world_go(it, 1);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
-    world_go(&it, 2 * DAY);
+    world_go(it, 2 * DAY);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 3 n 01-04T02:00:00 ");
-    assert_int_equal(world_timeouts(&it).count, 1);
-    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(17) + 3 * DAY);
-    assert_int_equal(world_timeouts(&it).items[0].attempts, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(17) + 3 * DAY);
+    assert_int_equal(world_timeouts(it).items[0].attempts, 0);
 }
 
 static void an_interval_from_the_first_start_on(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &often, NULL, NULL);
-    world_go(&it, PAWL_MINUTES(25));
+    world *it = world_begin(url, &often, NULL, NULL);
+    world_go(it, PAWL_MINUTES(25));
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 ");
-    be_away(&it, &often, PAWL_MINUTES(1));
-    world_go(&it, PAWL_MINUTES(4));
+    be_away(it, &often, PAWL_MINUTES(1));
+    world_go(it, PAWL_MINUTES(4));
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 0 e 01-01T09:30:00 ");
-    world_close(&it);
 }
 
 static void two_schedules_and_a_derived_message(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &both, NULL, NULL);
-    world_go(&it, PAWL_MINUTES(10));
+    world *it = world_begin(url, &both, NULL, NULL);
+    world_go(it, PAWL_MINUTES(10));
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 ");
     world_forget(&seen);
-    world_go(&it, PAWL_HOURS(14) + PAWL_MINUTES(50));
+    world_go(it, PAWL_HOURS(14) + PAWL_MINUTES(50));
     assert_true(world_says(pawl_text_of(seen.text), "4 d 01-02T00:00:00"));
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- Several processes -------------------------------------------------------- */
 
 static void of_two_processes_one_sends(const char *url)
 {
-    world one, two;
     world_forget(&seen);
-    world_open(&one, url, &nightly, NULL, NULL);
-    world_open(&two, url, &nightly, NULL, NULL);
-    assert_int_equal(world_timeouts(&one).count, 1);
-    pawl_clock_set(two.business, WORLD_START + DAY);
-    world_go(&one, DAY);
-    world_drain(&two);
-    world_drain(&one);
+    world *one = world_begin(url, &nightly, NULL, NULL);
+    world *two = world_begin(url, &nightly, NULL, NULL);
+    assert_int_equal(world_timeouts(one).count, 1);
+    pawl_clock_set(two->business, WORLD_START + DAY);
+    world_go(one, DAY);
+    world_drain(two);
+    world_drain(one);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
-    world_go(&two, DAY);
-    world_go(&one, DAY);
+    world_go(two, DAY);
+    world_go(one, DAY);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 ");
-    world_close(&two);
-    world_close(&one);
 }
 
 /* A row that comes back from a backup sends the same message, which is known. */
 static void a_time_is_handled_once(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &nightly, NULL, NULL);
-    world_go(&it, DAY);
-    pawl_timeout_row row      = world_timeouts(&it).items[0];
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    world_go(it, DAY);
+    pawl_timeout_row row      = world_timeouts(it).items[0];
     pawl_timeout_set set      = {.id          = row.id,
                                  .saga_id     = row.saga_id,
                                  .saga_type   = row.saga_type,
@@ -162,124 +152,108 @@ static void a_time_is_handled_once(const char *url)
                                  .due         = row.due - DAY,
                                  .headers     = row.headers};
     pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    pawl_refusals    refused  = {.arena = it.arena};
+    pawl_refusals    refused  = {.arena = it->arena};
     pawl_error       error    = PAWL_ERROR_INIT;
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, &refused, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
-    assert_int_equal(world_timeouts(&it).items[0].due, row.due);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).items[0].due, row.due);
 }
 
 /* ---- Missed -------------------------------------------------------------------- */
 
 static void of_missed_times_the_last_one(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &nightly, NULL, NULL);
-    be_away(&it, &nightly, 40 * DAY);
-    world_drain(&it);
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    be_away(it, &nightly, 40 * DAY);
+    world_drain(it);
     assert_string_equal(seen.text, "3 n 02-10T02:00:00 ");
-    world_go(&it, DAY);
+    world_go(it, DAY);
     assert_string_equal(seen.text, "3 n 02-10T02:00:00 3 n 02-11T02:00:00 ");
-    world_close(&it);
 }
 
 static void of_missed_times_all_up_to_a_limit(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &all_missed, NULL, NULL);
-    be_away(&it, &all_missed, 2 * DAY);
-    world_drain(&it);
+    world *it = world_begin(url, &all_missed, NULL, NULL);
+    be_away(it, &all_missed, 2 * DAY);
+    world_drain(it);
     assert_string_equal(seen.text, "0 n 01-02T03:00:00 0 n 01-03T03:00:00 ");
     world_forget(&seen);
-    be_away(&it, &all_missed, 5 * DAY);
-    world_drain(&it);
+    be_away(it, &all_missed, 5 * DAY);
+    world_drain(it);
     assert_string_equal(seen.text, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
-    world_close(&it);
 }
 
 static void of_missed_intervals_all_up_to_a_limit(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &all_intervals, NULL, NULL);
-    be_away(&it, &all_intervals, PAWL_HOURS(13));
-    world_drain(&it);
+    world *it = world_begin(url, &all_intervals, NULL, NULL);
+    be_away(it, &all_intervals, PAWL_HOURS(13));
+    world_drain(it);
     assert_string_equal(seen.text, "0 e 01-01T15:00:00 0 e 01-01T21:00:00 ");
     world_forget(&seen);
-    be_away(&it, &all_intervals, DAY);
-    world_drain(&it);
+    be_away(it, &all_intervals, DAY);
+    world_drain(it);
     assert_string_equal(seen.text, "0 e 01-02T09:00:00 0 e 01-02T15:00:00 0 e 01-02T21:00:00 ");
-    world_close(&it);
 }
 
 /* Late by a minute is not missed. */
 static void missed_times_are_skipped(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &skip_missed, NULL, NULL);
-    be_away(&it, &skip_missed, PAWL_HOURS(18) + DAY + PAWL_MINUTES(1) + 1);
-    world_drain(&it);
+    world *it = world_begin(url, &skip_missed, NULL, NULL);
+    be_away(it, &skip_missed, PAWL_HOURS(18) + DAY + PAWL_MINUTES(1) + 1);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(18) + 2 * DAY);
-    be_away(&it, &skip_missed, DAY - 1);
-    world_drain(&it);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(18) + 2 * DAY);
+    be_away(it, &skip_missed, DAY - 1);
+    world_drain(it);
     assert_string_equal(seen.text, "0 n 01-04T03:00:00 ");
-    world_close(&it);
 }
 
 /* ---- Other tables ---------------------------------------------------------------- */
 
 static void another_line_is_planned_anew(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &nightly, NULL, NULL);
-    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(17));
-    int64_t generation = world_timeouts(&it).items[0].generation;
-    be_away(&it, &nightly, 1);
-    assert_int_equal(world_timeouts(&it).items[0].generation, generation);
-    be_away(&it, &later, 1);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    assert_int_equal(world_timeouts(&it).items[0].due, WORLD_START + PAWL_HOURS(19));
-    world_go(&it, DAY);
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(17));
+    int64_t generation = world_timeouts(it).items[0].generation;
+    be_away(it, &nightly, 1);
+    assert_int_equal(world_timeouts(it).items[0].generation, generation);
+    be_away(it, &later, 1);
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(19));
+    world_go(it, DAY);
     assert_string_equal(seen.text, "3 n 01-02T04:00:00 ");
-    world_close(&it);
 }
 
 /* In a rolling deploy the old program, which has no such schedule, may find it due. */
 static void an_old_program_sends_for_a_new_one(const char *url)
 {
-    world old, newer;
     world_forget(&seen);
-    world_open(&old, url, &none, NULL, NULL);
-    world_open(&newer, url, &nightly, NULL, NULL);
-    world_go(&old, DAY);
+    world *old = world_begin(url, &none, NULL, NULL);
+    world_begin(url, &nightly, NULL, NULL);
+    world_go(old, DAY);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
-    assert_int_equal(world_timeouts(&old).count, 1);
-    world_close(&newer);
-    world_close(&old);
+    assert_int_equal(world_timeouts(old).count, 1);
 }
 
 static void a_schedule_that_no_program_has_goes(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &nightly, NULL, NULL);
-    be_away(&it, &none, PAWL_HOURS(1));
-    world_drain(&it);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_go(&it, DAY);
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    be_away(it, &none, PAWL_HOURS(1));
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 1);
+    world_go(it, DAY);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void count_found(const pawl_upgrade_found *found, void *context)
@@ -290,22 +264,20 @@ static void count_found(const pawl_upgrade_found *found, void *context)
 
 static void its_row_is_nothing_that_an_upgrade_loses(const char *url)
 {
-    world          it;
     pawl_upgrade  *upgrade = NULL;
     pawl_scan      walk    = {.kind = PAWL_SCAN_TIMEOUTS};
     pawl_scan_rows rows    = {.count = 0};
     pawl_error     error   = PAWL_ERROR_INIT;
     int            found   = 0;
-    world_open(&it, url, &nightly, NULL, NULL);
+    world         *it      = world_begin(url, &nightly, NULL, NULL);
     world_ok(pawl_upgrade_create(&none, NULL, &upgrade, &error), &error);
-    world_ok(pawl_store_scan(it.store, &walk, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_scan(it->store, &walk, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     world_ok(
-        pawl_upgrade_rows(upgrade, it.store, &walk, &rows, it.arena, count_found, &found, &error),
+        pawl_upgrade_rows(upgrade, it->store, &walk, &rows, it->arena, count_found, &found, &error),
         &error);
     assert_int_equal(found, 0);
     pawl_upgrade_destroy(upgrade);
-    world_close(&it);
 }
 
 /* ---- Trouble ---------------------------------------------------------------------- */
@@ -348,45 +320,39 @@ static void spoil_row(world *it, const char *headers)
 /* The program that wrote the row ran where the zone is known. */
 static void a_row_that_cannot_be_planned_is_tried_again(const char *url)
 {
-    world it;
-    world_open(&it, url, &often, NULL, NULL);
-    spoil_row(&it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
-                   "\"pawl.schedule.cron\":\"* * * * *\","
-                   "\"pawl.schedule.zone\":\"Europe/Atlantis\"}");
+    world *it = world_begin(url, &often, NULL, NULL);
+    spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
+                  "\"pawl.schedule.cron\":\"* * * * *\","
+                  "\"pawl.schedule.zone\":\"Europe/Atlantis\"}");
     assert_string_equal(last_line,
                         "schedule office/e: time zone 'Europe/Atlantis': there is no file "
                         "of it in /usr/share/zoneinfo; tried again in a minute");
-    world_close(&it);
 }
 
 /* No pawl writes both; an interval below zero would plan times without an end. */
 static void a_row_with_two_plans_is_tried_again(const char *url)
 {
-    world it;
-    world_open(&it, url, &often, NULL, NULL);
-    spoil_row(&it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
-                   "\"pawl.schedule.cron\":\"* * * * *\",\"pawl.schedule.every\":\"-5\"}");
+    world *it = world_begin(url, &often, NULL, NULL);
+    spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
+                  "\"pawl.schedule.cron\":\"* * * * *\",\"pawl.schedule.every\":\"-5\"}");
     assert_string_equal(last_line, "schedule office/e: its row has both pawl.schedule.cron and "
                                    "pawl.schedule.every; tried again in a minute");
-    world_close(&it);
 }
 
 /* A message that no store takes. */
 static void a_row_that_cannot_be_sent_is_tried_again(const char *url)
 {
-    world it;
-    char  headers[500], type[PAWL_NAME_SIZE_MAX + 2];
+    char headers[500], type[PAWL_NAME_SIZE_MAX + 2];
     memset(type, 't', sizeof type);
     type[sizeof type - 1] = '\0';
     snprintf(headers, sizeof headers,
              "{\"pawl.schedule.type\":\"%s\",\"pawl.schedule.body\":\"{}\","
              "\"pawl.schedule.every\":\"60000000\"}",
              type);
-    world_open(&it, url, &often, NULL, NULL);
-    spoil_row(&it, headers);
+    world *it = world_begin(url, &often, NULL, NULL);
+    spoil_row(it, headers);
     assert_non_null(strstr(last_line, "schedule office/e: "));
     assert_non_null(strstr(last_line, "; tried again in a minute"));
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

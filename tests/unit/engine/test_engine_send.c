@@ -222,11 +222,11 @@ static const pawl_application application = {
     .endpoints = (const pawl_endpoint_spec *const[]){&desk, &client, &reader, &fan, NULL},
     .filters   = filters};
 
-static void open_world(world *it, const char *url, const char *name)
+static world *open_world(const char *url, const char *name)
 {
     world_forget(&seen);
     fails = 0;
-    world_open(it, url, &application, name, NULL);
+    return world_begin(url, &application, name, NULL);
 }
 
 static void post(world *it, const char *id, const char *name, const char *how)
@@ -238,11 +238,10 @@ static void post(world *it, const char *id, const char *name, const char *how)
 
 static void a_send_stays_in_the_store(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, "cause", "hello", "send");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world *it = open_world(url, "desk");
+    post(it, "cause", "hello", "send");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 1);
     const pawl_message *message = &rows.items[0].message;
     assert_string_equal(message->body.data, "{\"text\":\"hello\"}");
@@ -252,19 +251,17 @@ static void a_send_stays_in_the_store(const char *url)
     assert_true(world_says(message->headers, "\"pawl.reply_to\":\"desk\""));
     assert_int_equal(message->id.size, PAWL_UUID_TEXT_SIZE);
     assert_int_equal(rows.items[0].due, WORLD_START);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 0);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 0);
 }
 
 static void delay_due_id_and_headers(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, NULL, "1", "delay");
-    post(&it, NULL, "2", "due");
-    post(&it, NULL, "3", "id");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world *it = open_world(url, "desk");
+    post(it, NULL, "1", "delay");
+    post(it, NULL, "2", "due");
+    post(it, NULL, "3", "id");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 3);
     /* Listed by place: by due time. */
     assert_string_equal(rows.items[0].message.id.data, "my-id");
@@ -273,66 +270,56 @@ static void delay_due_id_and_headers(const char *url)
     assert_int_equal(rows.items[2].due, WORLD_START + PAWL_HOURS(2));
     for (size_t i = 0; i < 3; i++)
         assert_true(world_says(rows.items[i].message.headers, "\"colour\":\"blue\""));
-    world_close(&it);
 }
 
 static void the_longest_id_is_taken_and_a_longer_one_refused(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, NULL, "1", "longest id");
-    post(&it, NULL, "2", "too long id");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world *it = open_world(url, "desk");
+    post(it, NULL, "1", "longest id");
+    post(it, NULL, "2", "too long id");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.id.size, PAWL_MESSAGE_ID_SIZE_MAX);
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "id has 201 bytes, the limit is 1 to 200"));
-    world_close(&it);
 }
 
 /* ---- Publishing, replying --------------------------------------------------------- */
 
 static void a_publication_reaches_every_subscriber_once(const char *url)
 {
-    world it, other, both;
-    open_world(&other, url, "reader");
-    open_world(&both, url, "fan");
-    open_world(&it, url, "desk");
-    post(&it, NULL, "plain", "publish");
-    post(&it, NULL, "match", "publish sport");
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "reader").count, 2);
-    assert_int_equal(world_queue(&it, "fan").count, 2);
+    world *other = open_world(url, "reader");
+    world *both  = open_world(url, "fan");
+    world *it    = open_world(url, "desk");
+    post(it, NULL, "plain", "publish");
+    post(it, NULL, "match", "publish sport");
+    world_drain(it);
+    assert_int_equal(world_queue(it, "reader").count, 2);
+    assert_int_equal(world_queue(it, "fan").count, 2);
     world_forget(&seen);
-    world_drain(&other);
+    world_drain(other);
     assert_string_equal(seen.text, "news(plain) news(match) ");
     world_forget(&seen);
-    world_drain(&both);
+    world_drain(both);
     assert_string_equal(seen.text, "news(plain) sport(match) news(match) ");
-    world_close(&it);
-    world_close(&both);
-    world_close(&other);
 }
 
 static void a_reply_goes_where_the_message_came_from(const char *url)
 {
-    world it, asker;
-    open_world(&asker, url, "client");
-    open_world(&it, url, "desk");
-    world_post(&asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask")));
-    world_drain(&asker);
-    world_drain(&it);
-    world_drain(&asker);
+    world *asker = open_world(url, "client");
+    world *it    = open_world(url, "desk");
+    world_post(asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask")));
+    world_drain(asker);
+    world_drain(it);
+    world_drain(asker);
     assert_string_equal(seen.text, "answer(ask) ping answer(pong) ");
     /* From outside there is nowhere to reply to. */
-    post(&it, NULL, "lost", "reply");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "no header pawl.reply_to"));
-    world_close(&it);
-    world_close(&asker);
+    post(it, NULL, "lost", "reply");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "no header pawl.reply_to"));
 }
 
 /* `queue` has the one message that answer_with sent, not due before its time. */
@@ -349,52 +336,43 @@ static void has_answer(world *it, const char *queue)
 
 static void publications_and_replies_have_options_too(const char *url)
 {
-    world it, asker, other, both;
-    open_world(&asker, url, "client");
-    open_world(&other, url, "reader");
-    open_world(&both, url, "fan");
-    open_world(&it, url, "desk");
-    post(&it, NULL, "news", "publish with");
-    world_post(&asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask with")));
-    world_drain(&asker);
-    world_drain(&it);
-    has_answer(&it, "reader");
-    has_answer(&it, "fan");
-    has_answer(&it, "client");
-    world_close(&it);
-    world_close(&both);
-    world_close(&other);
-    world_close(&asker);
+    world *asker = open_world(url, "client");
+    world *it    = open_world(url, "desk");
+    open_world(url, "reader");
+    open_world(url, "fan");
+    post(it, NULL, "news", "publish with");
+    world_post(asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask with")));
+    world_drain(asker);
+    world_drain(it);
+    has_answer(it, "reader");
+    has_answer(it, "fan");
+    has_answer(it, "client");
 }
 
 /* ---- What does not leave ------------------------------------------------------------ */
 
 static void e23_now_survives_a_failing_handler_and_nothing_else(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, NULL, "x", "now and fail");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world *it = open_world(url, "desk");
+    post(it, NULL, "x", "now and fail");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.body.data, "{\"text\":\"at once\"}");
-    assert_int_equal(world_dead(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
 }
 
 static void e6_effects_of_a_failed_run_vanish(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    fails = 2;
-    post(&it, NULL, "x", "fails");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world *it = open_world(url, "desk");
+    fails     = 2;
+    post(it, NULL, "x", "fails");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_string_equal(seen.text, "x x x ");
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.body.data, "{\"text\":\"of the good run\"}");
-    assert_int_equal(world_stats(&it).counters.failures, 2);
-    world_close(&it);
+    assert_int_equal(world_stats(it).counters.failures, 2);
 }
 
 static void a_refused_effect_fails_the_message(const char *url)
@@ -408,12 +386,11 @@ static void a_refused_effect_fails_the_message(const char *url)
         {"bad body", "message answer: text: no UTF-8"},
         {"no saga", "the handler has no saga"},
     };
-    world it;
-    open_world(&it, url, "desk");
+    world *it = open_world(url, "desk");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        post(&it, NULL, "x", rows[i].how);
-        world_drain(&it);
-        pawl_dead_rows dead = world_dead(&it);
+        post(it, NULL, "x", rows[i].how);
+        world_drain(it);
+        pawl_dead_rows dead = world_dead(it);
         assert_int_equal(dead.count, i + 1);
         bool is_said = false;
         for (size_t j = 0; j < dead.count; j++)
@@ -421,53 +398,46 @@ static void a_refused_effect_fails_the_message(const char *url)
         if (!is_said)
             fail_msg("'%s' is not said, but '%s'", rows[i].says, dead.items[i].error.data);
     }
-    assert_int_equal(world_queue(&it, "out").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 0);
 }
 
 /* ---- Callbacks and filters -------------------------------------------------------------- */
 
 static void s33_callbacks_run_in_order(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, NULL, "x", "callbacks");
-    world_drain(&it);
+    world *it = open_world(url, "desk");
+    post(it, NULL, "x", "callbacks");
+    world_drain(it);
     assert_string_equal(seen.text, "x first sends last ");
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 1);
 }
 
 static void s33_a_failing_callback_fails_its_unit_alone(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, NULL, "x", "bad callback");
-    post(&it, NULL, "y", "send");
-    world_drain(&it);
+    world *it = open_world(url, "desk");
+    post(it, NULL, "x", "bad callback");
+    post(it, NULL, "y", "send");
+    world_drain(it);
     assert_string_equal(seen.text, "x bad y ");
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "the callback says no"));
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 1);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "the callback says no"));
 }
 
 static void e29_filters(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    post(&it, "discard me", "never", "send");
-    post(&it, "refuse me", "never", "send");
-    post(&it, "too late", "ran", "send");
-    post(&it, "fine", "fine", "send");
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url, "desk");
+    post(it, "discard me", "never", "send");
+    post(it, "refuse me", "never", "send");
+    post(it, "too late", "ran", "send");
+    post(it, "fine", "fine", "send");
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 4);
     assert_string_equal(seen.text, "ran fine ");
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    assert_int_equal(world_dead(&it).count, 2);
-    assert_true(world_is_marked(&it, "discard me"));
-    assert_int_equal(world_queue(&it, "desk").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 1);
+    assert_int_equal(world_dead(it).count, 2);
+    assert_true(world_is_marked(it, "discard me"));
+    assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -120,14 +120,14 @@ static const pawl_endpoint_spec house = {
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "starters",
                                              .endpoints = PAWL_ENDPOINTS(&house)};
 
-static void open_world(world *it, const char *url, int count)
+static world *open_world(const char *url, int count)
 {
     const pawl_endpoint_options options = {
         .immediate_retries = -1, .delayed_retries = 3, .retry_delay = PAWL_MINUTES(10)};
     world_forget(&seen);
     failures    = count;
     is_hopeless = false;
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_open(world *it, const char *name, int64_t number)
@@ -153,181 +153,161 @@ static void pass(world *it, int minutes)
  * wait. */
 static void e3_waits_as_long_as_its_starter_is_retried(const char *url)
 {
-    world it;
-    open_world(&it, url, 3);
-    post_open(&it, "r", 1);
-    post_enter(&it, "e", "r"); /* in the batch in which the starter fails first */
-    world_drain(&it);
-    post_enter(&it, "f", "r");
-    pass(&it, 2);
+    world *it = open_world(url, 3);
+    post_open(it, "r", 1);
+    post_enter(it, "e", "r"); /* in the batch in which the starter fails first */
+    world_drain(it);
+    post_enter(it, "f", "r");
+    pass(it, 2);
     assert_string_equal(seen.text, "open ");
-    pass(&it, 80);
+    pass(it, 80);
     assert_string_equal(seen.text, "open open open open enter enter ");
-    assert_true(world_is_marked(&it, "e") && world_is_marked(&it, "f"));
-    world_json_equal(&it, world_saga_text(&it, "Room", "r", NULL),
+    assert_true(world_is_marked(it, "e") && world_is_marked(it, "f"));
+    world_json_equal(it, world_saga_text(it, "Room", "r", NULL),
                      "{\"name\":\"r\",\"number\":1,\"guests\":2}");
-    world_close(&it);
 }
 
 /* Waiting costs a look for each delivery of the starter, not one for each second. */
 static void e3_is_due_right_behind_its_starter(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 1);
-    world_drain(&it);
-    post_enter(&it, "e", "r");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "house");
+    world *it = open_world(url, 1);
+    post_open(it, "r", 1);
+    world_drain(it);
+    post_enter(it, "e", "r");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "house");
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[1].due - rows.items[0].due, PAWL_MILLISECONDS(50));
     assert_int_equal(rows.items[1].attempts, 0);
     assert_int_equal(rows.items[0].attempts, 1);
-    world_close(&it);
 }
 
 static void e3_a_dead_starter_ends_the_wait(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 1);
-    post_enter(&it, "e", "r");
-    world_post(&it, "l", PAWL_MESSAGE(leave_room, .name = PAWL_TEXT("r")));
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "house").count, 3);
+    world *it = open_world(url, 1);
+    post_open(it, "r", 1);
+    post_enter(it, "e", "r");
+    world_post(it, "l", PAWL_MESSAGE(leave_room, .name = PAWL_TEXT("r")));
+    world_drain(it);
+    assert_int_equal(world_queue(it, "house").count, 3);
     is_hopeless = true;
-    pass(&it, 12);
-    assert_int_equal(world_queue(&it, "house").count, 0);
-    assert_int_equal(world_dead(&it).count, 2); /* the starter, and the one that is never dropped */
-    assert_true(world_is_marked(&it, "e"));
+    pass(it, 12);
+    assert_int_equal(world_queue(it, "house").count, 0);
+    assert_int_equal(world_dead(it).count, 2); /* the starter, and the one that is never dropped */
+    assert_true(world_is_marked(it, "e"));
     assert_string_equal(seen.text, "open open ");
-    world_close(&it);
 }
 
 /* Another worker runs the starter again right now: its row is due and claimed. */
 static void e3_waits_for_a_starter_in_other_hands(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 1);
-    world_drain(&it);
-    pawl_clock_set(it.business, world_queue(&it, "house").items[0].due);
-    pawl_queue_row claimed = world_claim_oldest(&it, "house");
-    post_enter(&it, "e", "r");
-    world_drain(&it);
-    assert_false(world_is_marked(&it, "e"));
-    world_give_back(&it, "house", &claimed, PAWL_QUEUE_RELEASE);
-    pass(&it, 1);
+    world *it = open_world(url, 1);
+    post_open(it, "r", 1);
+    world_drain(it);
+    pawl_clock_set(it->business, world_queue(it, "house").items[0].due);
+    pawl_queue_row claimed = world_claim_oldest(it, "house");
+    post_enter(it, "e", "r");
+    world_drain(it);
+    assert_false(world_is_marked(it, "e"));
+    world_give_back(it, "house", &claimed, PAWL_QUEUE_RELEASE);
+    pass(it, 1);
     assert_string_equal(seen.text, "open open enter ");
-    world_close(&it);
 }
 
 static void e3_waits_by_the_transitional_value(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 7);
-    world_drain(&it);
-    world_post(&it, "e", PAWL_MESSAGE(enter_room, .number = 7));
-    world_drain(&it);
-    assert_false(world_is_marked(&it, "e"));
-    world_post(&it, "n", PAWL_MESSAGE(enter_room, .number = 8));
-    world_drain(&it);
-    assert_true(world_is_marked(&it, "n"));
-    pass(&it, 12);
+    world *it = open_world(url, 1);
+    post_open(it, "r", 7);
+    world_drain(it);
+    world_post(it, "e", PAWL_MESSAGE(enter_room, .number = 7));
+    world_drain(it);
+    assert_false(world_is_marked(it, "e"));
+    world_post(it, "n", PAWL_MESSAGE(enter_room, .number = 8));
+    world_drain(it);
+    assert_true(world_is_marked(it, "n"));
+    pass(it, 12);
     assert_string_equal(seen.text, "open open enter ");
-    world_close(&it);
 }
 
 static void e3_a_process_is_waited_for_too(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    world_post(&it, "b", PAWL_MESSAGE(begin_tour, .name = PAWL_TEXT("t")));
-    world_drain(&it);
-    world_post(&it, "j", PAWL_MESSAGE(join_tour, .name = PAWL_TEXT("t")));
-    world_post(&it, "k", PAWL_MESSAGE(join_tour, .name = PAWL_TEXT("u")));
-    world_drain(&it);
-    assert_false(world_is_marked(&it, "j"));
-    assert_int_equal(world_dead(&it).count, 1);
-    pass(&it, 12);
+    world *it = open_world(url, 1);
+    world_post(it, "b", PAWL_MESSAGE(begin_tour, .name = PAWL_TEXT("t")));
+    world_drain(it);
+    world_post(it, "j", PAWL_MESSAGE(join_tour, .name = PAWL_TEXT("t")));
+    world_post(it, "k", PAWL_MESSAGE(join_tour, .name = PAWL_TEXT("u")));
+    world_drain(it);
+    assert_false(world_is_marked(it, "j"));
+    assert_int_equal(world_dead(it).count, 1);
+    pass(it, 12);
     assert_string_equal(seen.text, "begin begin join ");
-    world_close(&it);
 }
 
 /* ---- It does not ----------------------------------------------------------------- */
 
 static void e3_a_starter_of_another_value_is_none(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 1);
-    post_enter(&it, "e", "other");
-    world_drain(&it);
-    assert_true(world_is_marked(&it, "e"));
-    post_enter(&it, "f", "other");
-    world_drain(&it);
-    assert_true(world_is_marked(&it, "f"));
-    assert_int_equal(world_queue(&it, "house").count, 1);
-    world_close(&it);
+    world *it = open_world(url, 1);
+    post_open(it, "r", 1);
+    post_enter(it, "e", "other");
+    world_drain(it);
+    assert_true(world_is_marked(it, "e"));
+    post_enter(it, "f", "other");
+    world_drain(it);
+    assert_true(world_is_marked(it, "f"));
+    assert_int_equal(world_queue(it, "house").count, 1);
 }
 
 /* A message that was to be handled before its starter had no saga, and has none. */
 static void e3_a_starter_of_a_later_place_is_none(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    post_open(&it, "r", 1);
-    world_drain(&it);
-    world_post_at(&it, "e", world_now(&it) - PAWL_SECONDS(1),
+    world *it = open_world(url, 1);
+    post_open(it, "r", 1);
+    world_drain(it);
+    world_post_at(it, "e", world_now(it) - PAWL_SECONDS(1),
                   PAWL_MESSAGE(enter_room, .name = PAWL_TEXT("r")));
-    world_drain(&it);
-    assert_true(world_is_marked(&it, "e"));
-    world_close(&it);
+    world_drain(it);
+    assert_true(world_is_marked(it, "e"));
 }
 
 /* Messages that begin nothing make no other message wait, retried or not. */
 static void e3_a_retried_message_that_begins_nothing_is_none(const char *url)
 {
-    world        it;
     pawl_error   error   = PAWL_ERROR_INIT;
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    open_world(&it, url, 0);
-    post_enter(&it, "first", "r");
+    world       *it      = open_world(url, 0);
+    post_enter(it, "first", "r");
     pawl_queue_settle settle   = {.queue    = PAWL_TEXT("house"),
-                                  .seq      = world_claim_oldest(&it, "house").seq,
+                                  .seq      = world_claim_oldest(it, "house").seq,
                                   .action   = PAWL_QUEUE_RETRY,
-                                  .due      = world_now(&it) + PAWL_HOURS(1),
+                                  .due      = world_now(it) + PAWL_HOURS(1),
                                   .attempts = 1};
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    post_enter(&it, "e", "r");
-    world_drain(&it);
-    assert_true(world_is_marked(&it, "e"));
-    world_close(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    post_enter(it, "e", "r");
+    world_drain(it);
+    assert_true(world_is_marked(it, "e"));
 }
 
 /* More starters wait for their retry than are read: one of the others may be the message's own. */
 static void e3_of_too_many_starters_one_may_be_meant(const char *url)
 {
-    world it;
-    char  name[20];
-    open_world(&it, url, 260);
+    char   name[20];
+    world *it = open_world(url, 260);
     for (int i = 0; i < 260; i++) {
         snprintf(name, sizeof name, "r%d", i);
-        post_open(&it, name, i + 1);
+        post_open(it, name, i + 1);
     }
-    world_drain(&it);
-    post_enter(&it, "e", "none");
-    post_enter(&it, "f", "r259");
-    world_drain(&it);
-    assert_false(world_is_marked(&it, "e") || world_is_marked(&it, "f"));
-    pass(&it, 20);
-    assert_true(world_is_marked(&it, "e"));
-    world_json_equal(&it, world_saga_text(&it, "Room", "r259", NULL),
+    world_drain(it);
+    post_enter(it, "e", "none");
+    post_enter(it, "f", "r259");
+    world_drain(it);
+    assert_false(world_is_marked(it, "e") || world_is_marked(it, "f"));
+    pass(it, 20);
+    assert_true(world_is_marked(it, "e"));
+    world_json_equal(it, world_saga_text(it, "Room", "r259", NULL),
                      "{\"name\":\"r259\",\"number\":260,\"guests\":1}");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -121,16 +121,16 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "tim
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&house, NULL}};
 
-static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world_with(const char *url, pawl_endpoint_options options)
 {
     failures = 0;
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
-    open_world_with(it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    return open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1});
 }
 
 static void on_at(world *it, int seconds, const char *lamp, const char *script, const char *later)
@@ -150,19 +150,18 @@ static void touch_at(world *it, int seconds, const char *lamp, const char *scrip
 
 static void e12_a_timeout_carries_what_set_it(const char *url)
 {
-    world             it;
     pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
                                  .correlation_id = "talk"};
-    open_world(&it, url);
+    world            *it      = open_world(url);
     world_ok(pawl_sender_send(
-                 it.sender, "house", &options,
+                 it->sender, "house", &options,
                  PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l"), .script = PAWL_TEXT("+a:60")),
                  &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    pawl_step         step = world_drain(&it);
-    pawl_timeout_rows rows = world_timeouts(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    pawl_step         step = world_drain(it);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
     assert_true(pawl_text_equal(rows.items[0].correlation_id, PAWL_TEXT("talk")));
@@ -171,328 +170,293 @@ static void e12_a_timeout_carries_what_set_it(const char *url)
     assert_true(pawl_text_equal(rows.items[0].saga_type, PAWL_TEXT("Lamp")));
     assert_false(pawl_uuid_is_zero(rows.items[0].saga_id.uuid));
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
-    world_close(&it);
 }
 
 static void a_timeout_fires_once_at_its_time(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
-    world_go(&it, PAWL_SECONDS(60) - 1);
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(60) - 1);
     assert_string_equal(seen.text, "on0 ");
-    pawl_step step = world_go(&it, 1);
+    pawl_step step = world_go(it, 1);
     assert_int_equal(step.handled, 1);
     assert_string_equal(seen.text, "on0 a60 ");
-    world_go(&it, PAWL_DAYS(1));
+    world_go(it, PAWL_DAYS(1));
     assert_string_equal(seen.text, "on0 a60 ");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void e12_a_failed_handler_leaves_no_timeout(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60?", "");
-    world_drain(&it);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60?", "");
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void set_again_by_name_is_re_armed(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
-    pawl_timeout_id id         = world_timeouts(&it).items[0].id;
-    int64_t         generation = world_timeouts(&it).items[0].generation;
-    touch_at(&it, 30, "l", "+a:60+b:10");
-    world_go(&it, PAWL_SECONDS(89));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
+    pawl_timeout_id id         = world_timeouts(it).items[0].id;
+    int64_t         generation = world_timeouts(it).items[0].generation;
+    touch_at(it, 30, "l", "+a:60+b:10");
+    world_go(it, PAWL_SECONDS(89));
     assert_string_equal(seen.text, "on0 touch30 b40 ");
-    pawl_timeout_rows rows = world_timeouts(&it);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(pawl_uuid_compare(rows.items[0].id.uuid, id.uuid), 0);
     assert_true(rows.items[0].generation > generation);
-    world_go(&it, PAWL_SECONDS(1));
+    world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "on0 touch30 b40 a90 ");
-    world_close(&it);
 }
 
 static void cancelled_and_several_names(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60+b:50", "");
-    world_drain(&it);
-    assert_int_equal(world_timeouts(&it).count, 2);
-    touch_at(&it, 10, "l", "-a");
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60+b:50", "");
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 2);
+    touch_at(it, 10, "l", "-a");
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 touch10 b50 ");
-    touch_at(&it, 310, "l", "-a");
-    world_go(&it, PAWL_MINUTES(5));
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    touch_at(it, 310, "l", "-a");
+    world_go(it, PAWL_MINUTES(5));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void timeouts_die_with_their_saga(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60+b:50", "");
-    on_at(&it, 0, "m", "+a:60", "");
-    world_drain(&it);
-    touch_at(&it, 10, "l", "!");
-    world_go(&it, PAWL_SECONDS(20));
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60+b:50", "");
+    on_at(it, 0, "m", "+a:60", "");
+    world_drain(it);
+    touch_at(it, 10, "l", "!");
+    world_go(it, PAWL_SECONDS(20));
+    assert_int_equal(world_timeouts(it).count, 1);
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 on0 touch10 a60 ");
-    world_close(&it);
 }
 
 static void set_and_cancelled_in_one_batch(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    touch_at(&it, 0, "l", "-a");
-    on_at(&it, 0, "m", "+a:60-a", "");
-    on_at(&it, 0, "n", "-a+a:70", "");
-    world_drain(&it);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    touch_at(it, 0, "l", "-a");
+    on_at(it, 0, "m", "+a:60-a", "");
+    on_at(it, 0, "n", "-a+a:70", "");
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 1);
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 touch0 on0 on0 a70 ");
-    world_close(&it);
 }
 
 /* ---- Order ------------------------------------------------------------------------- */
 
 static void due_at_or_before_a_message_comes_first(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
-    touch_at(&it, 59, "l", "");
-    touch_at(&it, 60, "l", "");
-    touch_at(&it, 61, "l", "");
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
+    touch_at(it, 59, "l", "");
+    touch_at(it, 60, "l", "");
+    touch_at(it, 61, "l", "");
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 touch59 a60 touch60 touch61 ");
-    world_close(&it);
 }
 
 /* One drain: the timeout that the first message sets cuts the batch. */
 static void a_timeout_set_in_the_batch_cuts_it(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    touch_at(&it, 30, "l", "+b:10");
-    touch_at(&it, 50, "l", "+a:20");
-    touch_at(&it, 65, "l", "");
-    touch_at(&it, 80, "l", "+b:10");
-    touch_at(&it, 90, "l", "");
-    world_go(&it, PAWL_MINUTES(5));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    touch_at(it, 30, "l", "+b:10");
+    touch_at(it, 50, "l", "+a:20");
+    touch_at(it, 65, "l", "");
+    touch_at(it, 80, "l", "+b:10");
+    touch_at(it, 90, "l", "");
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 touch30 b40 touch50 touch65 a70 touch80 b90 touch90 ");
-    world_close(&it);
 }
 
 static void many_timeouts_in_order_of_their_due_times(const char *url)
 {
-    world it;
-    char  lamp[16], script[16], expected[1200] = "";
-    open_world_with(&it, url,
-                    (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
+    char   lamp[16], script[16], expected[1200] = "";
+    world *it =
+        open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
     for (int i = 0; i < 20; i++) {
         snprintf(lamp, sizeof lamp, "l%d", i);
         snprintf(script, sizeof script, "+a:%d", 100 + i * 37 % 20);
-        on_at(&it, 0, lamp, script, "");
+        on_at(it, 0, lamp, script, "");
     }
-    world_drain(&it);
+    world_drain(it);
     world_forget(&seen);
-    touch_at(&it, 110, "l0", "");
+    touch_at(it, 110, "l0", "");
     for (int i = 0; i < 20; i++) {
         char text[40];
         snprintf(text, sizeof text, i == 10 ? "a%d touch110 " : "a%d ", 100 + i);
         strcat(expected, text);
     }
-    world_go(&it, PAWL_MINUTES(5));
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, expected);
-    world_close(&it);
 }
 
 /* As many timeouts of one time as a batch can claim, and one more: a message of
  * that time waits for all. */
 static void a_message_waits_for_all_timeouts_of_its_time(const char *url)
 {
-    world it;
-    char  lamp[16];
-    open_world_with(&it, url,
-                    (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
+    char   lamp[16];
+    world *it =
+        open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
     for (int i = 0; i < 5; i++) {
         snprintf(lamp, sizeof lamp, "l%d", i);
-        on_at(&it, 0, lamp, "+a:60", "");
+        on_at(it, 0, lamp, "+a:60", "");
     }
-    world_drain(&it);
+    world_drain(it);
     world_forget(&seen);
-    touch_at(&it, 60, "l0", "");
-    world_go(&it, PAWL_MINUTES(5));
+    touch_at(it, 60, "l0", "");
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "a60 a60 a60 a60 a60 touch60 ");
-    world_close(&it);
 }
 
 /* ---- Failing, superseded, gone -------------------------------------------------------- */
 
 static void a_failing_timeout_is_retried(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
     failures = 2;
-    world_go(&it, PAWL_SECONDS(60));
-    pawl_timeout_rows rows = world_timeouts(&it);
+    world_go(it, PAWL_SECONDS(60));
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     assert_true(rows.items[0].due > WORLD_START + PAWL_SECONDS(60));
-    world_go(&it, PAWL_HOURS(1));
+    world_go(it, PAWL_HOURS(1));
     assert_int_equal(failures, 0);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_json_equal(&it, world_saga_text(&it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
+    world_json_equal(it, world_saga_text(it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
 }
 
 static void a_timeout_that_keeps_failing_is_dead(const char *url)
 {
-    world it;
-    open_world_with(&it, url,
-                    (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 2});
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
+    world *it = open_world_with(
+        url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 2});
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
     failures = 100;
-    world_go(&it, PAWL_HOURS(1));
+    world_go(it, PAWL_HOURS(1));
     assert_int_equal(failures, 97);
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "ring a fails"));
     /* The letter says whose timeout it was. */
     assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga_id\":\""));
     assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga\":\""));
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 /* A leased timeout of a saga that another worker ended meanwhile. */
 static void e14_a_timeout_without_its_saga_is_dropped(const char *url)
 {
-    world            it;
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_timeout_set set   = {.id          = {{{9}}},
-                              .saga_id     = {{{8}}},
-                              .saga_type   = PAWL_TEXT("Lamp"),
-                              .name        = PAWL_TEXT("a"),
-                              .destination = PAWL_TEXT("house"),
-                              .due         = WORLD_START};
-    open_world(&it, url);
-    pawl_changes changes      = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_timeout_set set      = {.id          = {{{9}}},
+                                 .saga_id     = {{{8}}},
+                                 .saga_type   = PAWL_TEXT("Lamp"),
+                                 .name        = PAWL_TEXT("a"),
+                                 .destination = PAWL_TEXT("house"),
+                                 .due         = WORLD_START};
+    world           *it       = open_world(url);
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void a_timeout_of_no_handler_is_dead(const char *url)
 {
-    world            it;
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_timeout_set set   = {.id          = {{{9}}},
-                              .saga_id     = {{{8}}},
-                              .saga_type   = PAWL_TEXT("Lamp"),
-                              .name        = PAWL_TEXT("forgotten"),
-                              .destination = PAWL_TEXT("house"),
-                              .due         = WORLD_START};
-    open_world(&it, url);
-    pawl_changes changes      = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_timeout_set set      = {.id          = {{{9}}},
+                                 .saga_id     = {{{8}}},
+                                 .saga_type   = PAWL_TEXT("Lamp"),
+                                 .name        = PAWL_TEXT("forgotten"),
+                                 .destination = PAWL_TEXT("house"),
+                                 .due         = WORLD_START};
+    world           *it       = open_world(url);
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "no handler for timeout 'forgotten'"));
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "no handler for timeout 'forgotten'"));
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void re_armed_by_its_own_handler(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "+a:30");
-    world_drain(&it);
-    world_go(&it, PAWL_SECONDS(60));
-    pawl_timeout_rows rows = world_timeouts(&it);
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "+a:30");
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(60));
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
-    world_go(&it, PAWL_MINUTES(5));
+    world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "on0 a60 a90 ");
-    world_close(&it);
 }
 
 /* Message and timeout in one batch, the message first: what it says holds. */
 static void superseded_earlier_in_the_batch(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "re-armed", "+a:60", "");
-    on_at(&it, 0, "cancelled", "+a:60", "");
-    on_at(&it, 0, "ended", "+a:60", "");
-    on_at(&it, 0, "begun again", "+a:60", "");
-    world_drain(&it);
-    touch_at(&it, 50, "re-armed", "+a:100");
-    touch_at(&it, 50, "cancelled", "-a");
-    touch_at(&it, 50, "ended", "!");
-    touch_at(&it, 50, "begun again", "!");
-    on_at(&it, 50, "begun again", "+b:60", "");
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(70));
-    pawl_step step = world_step(&it);
+    world *it = open_world(url);
+    on_at(it, 0, "re-armed", "+a:60", "");
+    on_at(it, 0, "cancelled", "+a:60", "");
+    on_at(it, 0, "ended", "+a:60", "");
+    on_at(it, 0, "begun again", "+a:60", "");
+    world_drain(it);
+    touch_at(it, 50, "re-armed", "+a:100");
+    touch_at(it, 50, "cancelled", "-a");
+    touch_at(it, 50, "ended", "!");
+    touch_at(it, 50, "begun again", "!");
+    on_at(it, 50, "begun again", "+b:60", "");
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(70));
+    pawl_step step = world_step(it);
     /* Five messages, and the timeouts of what was ended: dropped. The re-armed
      * and the cancelled one are neither. */
     assert_int_equal(step.handled, 7);
-    assert_int_equal(world_stats(&it).counters.timeouts, 2);
+    assert_int_equal(world_stats(it).counters.timeouts, 2);
     assert_string_equal(seen.text, "on0 on0 on0 on0 touch50 touch50 touch50 touch50 on50 ");
-    world_go(&it, PAWL_MINUTES(10));
+    world_go(it, PAWL_MINUTES(10));
     assert_string_equal(seen.text,
                         "on0 on0 on0 on0 touch50 touch50 touch50 touch50 on50 b110 a150 ");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60+b:70", "");
-    world_drain(&it);
-    pawl_saga_id old = world_timeouts(&it).items[0].saga_id;
-    touch_at(&it, 10, "l", "+a:20");
-    touch_at(&it, 10, "l", "+a:30!");
-    on_at(&it, 10, "l", "+b:100", "");
-    world_go(&it, PAWL_SECONDS(20));
-    pawl_timeout_rows rows = world_timeouts(&it);
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60+b:70", "");
+    world_drain(it);
+    pawl_saga_id old = world_timeouts(it).items[0].saga_id;
+    touch_at(it, 10, "l", "+a:20");
+    touch_at(it, 10, "l", "+a:30!");
+    on_at(it, 10, "l", "+b:100", "");
+    world_go(it, PAWL_SECONDS(20));
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_not_equal(pawl_uuid_compare(rows.items[0].saga_id.uuid, old.uuid), 0);
-    world_go(&it, PAWL_MINUTES(10));
+    world_go(it, PAWL_MINUTES(10));
     assert_string_equal(seen.text, "on0 touch10 touch10 on10 b110 ");
-    world_close(&it);
 }
 
 /* The lamp is ended and begun again, and its old timeout is due, all in one
@@ -500,19 +464,17 @@ static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
  * ended, so the timeout must still be there. */
 static void e35_a_refused_end_keeps_the_timeout(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
-    world_drain(&it);
-    touch_at(&it, 50, "l", "~");
-    on_at(&it, 50, "l", "", "");
-    around         = &it;
-    pawl_step step = world_go(&it, PAWL_SECONDS(70));
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60", "");
+    world_drain(it);
+    touch_at(it, 50, "l", "~");
+    on_at(it, 50, "l", "", "");
+    around         = it;
+    pawl_step step = world_go(it, PAWL_SECONDS(70));
     assert_int_equal(step.refused, 3);
     assert_string_equal(seen.text, "on0 touch50 on50 touch50 on50 a60 ");
-    world_json_equal(&it, world_saga_text(&it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    world_json_equal(it, world_saga_text(it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -70,62 +70,58 @@ static const pawl_application new_program = APPLICATION(&new_house);
 static const pawl_application old_program = APPLICATION(&old_house);
 static const pawl_application lanterns    = APPLICATION(&lantern_house);
 
-/* Opens `old` for the old program, and lets a new one set a timeout that the old one does not
+/* Opens one for the old program, and lets a new one set a timeout that the old one does not
  * know, and that is due now. */
-static void open_old(world *old, world *newer, const char *url)
+static world *open_old(world **newer, const char *url)
 {
     world_forget(&seen);
-    world_open(old, url, &old_program, NULL, NULL);
-    world_open(newer, url, &new_program, NULL, NULL);
-    world_post(newer, "m-1", PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")));
-    world_drain(newer);
+    world *old = world_begin(url, &old_program, NULL, NULL);
+    *newer     = world_begin(url, &new_program, NULL, NULL);
+    world_post(*newer, "m-1", PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")));
+    world_drain(*newer);
     assert_int_equal(world_timeouts(old).count, 1);
     pawl_clock_set(old->business, WORLD_START + PAWL_SECONDS(60));
+    return old;
 }
 
 /* ---- Waiting ----------------------------------------------------------------- */
 
 static void e28_a_timeout_that_another_worker_knows_is_put_back(const char *url)
 {
-    world old, newer;
-    open_old(&old, &newer, url);
-    world_drain(&old);
-    pawl_timeout_rows rows = world_timeouts(&old);
+    world *newer;
+    world *old = open_old(&newer, url);
+    world_drain(old);
+    pawl_timeout_rows rows = world_timeouts(old);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 0);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(61));
-    assert_int_equal(world_dead(&old).count, 0);
+    assert_int_equal(world_dead(old).count, 0);
     assert_string_equal(seen.text, "");
-    world_go(&newer, PAWL_SECONDS(61));
+    world_go(newer, PAWL_SECONDS(61));
     assert_string_equal(seen.text, "dim l ");
-    assert_int_equal(world_timeouts(&old).count, 0);
-    world_close(&newer);
-    world_close(&old);
+    assert_int_equal(world_timeouts(old).count, 0);
 }
 
 static void e28_a_timeout_that_nobody_knows_is_dead(const char *url)
 {
-    world old, newer;
-    open_old(&old, &newer, url);
-    world_close(&newer);
-    world_drain(&old);
-    assert_int_equal(world_timeouts(&old).count, 0);
-    assert_int_equal(world_dead(&old).count, 1);
-    assert_true(world_says(world_dead(&old).items[0].error, "no handler for timeout 'dim'"));
-    world_close(&old);
+    world *newer;
+    world *old = open_old(&newer, url);
+    world_close(newer);
+    world_drain(old);
+    assert_int_equal(world_timeouts(old).count, 0);
+    assert_int_equal(world_dead(old).count, 1);
+    assert_true(world_says(world_dead(old).items[0].error, "no handler for timeout 'dim'"));
 }
 
 static void e28_a_timeout_of_that_name_of_another_saga_is_another(const char *url)
 {
-    world old, newer, other;
-    open_old(&old, &newer, url);
-    world_close(&newer);
-    world_open(&other, url, &lanterns, NULL, NULL);
-    world_drain(&old);
-    assert_int_equal(world_timeouts(&old).count, 0);
-    assert_int_equal(world_dead(&old).count, 1);
-    world_close(&other);
-    world_close(&old);
+    world *newer;
+    world *old = open_old(&newer, url);
+    world_close(newer);
+    world_begin(url, &lanterns, NULL, NULL);
+    world_drain(old);
+    assert_int_equal(world_timeouts(old).count, 0);
+    assert_int_equal(world_dead(old).count, 1);
 }
 
 const struct CMUnitTest tests[] = {

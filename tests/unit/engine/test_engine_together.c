@@ -177,13 +177,13 @@ static const pawl_saga_table *house_table(void)
     return tables[0];
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     around   = NULL;
     filtered = 0;
     world_forget(&seen);
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
+    return world_begin(url, &application, NULL,
+                       &(pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
 }
 
 static void visit_at(world *it, int seconds, int ring_after, int go_on_after)
@@ -209,142 +209,123 @@ static void post_flower(world *it)
 /* A collected row stays, although the unit before its own is refused: its message is done. */
 static void e35_what_is_collected_belongs_to_its_own_unit(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 0, 0);
-    world_drain(&it);
-    visit_at(&it, 0, 0, 0);
-    post_flower(&it);
-    around         = &it;
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    visit_at(it, 0, 0, 0);
+    world_drain(it);
+    visit_at(it, 0, 0, 0);
+    post_flower(it);
+    around         = it;
+    pawl_step step = world_drain(it);
     assert_int_equal(step.refused, 1);
-    assert_int_equal(world_queue(&it, "street").count, 0);
-    assert_int_equal(world_aggregated(&it, "Flowers", "flower").all, 1);
-    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
-                     "{\"name\":\"a\",\"visits\":2}");
-    world_close(&it);
+    assert_int_equal(world_queue(it, "street").count, 0);
+    assert_int_equal(world_aggregated(it, "Flowers", "flower").all, 1);
+    world_json_equal(it, world_saga_text(it, "House", "a", NULL), "{\"name\":\"a\",\"visits\":2}");
 }
 
 /* The third unit makes one group of those of the house and of the garden: all three are
  * refused, and run again. */
 static void e35_a_later_unit_joins_the_groups_of_two_sagas(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 0, 0);
-    walk_at(&it, 0);
-    world_drain(&it);
-    visit_at(&it, 0, 0, 0);
-    walk_at(&it, 0);
-    world_post(&it, NULL, PAWL_MESSAGE(party, .name = PAWL_TEXT("a")));
-    around         = &it;
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    visit_at(it, 0, 0, 0);
+    walk_at(it, 0);
+    world_drain(it);
+    visit_at(it, 0, 0, 0);
+    walk_at(it, 0);
+    world_post(it, NULL, PAWL_MESSAGE(party, .name = PAWL_TEXT("a")));
+    around         = it;
+    pawl_step step = world_drain(it);
     assert_int_equal(step.refused, 3);
-    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
+    world_json_equal(it, world_saga_text(it, "House", "a", NULL), "{\"name\":\"a\",\"visits\":12}");
+    world_json_equal(it, world_saga_text(it, "Garden", "a", NULL),
                      "{\"name\":\"a\",\"visits\":12}");
-    world_json_equal(&it, world_saga_text(&it, "Garden", "a", NULL),
-                     "{\"name\":\"a\",\"visits\":12}");
-    world_close(&it);
 }
 
 /* As many as make it likely that the two of a value meet in the batch's index. */
 static void e7_sagas_of_two_kinds_share_their_values(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (int i = 0; i < 1000; i++) {
-        pawl_text name = pawl_arena_printf(it.arena, "%d", i);
-        world_post(&it, NULL, PAWL_MESSAGE(visit, .name = name));
-        world_post(&it, NULL, PAWL_MESSAGE(walk, .name = name));
+        pawl_text name = pawl_arena_printf(it->arena, "%d", i);
+        world_post(it, NULL, PAWL_MESSAGE(visit, .name = name));
+        world_post(it, NULL, PAWL_MESSAGE(walk, .name = name));
         if (i % 250 != 249)
             continue;
         world_forget(&seen);
-        world_drain(&it);
+        world_drain(it);
     }
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_saga_count(&it, "House"), 1000);
-    assert_int_equal(world_saga_count(&it, "Garden"), 1000);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_saga_count(it, "House"), 1000);
+    assert_int_equal(world_saga_count(it, "Garden"), 1000);
 }
 
 /* The timeout is set for later before it rings: nothing was handled, and no filter is told so. */
 static void e13_a_superseded_timeout_is_not_filtered(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 60, 0);
-    world_drain(&it);
-    visit_at(&it, 50, 100, 0);
-    world_go(&it, PAWL_SECONDS(70));
+    world *it = open_world(url);
+    visit_at(it, 0, 60, 0);
+    world_drain(it);
+    visit_at(it, 50, 100, 0);
+    world_go(it, PAWL_SECONDS(70));
     assert_string_equal(seen.text, "visit0 visit50 ");
     assert_int_equal(filtered, 2);
-    world_close(&it);
 }
 
 /* The clock jumps over all three: the first visit sends the second, which comes before
  * the third. */
 static void a_message_sent_in_the_batch_for_an_earlier_time_cuts_it(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 10, 0, 10);
-    walk_at(&it, 30);
-    world_go(&it, PAWL_SECONDS(40));
+    world *it = open_world(url);
+    visit_at(it, 10, 0, 10);
+    walk_at(it, 30);
+    world_go(it, PAWL_SECONDS(40));
     assert_string_equal(seen.text, "visit10 walk20 walk30 ");
-    world_close(&it);
 }
 
 /* The timeout rang, but by then it was set for later: nothing of that run is kept. */
 static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 60, 0);
-    world_drain(&it);
-    around         = &it;
-    pawl_step step = world_go(&it, PAWL_SECONDS(70));
+    world *it = open_world(url);
+    visit_at(it, 0, 60, 0);
+    world_drain(it);
+    around         = it;
+    pawl_step step = world_go(it, PAWL_SECONDS(70));
     assert_int_equal(step.refused, 1);
-    pawl_timeout_rows rows = world_timeouts(&it);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(500));
-    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
-                     "{\"name\":\"a\",\"visits\":1}");
-    world_go(&it, PAWL_SECONDS(440));
+    world_json_equal(it, world_saga_text(it, "House", "a", NULL), "{\"name\":\"a\",\"visits\":1}");
+    world_go(it, PAWL_SECONDS(440));
     assert_string_equal(seen.text, "visit0 ring60 ring500 ");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 /* The handler says that all is well, but an effect it asked for could not be. */
 static void e6_an_effect_that_failed_fails_its_unit(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 0, -2);
-    world_drain(&it);
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_int_equal(world_saga_count(&it, "House"), 0);
-    world_close(&it);
+    world *it = open_world(url);
+    visit_at(it, 0, 0, -2);
+    world_drain(it);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_int_equal(world_saga_count(it, "House"), 0);
 }
 
 /* The metadata is JSON whatever the id of the message that began the saga. */
 static void s23_an_id_that_needs_escapes_is_left_out_of_the_metadata(const char *url)
 {
-    world         it;
     pawl_error    error = PAWL_ERROR_INIT;
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_saga_row row;
-    open_world(&it, url);
-    world_post(&it, "say \"a\"", PAWL_MESSAGE(visit, .name = PAWL_TEXT("a")));
-    world_drain(&it);
-    around = &it;
-    world_ok(pawl_store_saga_find(it.store, house_table(), PAWL_SAGA_BY_MAIN, value, it.arena, &row,
-                                  &error),
+    world        *it = open_world(url);
+    world_post(it, "say \"a\"", PAWL_MESSAGE(visit, .name = PAWL_TEXT("a")));
+    world_drain(it);
+    around = it;
+    world_ok(pawl_store_saga_find(it->store, house_table(), PAWL_SAGA_BY_MAIN, value, it->arena,
+                                  &row, &error),
              &error);
     assert_int_equal(row.version, 1);
-    world_json_equal(&it, row.metadata.data, "{\"SagaType\":\"House\"}");
-    world_close(&it);
+    world_json_equal(it, row.metadata.data, "{\"SagaType\":\"House\"}");
 }
 
 /* Another worker has the message in hand, and gives it back: its holders died twice. */
@@ -375,17 +356,15 @@ static void kill_holders(world *it)
 /* Through its failures, to its end. */
 static void e34_a_message_keeps_its_deaths(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    visit_at(&it, 0, 0, -1);
-    kill_holders(&it);
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "street").items[0].crashes, 2);
-    world_go(&it, PAWL_HOURS(1));
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    visit_at(it, 0, 0, -1);
+    kill_holders(it);
+    world_drain(it);
+    assert_int_equal(world_queue(it, "street").items[0].crashes, 2);
+    world_go(it, PAWL_HOURS(1));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_int_equal(dead.items[0].crashes, 2);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -138,23 +138,22 @@ static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
 
 static void a_newer_event_is_waited_for(const char *url)
 {
-    world       it;
     pawl_store *held = world_hold(url);
     world_forget(&seen);
-    world_open(&it, url, &today, NULL, NULL);
-    post_reading(&it);
-    world_close(&it);
-    world_open(&it, url, &yesterday, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(1));
-    post_reading(&it);
+    world *it = world_begin(url, &today, NULL, NULL);
+    post_reading(it);
+    world_close(it);
+    it = world_begin(url, &yesterday, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(1));
+    post_reading(it);
     assert_string_equal(seen.text, "0 ");
-    assert_int_equal(world_queue(&it, "meters").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
-    world_open(&it, url, &today, NULL, NULL);
-    world_go_both(&it, PAWL_SECONDS(12));
+    assert_int_equal(world_queue(it, "meters").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
+    world_close(it);
+    it = world_begin(url, &today, NULL, NULL);
+    world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "0 1 ");
-    world_close(&it);
+    world_close(it);
     pawl_store_close(held);
 }
 

@@ -58,12 +58,13 @@ PAWL_RECORD(stamp, STAMP);
 TRACKER(old, old_state, old_parcel);
 TRACKER(new, new_state, parcel);
 
-static void open_with(world *it, const char *url, const pawl_application *program)
+static world *open_with(const char *url, const pawl_application *program)
 {
     static int64_t opened;
-    world_open(it, url, program, NULL, NULL);
+    world         *it = world_begin(url, program, NULL, NULL);
     /* The ids are made of the seed and the time. */
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
+    return it;
 }
 
 static void begin(const char *url)
@@ -94,90 +95,86 @@ static void post_stamp(world *it)
 /* The message that continues the saga waits with the one that begins it, however long. */
 static void e3_none_is_not_final_while_its_beginning_is_unread(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old_tracking);
-    post_new(&it);
-    world_drain(&it);
-    post_stamp(&it);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    world_drain(it);
+    post_stamp(it);
     for (int i = 0; i < 5; i++) {
-        pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(14));
-        world_go(&it, PAWL_MILLISECONDS(1100));
+        pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(14));
+        world_go(it, PAWL_MILLISECONDS(1100));
     }
-    assert_int_equal(world_queue(&it, "parcels").count, 2);
-    pawl_time business = world_now(&it), machine = pawl_clock_now(it.machine);
-    world_close(&it);
-    open_with(&it, url, &new_tracking);
-    pawl_clock_set(it.business, business);
-    pawl_clock_set(it.machine, machine);
+    assert_int_equal(world_queue(it, "parcels").count, 2);
+    pawl_time business = world_now(it), machine = pawl_clock_now(it->machine);
+    world_close(it);
+    it = open_with(url, &new_tracking);
+    pawl_clock_set(it->business, business);
+    pawl_clock_set(it->machine, machine);
     for (int i = 0; i < 12; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
+        world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(&it);
+    end(it);
 }
 
 /* A message of the same batch that is put back as unread is an older one, too. */
 static void e3_none_is_not_final_behind_an_unread_message_of_the_batch(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old_tracking);
-    post_new(&it);
-    post_stamp(&it);
-    assert_int_equal(world_queue(&it, "parcels").count, 2);
-    world_close(&it);
-    open_with(&it, url, &new_tracking);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    post_stamp(it);
+    assert_int_equal(world_queue(it, "parcels").count, 2);
+    world_close(it);
+    it = open_with(url, &new_tracking);
     for (int i = 0; i < 12; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
+        world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(&it);
+    end(it);
 }
 
 /* A program that reads all of it does not end the wait of what an older program put back. */
 static void e3_none_is_not_final_before_what_others_put_back(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old_tracking);
-    post_new(&it);
-    world_drain(&it);
-    world_close(&it);
-    open_with(&it, url, &new_tracking);
-    world_go_both(&it, PAWL_SECONDS(1));
-    post_stamp(&it);
-    assert_int_equal(world_queue(&it, "parcels").count, 2);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    world_drain(it);
+    world_close(it);
+    it = open_with(url, &new_tracking);
+    world_go_both(it, PAWL_SECONDS(1));
+    post_stamp(it);
+    assert_int_equal(world_queue(it, "parcels").count, 2);
     for (int i = 0; i < 12; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
+        world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(&it);
+    end(it);
 }
 
 static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
 {
-    world it;
     begin(url);
-    open_with(&it, url, &old_tracking);
-    post_new(&it);
-    world_drain(&it);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    world_drain(it);
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_queue_row    row     = world_queue(&it, "parcels").items[0];
-    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = world_now(&it)};
-    pawl_refusals     refused = {.arena = it.arena};
+    pawl_queue_row    row     = world_queue(it, "parcels").items[0];
+    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_refusals     refused = {.arena = it->arena};
     pawl_queue_settle done    = {
            .action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("parcels"), .seq = row.seq};
-    pawl_clock_set(it.business, row.due);
-    row                        = world_claim_oldest(&it, "parcels");
+    pawl_clock_set(it->business, row.due);
+    row                        = world_claim_oldest(it, "parcels");
     done.seq                   = row.seq;
     changes.queue_settle.items = &done;
     changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, &refused, &error), &error);
-    post_stamp(&it);
-    assert_int_equal(world_queue(&it, "parcels").count, 1);
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_MINUTES(6));
-    world_go(&it, PAWL_SECONDS(2));
-    assert_int_equal(world_queue(&it, "parcels").count, 0);
+    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    post_stamp(it);
+    assert_int_equal(world_queue(it, "parcels").count, 1);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_MINUTES(6));
+    world_go(it, PAWL_SECONDS(2));
+    assert_int_equal(world_queue(it, "parcels").count, 0);
     assert_string_equal(seen.text, "");
-    end(&it);
+    end(it);
 }
 
 const struct CMUnitTest tests[] = {

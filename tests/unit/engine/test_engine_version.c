@@ -120,25 +120,24 @@ static void begin(const char *url)
 }
 
 /* One message to the program. */
-static void open_and_turn(world *it, const char *url, const pawl_application *program,
-                          const char *expected)
+static world *open_and_turn(const char *url, const pawl_application *program, const char *expected)
 {
     static int64_t opened;
     world_forget(&seen);
-    world_open(it, url, program, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
+    world *it = world_begin(url, program, NULL, &(pawl_endpoint_options){.delayed_retries = -1});
     world_post(it, NULL, PAWL_MESSAGE(turn, .name = PAWL_TEXT("a")));
     /* The ids are made of the seed and the time. */
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
     world_drain(it);
     assert_string_equal(seen.text, expected);
     assert_int_equal(world_dead(it).count, 0);
+    return it;
 }
 
 static void turn_with(const char *url, const pawl_application *program, const char *expected)
 {
-    world it;
-    open_and_turn(&it, url, program, expected);
-    world_close(&it);
+    world *it = open_and_turn(url, program, expected);
+    world_close(it);
 }
 
 static void s24_s27_state_of_an_older_program_is_brought_up(const char *url)
@@ -182,27 +181,26 @@ static void s24_both_versions_are_written_anew(const char *url)
  * then `reader` handles both. */
 static void wait_for(const char *url, const pawl_application *other, const pawl_application *reader)
 {
-    world it;
-    open_and_turn(&it, url, other, "");
+    world *it = open_and_turn(url, other, "");
     for (int i = 0; i < 12; i++) /* retries are off */
-        world_go_both(&it, PAWL_SECONDS(11));
+        world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "wheels").count, 1);
-    assert_int_equal(world_queue(&it, "wheels").items[0].attempts, 0);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    assert_int_equal(world_timeouts(&it).items[0].attempts, 0);
-    assert_int_equal(world_stats(&it).counters.failures, 0);
-    pawl_time later = world_now(&it);
-    world_close(&it);
-    world_open(&it, url, reader, NULL, NULL);
-    pawl_clock_set(it.business, later);
-    world_go_both(&it, PAWL_SECONDS(12));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "wheels").count, 1);
+    assert_int_equal(world_queue(it, "wheels").items[0].attempts, 0);
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_timeouts(it).items[0].attempts, 0);
+    assert_int_equal(world_stats(it).counters.failures, 0);
+    pawl_time later = world_now(it);
+    world_close(it);
+    it = world_begin(url, reader, NULL, NULL);
+    pawl_clock_set(it->business, later);
+    world_go_both(it, PAWL_SECONDS(12));
     assert_non_null(strstr(seen.text, "turns=2 "));
     assert_non_null(strstr(seen.text, "squeak("));
-    assert_int_equal(world_queue(&it, "wheels").count, 0);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "wheels").count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
+    world_close(it);
     pawl_store_close(held);
 }
 

@@ -143,42 +143,36 @@ static pawl_queue_rows sent_after(world *it, const char *traceparent, const char
 
 static void o23_a_trace_goes_on_in_what_is_sent(const char *url)
 {
-    world       it;
     pawl__trace expected = child_of(GOOD, "pings", "m1");
     char        text[PAWL__TRACE_TEXT_SIZE + 1];
     pawl__trace_format(&expected, text);
-    world_open(&it, url, &application, NULL, NULL);
-    pawl_queue_rows rows = sent_after(&it, GOOD, "vendor=7,other=8");
+    world          *it   = world_begin(url, &application, NULL, NULL);
+    pawl_queue_rows rows = sent_after(it, GOOD, "vendor=7,other=8");
     for (size_t i = 0; i < rows.count; i++) {
-        assert_string_equal(header_of(&it, &rows.items[i], "traceparent").data, text);
-        assert_string_equal(header_of(&it, &rows.items[i], "tracestate").data, "vendor=7,other=8");
+        assert_string_equal(header_of(it, &rows.items[i], "traceparent").data, text);
+        assert_string_equal(header_of(it, &rows.items[i], "tracestate").data, "vendor=7,other=8");
     }
-    world_close(&it);
 }
 
 static void o23_an_invalid_trace_ends(const char *url)
 {
-    world it;
-    world_open(&it, url, &application, NULL, NULL);
-    pawl_queue_rows rows = sent_after(&it, "00-" TRACE "-" SPAN "-01-more", "vendor=7");
+    world          *it   = world_begin(url, &application, NULL, NULL);
+    pawl_queue_rows rows = sent_after(it, "00-" TRACE "-" SPAN "-01-more", "vendor=7");
     for (size_t i = 0; i < rows.count; i++) {
-        assert_null(header_of(&it, &rows.items[i], "traceparent").data);
-        assert_null(header_of(&it, &rows.items[i], "tracestate").data);
+        assert_null(header_of(it, &rows.items[i], "traceparent").data);
+        assert_null(header_of(it, &rows.items[i], "tracestate").data);
     }
-    world_close(&it);
 }
 
 static void o23_a_long_trace_state_ends(const char *url)
 {
-    world it;
-    char  state[PAWL__TRACE_STATE_SIZE_MAX + 2];
+    char state[PAWL__TRACE_STATE_SIZE_MAX + 2];
     memset(state, 'a', sizeof state);
     state[sizeof state - 1] = '\0';
-    world_open(&it, url, &application, NULL, NULL);
-    pawl_queue_rows rows = sent_after(&it, GOOD, state);
-    assert_non_null(header_of(&it, &rows.items[0], "traceparent").data);
-    assert_null(header_of(&it, &rows.items[0], "tracestate").data);
-    world_close(&it);
+    world          *it      = world_begin(url, &application, NULL, NULL);
+    pawl_queue_rows rows    = sent_after(it, GOOD, state);
+    assert_non_null(header_of(it, &rows.items[0], "traceparent").data);
+    assert_null(header_of(it, &rows.items[0], "tracestate").data);
 }
 
 const struct CMUnitTest tests[] = {

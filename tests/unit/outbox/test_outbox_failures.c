@@ -74,7 +74,7 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
 static const pawl_transport_ops receiver = PAWL_OUTBOUND(receive);
 static const pawl_route to_a_sink[]      = {{.name = "far", .outbound = &receiver}, {.name = NULL}};
 
-static void open_source(world *it, const char *url, const pawl_endpoint_options *wanted)
+static world *open_source(const char *url, const pawl_endpoint_options *wanted)
 {
     pawl_endpoint_options options = wanted != NULL ? *wanted : (pawl_endpoint_options){0};
     if (options.routes == NULL)
@@ -82,7 +82,7 @@ static void open_source(world *it, const char *url, const pawl_endpoint_options 
     memset(answers, 0, sizeof answers);
     sent = 0;
     world_forget(&seen);
-    world_open(it, url, &application, "source", &options);
+    return world_begin(url, &application, "source", &options);
 }
 
 static void advance_flow(world *it, int32_t number)
@@ -221,41 +221,39 @@ static pawl_code fail_commit(hook_point when, void *context)
 
 static void o1_a_commit_that_fails_leaves_and_sends_nothing(const char *url)
 {
-    world      it;
     pawl_step  step = PAWL_STEP_INIT;
     char       text[2000];
     int64_t    version = 0;
     pawl_error error   = PAWL_ERROR_INIT;
     world_make_tables(url, &application); /* the hook wants them there */
-    open_source(&it, hook_url(url), NULL);
-    advance_flow(&it, 1);
+    world *it = open_source(hook_url(url), NULL);
+    advance_flow(it, 1);
     commits_left = 0;
     commit_code  = PAWL_ELOST;
     hook_set(fail_commit, NULL);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_ELOST);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_ELOST);
     hook_set(NULL, NULL);
-    world_json_equal(&it, world_saga_text(&it, "Flow", "f", &version), "");
+    world_json_equal(it, world_saga_text(it, "Flow", "f", &version), "");
     for (int state = PAWL_OUTBOX_PENDING; state <= PAWL_OUTBOX_DISCARDED; state++)
-        assert_int_equal(world_outbox(&it, (pawl_outbox_state)state).count, 0);
+        assert_int_equal(world_outbox(it, (pawl_outbox_state)state).count, 0);
     if (strncmp(url, "memory:", 7) != 0)
         assert_int_not_equal(run_command(url, "show 1", text, sizeof text), 0);
     assert_int_equal(sent, 0);
     /* The message is still there, and is handled again. */
-    world_drain(&it);
+    world_drain(it);
     assert_int_equal(sent, 1);
-    world_saga_text(&it, "Flow", "f", &version);
+    world_saga_text(it, "Flow", "f", &version);
     assert_int_equal(version, 1);
-    check_view(&it, url, only_row(&it, PAWL_OUTBOX_DISPATCHED),
+    check_view(it, url, only_row(it, PAWL_OUTBOX_DISPATCHED),
                &(view){.state    = "dispatched",
                        .attempts = 1,
                        .what     = "it was delivered",
                        .outcomes = "success "});
-    world_close(&it);
 }
 
 static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
 {
-    world                 it, there;
+    world                *there;
     pawl_step             step = PAWL_STEP_INIT;
     char                  target[1000];
     pawl_error            error    = PAWL_ERROR_INIT;
@@ -263,88 +261,83 @@ static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
     pawl_endpoint_options options  = {.routes = routes};
     assert_true(scenario_url("memory", target, sizeof target));
     world_make_tables(url, &application); /* the hook wants them there */
-    open_source(&it, hook_url(url), &options);
-    world_open(&there, target, &application, "notes", NULL);
-    advance_flow(&it, 1);
+    world *it = open_source(hook_url(url), &options);
+    there     = world_begin(target, &application, "notes", NULL);
+    advance_flow(it, 1);
     commits_left = 2; /* the message's and the take-over's are good, the settling is not */
     commit_code  = PAWL_ELOST;
     hook_set(fail_commit, NULL);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_ELOST);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_ELOST);
     hook_set(NULL, NULL);
-    pawl_endpoint_destroy(it.endpoint);
-    it.endpoint = NULL;
-    int64_t id  = only_row(&it, PAWL_OUTBOX_PENDING);
-    check_view(&it, url, id,
+    pawl_endpoint_destroy(it->endpoint);
+    it->endpoint = NULL;
+    int64_t id   = only_row(it, PAWL_OUTBOX_PENDING);
+    check_view(it, url, id,
                &(view){.state = "pending", .what = "no worker of it is alive", .outcomes = ""});
-    world_drain(&there);
+    world_drain(there);
     assert_string_equal(seen.text, "note1 ");
-    world_ok(pawl_endpoint_create(&application, "source", &it.options, &it.endpoint, &error),
+    world_ok(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, &error),
              &error);
-    world_drain(&it); /* the message comes to the receiver again, which knows it */
-    assert_int_equal(world_queue(&there, "notes").count, 1);
-    world_drain(&there);
-    assert_int_equal(world_queue(&there, "notes").count, 0);
+    world_drain(it); /* the message comes to the receiver again, which knows it */
+    assert_int_equal(world_queue(there, "notes").count, 1);
+    world_drain(there);
+    assert_int_equal(world_queue(there, "notes").count, 0);
     assert_string_equal(seen.text, "note1 ");
-    check_view(&it, url, id,
+    check_view(it, url, id,
                &(view){.state    = "dispatched",
                        .attempts = 1,
                        .what     = "it was delivered",
                        .outcomes = "success "});
-    world_close(&there);
-    world_close(&it);
 }
 
 static void o10_a_transient_failure_waits_for_its_next_attempt(const char *url)
 {
-    world it;
-    open_source(&it, url, NULL);
+    world *it  = open_source(url, NULL);
     answers[0] = answers[1] = PAWL_ATTEMPT_TRANSIENT;
-    advance_flow(&it, 1);
-    world_drain(&it);
-    int64_t id       = only_row(&it, PAWL_OUTBOX_PENDING);
+    advance_flow(it, 1);
+    world_drain(it);
+    int64_t id       = only_row(it, PAWL_OUTBOX_PENDING);
     view    expected = {.state    = "pending",
                         .attempts = 1,
-                        .next     = next_of(&it, id),
+                        .next     = next_of(it, id),
                         .what     = "due",
                         .outcomes = "transient ",
                         .error    = "the receiver is busy"};
-    check_view(&it, url, id, &expected);
+    check_view(it, url, id, &expected);
     /* Not before that time, and the next one is further away. */
-    int64_t delay = expected.next - pawl_clock_now(it.machine);
-    world_go_machine(&it, delay - 1);
+    int64_t delay = expected.next - pawl_clock_now(it->machine);
+    world_go_machine(it, delay - 1);
     assert_int_equal(sent, 1);
-    world_go_machine(&it, 1);
+    world_go_machine(it, 1);
     expected.attempts = 2;
-    expected.next     = next_of(&it, id);
+    expected.next     = next_of(it, id);
     expected.outcomes = "transient transient ";
-    check_view(&it, url, id, &expected);
-    assert_true(expected.next - pawl_clock_now(it.machine) > delay);
-    world_go_machine(&it, PAWL_MINUTES(1));
-    check_view(&it, url, id,
+    check_view(it, url, id, &expected);
+    assert_true(expected.next - pawl_clock_now(it->machine) > delay);
+    world_go_machine(it, PAWL_MINUTES(1));
+    check_view(it, url, id,
                &(view){.state    = "dispatched",
                        .attempts = 3,
                        .what     = "it was delivered",
                        .outcomes = "transient transient success "});
-    world_close(&it);
 }
 
 static void dead_at_once(const char *url, pawl_attempt_outcome answer, const char *outcome,
                          const char *error)
 {
-    world it;
-    open_source(&it, url, NULL);
+    world *it  = open_source(url, NULL);
     answers[0] = answer;
-    advance_flow(&it, 1);
-    world_drain(&it);
-    world_go_machine(&it, PAWL_DAYS(1));
+    advance_flow(it, 1);
+    world_drain(it);
+    world_go_machine(it, PAWL_DAYS(1));
     assert_int_equal(sent, 1);
-    check_view(&it, url, only_row(&it, PAWL_OUTBOX_DEAD),
+    check_view(it, url, only_row(it, PAWL_OUTBOX_DEAD),
                &(view){.state    = "dead",
                        .attempts = 1,
                        .what     = "pawl outbox retry",
                        .outcomes = outcome,
                        .error    = error});
-    world_close(&it);
+    world_close(it);
 }
 
 static void o11_a_rejection_is_dead_at_once(const char *url)
@@ -354,22 +347,20 @@ static void o11_a_rejection_is_dead_at_once(const char *url)
 
 static void o12_a_budget_used_up_is_poison(const char *url)
 {
-    world                 it;
     pawl_endpoint_options options = {.outbox_attempts = 3};
-    open_source(&it, url, &options);
+    world                *it      = open_source(url, &options);
     for (int i = 0; i < 4; i++)
         answers[i] = PAWL_ATTEMPT_TRANSIENT;
-    advance_flow(&it, 1);
+    advance_flow(it, 1);
     for (int i = 0; i < 5; i++)
-        world_go_machine(&it, PAWL_HOURS(1));
+        world_go_machine(it, PAWL_HOURS(1));
     assert_int_equal(sent, 3);
-    check_view(&it, url, only_row(&it, PAWL_OUTBOX_DEAD),
+    check_view(it, url, only_row(it, PAWL_OUTBOX_DEAD),
                &(view){.state    = "dead",
                        .attempts = 3,
                        .what     = "pawl outbox retry",
                        .outcomes = "transient transient poison ",
                        .error    = "the receiver is busy"});
-    world_close(&it);
 }
 
 static void o13_a_type_that_is_not_known_is_dead_at_once(const char *url)
@@ -400,7 +391,6 @@ static void drop_connection(world *first, const char *url)
 
 static void o20_another_runner_goes_on_when_the_connection_drops(const char *url)
 {
-    world      first, second;
     char       named[1200];
     pawl_step  step           = PAWL_STEP_INIT;
     pawl_error error          = PAWL_ERROR_INIT;
@@ -409,26 +399,25 @@ static void o20_another_runner_goes_on_when_the_connection_drops(const char *url
     if (has_connection)
         snprintf(named + strlen(named), sizeof named - strlen(named),
                  "&application_name=the_first_%ld", (long)getpid());
-    open_source(&first, named, NULL);
-    world_drain(&first); /* the first runner leads */
-    world_open(&second, url, &application, "source", &(pawl_endpoint_options){.routes = to_a_sink});
-    advance_flow(&second, 1);
-    world_drain(&second);
+    world *first = open_source(named, NULL);
+    world_drain(first); /* the first runner leads */
+    world *second =
+        world_begin(url, &application, "source", &(pawl_endpoint_options){.routes = to_a_sink});
+    advance_flow(second, 1);
+    world_drain(second);
     assert_int_equal(sent, 0); /* handled by the second, which does not lead */
-    int64_t id = only_row(&second, PAWL_OUTBOX_PENDING);
-    check_view(&second, url, id, &(view){.state = "pending", .what = "due", .outcomes = ""});
-    drop_connection(&first, url);
+    int64_t id = only_row(second, PAWL_OUTBOX_PENDING);
+    check_view(second, url, id, &(view){.state = "pending", .what = "due", .outcomes = ""});
+    drop_connection(first, url);
     if (has_connection)
-        assert_int_not_equal(pawl_endpoint_step(first.endpoint, &step, &error), PAWL_OK);
-    world_drain(&second);
+        assert_int_not_equal(pawl_endpoint_step(first->endpoint, &step, &error), PAWL_OK);
+    world_drain(second);
     assert_int_equal(sent, 1);
-    check_view(&second, url, id,
+    check_view(second, url, id,
                &(view){.state    = "dispatched",
                        .attempts = 1,
                        .what     = "it was delivered",
                        .outcomes = "success "});
-    world_close(&second);
-    world_close(&first);
 }
 
 const struct CMUnitTest tests[] = {

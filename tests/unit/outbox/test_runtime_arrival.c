@@ -286,19 +286,18 @@ static void expect_due(const machines *it, pawl_time first, pawl_time second)
 static void virtual_time_goes_with_the_message(const char *url)
 {
     machines it;
-    world    here;
     open_machines(&it, url);
     pawl_endpoint_options options = {.routes = it.routes};
-    world_open(&here, it.here, &application, "source", &options);
-    asked_delay = PAWL_SECONDS(1);
-    world_post_at(&here, "m1", -PAWL_SECONDS(1),
+    world                *here    = world_begin(it.here, &application, "source", &options);
+    asked_delay                   = PAWL_SECONDS(1);
+    world_post_at(here, "m1", -PAWL_SECONDS(1),
                   PAWL_MESSAGE(call, .name = PAWL_TEXT("f"), .number = 1));
-    world_drain(&here);
+    world_drain(here);
     asked_delay = 0;
-    world_post_at(&here, "m2", PAWL_HOURS(2),
+    world_post_at(here, "m2", PAWL_HOURS(2),
                   PAWL_MESSAGE(call, .name = PAWL_TEXT("f"), .number = 2));
-    world_drain(&here);
-    world_close(&here);
+    world_drain(here);
+    world_close(here);
     expect_due(&it, 0, PAWL_HOURS(2));
     close_machines(&it);
 }

@@ -88,7 +88,7 @@ static const pawl_route routes[] = {{.name = "a", .outbound = &plain, .context =
                                     {.name = "o", .outbound = &ordered, .context = &a},
                                     {.name = NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {
         .routes = routes, .outbox_batch = 4, .outbox_attempts = 3};
@@ -96,7 +96,7 @@ static void open_world(world *it, const char *url)
     a        = (place){.name = "a"};
     b        = (place){.name = "b"};
     c        = (place){.name = "c"};
-    world_open(it, url, &application, "source", &options);
+    return world_begin(url, &application, "source", &options);
 }
 
 static void post(world *it, const char *name, int32_t number, const char *plan)
@@ -159,161 +159,147 @@ static size_t alarms(world *it, const char *part)
 
 static void o12_an_outage_of_a_day_costs_no_attempt(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    a.code = PAWL_EUNREACHABLE;
+    world *it = open_world(url);
+    a.code    = PAWL_EUNREACHABLE;
     for (int i = 0; i < 6; i++)
-        advance_flow(&it, "f", 10 * i, "aa");
+        advance_flow(it, "f", 10 * i, "aa");
     for (int hour = 0; hour < 24; hour++)
-        world_go_machine(&it, PAWL_HOURS(1));
-    assert_untried(&it, 12);
-    assert_int_equal(alarms(&it, "route 'a': a is not there"), 1);
+        world_go_machine(it, PAWL_HOURS(1));
+    assert_untried(it, 12);
+    assert_int_equal(alarms(it, "route 'a': a is not there"), 1);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a0 a1 a10 a11 a20 a21 a30 a31 a40 a41 a50 a51 ");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 12);
-    assert_int_equal(alarms(&it, ""), 0);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 12);
+    assert_int_equal(alarms(it, ""), 0);
 }
 
 /* A second at first, half a minute at last, each +/- 10 % jitter. */
 static void a_route_that_is_away_is_tried_now_and_then(const char *url)
 {
-    world   it;
     int64_t pause = PAWL_SECONDS(1);
-    open_world(&it, url);
-    a.code = PAWL_EDENIED;
-    advance_flow(&it, "f", 1, "a");
+    world  *it    = open_world(url);
+    a.code        = PAWL_EDENIED;
+    advance_flow(it, "f", 1, "a");
     for (int i = 1; i < 9; i++) {
         assert_int_equal(a.calls, i);
-        world_go_machine(&it, pause - pause / 10 - 1);
+        world_go_machine(it, pause - pause / 10 - 1);
         assert_int_equal(a.calls, i);
-        world_go_machine(&it, pause / 5 + 1);
+        world_go_machine(it, pause / 5 + 1);
         pause = 2 * pause < PAWL_SECONDS(30) ? 2 * pause : PAWL_SECONDS(30);
     }
-    assert_untried(&it, 1);
-    world_close(&it);
+    assert_untried(it, 1);
 }
 
 /* ---- Others go on ------------------------------------------------------------------ */
 
 static void o14_other_routes_go_on_behind_many_rows(const char *url)
 {
-    world it;
-    char  name[20];
-    open_world(&it, url);
-    a.code = PAWL_EUNREACHABLE;
+    char   name[20];
+    world *it = open_world(url);
+    a.code    = PAWL_EUNREACHABLE;
     for (int i = 0; i < 21; i++) {
         snprintf(name, sizeof name, "f%d", i);
-        advance_flow(&it, name, i, "a");
+        advance_flow(it, name, i, "a");
     }
-    advance_flow(&it, "g", 100, "bb");
+    advance_flow(it, "g", 100, "bb");
     assert_heard("b100 b101 ");
-    advance_flow(&it, "h", 200, "b");
+    advance_flow(it, "h", 200, "b");
     assert_heard("b200 ");
-    world_go_machine(&it, PAWL_MINUTES(5));
-    advance_flow(&it, "h", 201, "b");
+    world_go_machine(it, PAWL_MINUTES(5));
+    advance_flow(it, "h", 201, "b");
     assert_heard("b201 ");
-    assert_untried(&it, 21);
+    assert_untried(it, 21);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 a14 a15 a16 a17 a18 a19 a20 ");
-    world_close(&it);
 }
 
 static void o8_a_source_waits_behind_its_row_of_a_route_that_is_away(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    a.code = PAWL_EUNREACHABLE;
-    advance_flow(&it, "f", 1, "bab");
+    world *it = open_world(url);
+    a.code    = PAWL_EUNREACHABLE;
+    advance_flow(it, "f", 1, "bab");
     assert_heard("b1 ");
     for (int i = 0; i < 5; i++)
-        advance_flow(&it, "f", 10 + i, "b");
-    advance_flow(&it, "g", 20, "b");
+        advance_flow(it, "f", 10 + i, "b");
+    advance_flow(it, "g", 20, "b");
     assert_heard("b20 ");
-    world_go_machine(&it, PAWL_MINUTES(5));
+    world_go_machine(it, PAWL_MINUTES(5));
     assert_heard("");
-    assert_untried(&it, 7);
+    assert_untried(it, 7);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a2 b3 b10 b11 b12 b13 b14 ");
-    world_close(&it);
 }
 
 /* The first of them to come back is not the first that went. */
 static void o8_two_routes_are_away(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     a.code = b.code = PAWL_EUNREACHABLE;
-    advance_flow(&it, "f", 1, "abc");
-    advance_flow(&it, "g", 10, "bac");
-    advance_flow(&it, "h", 20, "ccc");
+    advance_flow(it, "f", 1, "abc");
+    advance_flow(it, "g", 10, "bac");
+    advance_flow(it, "h", 20, "ccc");
     for (int i = 0; i < 8; i++)
-        advance_flow(&it, "f", 30 + i, "b");
+        advance_flow(it, "f", 30 + i, "b");
     assert_heard("c20 c21 c22 ");
-    world_go_machine(&it, PAWL_MINUTES(5));
+    world_go_machine(it, PAWL_MINUTES(5));
     assert_heard("");
     b.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("b10 ");
-    assert_int_equal(alarms(&it, "route 'a': a is not there"), 1);
+    assert_int_equal(alarms(it, "route 'a': a is not there"), 1);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 a11 b2 c3 c12 b30 b31 b32 b33 b34 b35 b36 b37 ");
-    assert_int_equal(alarms(&it, ""), 0);
-    world_close(&it);
+    assert_int_equal(alarms(it, ""), 0);
 }
 
 /* The third one is away all the time, and the lease lasts, so that what is known of rows is kept. */
 static void o8_a_source_that_waited_goes_on_when_its_route_is_away_again(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     c.code = a.code = PAWL_EUNREACHABLE;
-    advance_flow(&it, "h", 1, "c");
-    advance_flow(&it, "f", 10, "a");
+    advance_flow(it, "h", 1, "c");
+    advance_flow(it, "f", 10, "a");
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_SECONDS(2));
+    world_go_machine(it, PAWL_SECONDS(2));
     assert_heard("a10 ");
     a.code = PAWL_EUNREACHABLE;
-    advance_flow(&it, "g", 20, "a");
-    advance_flow(&it, "f", 30, "b");
+    advance_flow(it, "g", 20, "a");
+    advance_flow(it, "f", 30, "b");
     assert_heard("b30 ");
-    assert_untried(&it, 2);
-    world_close(&it);
+    assert_untried(it, 2);
 }
 
 /* A source that was left for one route has a row for another one, which is away, too; the first one comes back. */
 static void o8_a_row_that_waits_for_another_route_is_not_overtaken(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     a.code = c.code = PAWL_EUNREACHABLE;
     a.is_each       = true;
-    advance_flow(&it, "f", 1, "a");
-    advance_flow(&it, "g", 10, "a");
+    advance_flow(it, "f", 1, "a");
+    advance_flow(it, "g", 10, "a");
     a.may_any = true;
-    world_go_machine(&it, PAWL_SECONDS(2));
+    world_go_machine(it, PAWL_SECONDS(2));
     assert_heard("a1 ");
     a.may_any = false;
-    bury(&it);
-    post(&it, "f", 20, "c");
-    post(&it, "h", 30, "b");
-    post(&it, "i", 40, "b");
-    post(&it, "j", 50, "b");
-    post(&it, "k", 60, "a");
-    post(&it, "f", 70, "b");
-    world_go_machine(&it, PAWL_SECONDS(3));
+    bury(it);
+    post(it, "f", 20, "c");
+    post(it, "h", 30, "b");
+    post(it, "i", 40, "b");
+    post(it, "j", 50, "b");
+    post(it, "k", 60, "a");
+    post(it, "f", 70, "b");
+    world_go_machine(it, PAWL_SECONDS(3));
     assert_heard("b30 b40 b50 ");
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_SECONDS(5));
+    world_go_machine(it, PAWL_SECONDS(5));
     assert_heard("a60 ");
     c.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("c20 b70 ");
-    world_close(&it);
 }
 
 /* ---- Beside failures that count -------------------------------------------------------- */
@@ -337,114 +323,104 @@ static void fail_and_go_on(world *it, int32_t number, const char *once, const ch
 /* The outage is a fresh one, then an old one. */
 static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    a.code = PAWL_EUNREACHABLE;
+    world *it = open_world(url);
+    a.code    = PAWL_EUNREACHABLE;
     for (int i = 0; i < 6; i++)
-        advance_flow(&it, "f", i, "a");
-    fail_and_go_on(&it, 10, "b20 b21 ", "b10 b11 ");
+        advance_flow(it, "f", i, "a");
+    fail_and_go_on(it, 10, "b20 b21 ", "b10 b11 ");
     for (int i = 0; i < 8; i++)
-        world_go_machine(&it, PAWL_SECONDS(20));
-    fail_and_go_on(&it, 30, "b40 b41 ", "b30 b31 ");
-    fail_and_go_on(&it, 50, "b60 b61 ", "b50 b51 ");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_BLOCKED).count, 0);
-    assert_untried(&it, 6);
-    world_close(&it);
+        world_go_machine(it, PAWL_SECONDS(20));
+    fail_and_go_on(it, 30, "b40 b41 ", "b30 b31 ");
+    fail_and_go_on(it, 50, "b60 b61 ", "b50 b51 ");
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_BLOCKED).count, 0);
+    assert_untried(it, 6);
 }
 
 /* A receiver that failed with a message goes away: what was counted stays. */
 static void o12_attempts_before_and_after_an_outage_add_up(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    a.busy = 2;
-    advance_flow(&it, "f", 1, "aa");
-    world_go_machine(&it, PAWL_SECONDS(2));
+    world *it = open_world(url);
+    a.busy    = 2;
+    advance_flow(it, "f", 1, "aa");
+    world_go_machine(it, PAWL_SECONDS(2));
     a.code = PAWL_EUNREACHABLE;
-    world_go_machine(&it, PAWL_HOURS(5));
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    world_go_machine(it, PAWL_HOURS(5));
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 2);
     a.code = PAWL_OK;
     a.busy = 1;
-    world_go_machine(&it, PAWL_MINUTES(1));
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    world_go_machine(it, PAWL_MINUTES(1));
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
     assert_heard("a2 ");
-    world_close(&it);
 }
 
 static void a_receiver_may_take_some_of_a_call(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
     a.is_each = a.may_any = true;
-    advance_flow(&it, "f", 1, "ooo");
-    advance_flow(&it, "g", 10, "o");
+    advance_flow(it, "f", 1, "ooo");
+    advance_flow(it, "g", 10, "o");
     for (int i = 0; i < 4; i++)
-        world_go_machine(&it, PAWL_MINUTES(1));
+        world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 a2 a3 a10 ");
-    assert_untried(&it, 0);
+    assert_untried(it, 0);
     a.may_any = false;
-    advance_flow(&it, "f", 4, "oo");
-    world_go_machine(&it, PAWL_HOURS(10));
-    assert_untried(&it, 2);
+    advance_flow(it, "f", 4, "oo");
+    world_go_machine(it, PAWL_HOURS(10));
+    assert_untried(it, 2);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a4 a5 ");
-    world_close(&it);
 }
 
 /* ---- Other runners, and operators ------------------------------------------------------- */
 
 static void o20_the_next_leader_finds_the_same_rows(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    a.code = PAWL_EUNREACHABLE;
+    world *it = open_world(url);
+    a.code    = PAWL_EUNREACHABLE;
     for (int i = 0; i < 6; i++)
-        advance_flow(&it, "f", i, "ab");
+        advance_flow(it, "f", i, "ab");
     pawl_store *held = world_hold(url);
-    world_close(&it);
-    world_open_made(&it, url, &application, "source",
+    world_close(it);
+    world_open_made(it, url, &application, "source",
                     &(pawl_endpoint_options){.routes = routes, .outbox_batch = 4});
     pawl_store_close(held);
-    advance_flow(&it, "g", 100, "b");
+    advance_flow(it, "g", 100, "b");
     assert_heard("b100 ");
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a0 b1 a1 b2 a2 b3 a3 b4 a4 b5 a5 b6 ");
-    world_close(&it);
 }
 
 static void nobody_waits_for_a_route_any_more(const char *url)
 {
-    world            it;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_outbox_rows rows;
-    open_world(&it, url);
-    a.busy = 3;
-    advance_flow(&it, "f", 1, "a");
+    world           *it = open_world(url);
+    a.busy              = 3;
+    advance_flow(it, "f", 1, "a");
     for (int i = 0; i < 2; i++)
-        world_go_machine(&it, PAWL_MINUTES(10));
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+        world_go_machine(it, PAWL_MINUTES(10));
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
     a.code = PAWL_EUNREACHABLE;
-    advance_flow(&it, "g", 10, "a");
-    assert_int_equal(alarms(&it, "not there"), 1);
-    bury(&it);
-    world_go_machine(&it, PAWL_MINUTES(10));
-    assert_int_equal(alarms(&it, ""), 0);
-    rows = world_outbox(&it, PAWL_OUTBOX_DEAD);
+    advance_flow(it, "g", 10, "a");
+    assert_int_equal(alarms(it, "not there"), 1);
+    bury(it);
+    world_go_machine(it, PAWL_MINUTES(10));
+    assert_int_equal(alarms(it, ""), 0);
+    rows = world_outbox(it, PAWL_OUTBOX_DEAD);
     assert_int_equal(rows.count, 2);
-    world_ok(pawl_store_outbox_retry(it.store, rows.items[0].id, PAWL_TEXT("ada"),
-                                     pawl_clock_now(it.machine), &error),
+    world_ok(pawl_store_outbox_retry(it->store, rows.items[0].id, PAWL_TEXT("ada"),
+                                     pawl_clock_now(it->machine), &error),
              &error);
-    world_go_machine(&it, PAWL_MINUTES(10));
-    assert_int_equal(alarms(&it, "not there"), 1);
+    world_go_machine(it, PAWL_MINUTES(10));
+    assert_int_equal(alarms(it, "not there"), 1);
     a.code = PAWL_OK;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

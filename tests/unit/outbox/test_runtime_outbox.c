@@ -208,7 +208,6 @@ static pawl_code fail_one_commit(hook_point point, void *context)
 static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
 {
     pair       both;
-    world      receiver;
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
     open_pair(&both, url, (pawl_endpoint_options){0});
@@ -217,21 +216,21 @@ static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
     hook_set(NULL, NULL);
     const char *hooked = hook_url(url);
     open_source(&both, hooked, (pawl_endpoint_options){0});
-    world_open(&receiver, both.target, &application, "notes", NULL);
+    world *receiver = world_begin(both.target, &application, "notes", NULL);
     world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
     commits_left = 2; /* the message's commit and the take-over's are good, the settling is not */
     hook_set(fail_one_commit, NULL);
     assert_int_equal(pawl_endpoint_step(both.it.endpoint, &step, &error), PAWL_ELOST);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
-    world_drain(&receiver);
+    world_drain(receiver);
     assert_string_equal(seen.text, "note5 ");
     world_drain(&both.it);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED).count, 1);
-    assert_int_equal(world_queue(&receiver, "notes").count, 1);
-    world_drain(&receiver);
+    assert_int_equal(world_queue(receiver, "notes").count, 1);
+    world_drain(receiver);
     assert_string_equal(seen.text, "note5 ");
-    assert_int_equal(world_queue(&receiver, "notes").count, 0);
-    world_close(&receiver);
+    assert_int_equal(world_queue(receiver, "notes").count, 0);
+    world_close(receiver);
     close_pair(&both);
 }
 
@@ -414,32 +413,31 @@ static void an_unknown_route_is_tried_then_dead(const char *url)
 static void o20_one_leads_and_the_next_takes_over(const char *url)
 {
     pair                  both;
-    world                 second;
     pawl_endpoint_options options = {.outbox_delay = PAWL_SECONDS(60)};
     open_pair(&both, url, options);
     world_drain(&both.it);
     options.routes = both.routes;
-    world_open(&second, url, &application, "source", &options);
-    world_post(&second, "m1", PAWL_MESSAGE(call, .number = 5));
-    world_drain(&second);
+    world *second  = world_begin(url, &application, "source", &options);
+    world_post(second, "m1", PAWL_MESSAGE(call, .number = 5));
+    world_drain(second);
     assert_arrived(&both, "notes", ""); /* handled by the second, which does not lead */
     failing = 1;
     advance_flow(&both, "f", 1, 3, "far");
     world_drain(&both.it); /* one delivery fails: both sources wait, two rows are held */
-    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_BLOCKED).count, 2);
-    world_go_machine(&second, PAWL_SECONDS(1));
+    assert_int_equal(world_outbox(second, PAWL_OUTBOX_BLOCKED).count, 2);
+    world_go_machine(second, PAWL_SECONDS(1));
     assert_arrived(&both, "notes", "");
     pawl_endpoint_destroy(both.it.endpoint);
     both.it.endpoint = NULL;
     /* The new leader knows which source waits: it neither lets the held rows go
      * nor sends a new one before them. */
     advance_flow(&both, "f", 4, 1, "far");
-    world_go_machine(&second, PAWL_SECONDS(1));
+    world_go_machine(second, PAWL_SECONDS(1));
     assert_arrived(&both, "notes", "");
-    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_BLOCKED).count, 3);
-    world_go_machine(&second, PAWL_SECONDS(90));
+    assert_int_equal(world_outbox(second, PAWL_OUTBOX_BLOCKED).count, 3);
+    world_go_machine(second, PAWL_SECONDS(90));
     assert_arrived(&both, "notes", "5 1 2 3 4 ");
-    world_close(&second);
+    world_close(second);
     close_pair(&both);
 }
 

@@ -277,17 +277,16 @@ static void a_call_that_fails_is_transient_for_all(const char *url)
 
 static void o9_a_queue_here_gets_it_with_the_settling(const char *url)
 {
-    world it, receiver;
+    world it;
     open_world(&it, url, (pawl_endpoint_options){0});
-    world_open(&receiver, url, &application, "notes", NULL);
+    world *receiver = world_begin(url, &application, "notes", NULL);
     advance_flow(&it, "f", 1, "qqaq");
-    world_drain(&receiver);
+    world_drain(receiver);
     assert_string_equal(seen.text, "note1 note2 note4 ");
     assert_heard("a3 |");
     assert_counts(&it, 0, 0, 4, 0);
     pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_DISPATCHED);
     assert_int_equal(world_attempts(&it, rows.items[0].id).items[0].outcome, PAWL_ATTEMPT_SUCCESS);
-    world_close(&receiver);
     world_close(&it);
 }
 
@@ -356,10 +355,10 @@ static void lose_lease(void)
     world_go_machine(second, PAWL_SECONDS(14));
 }
 
-static void open_second(world *it, const world *first, const char *url)
+static world *open_second(const world *first, const char *url)
 {
     pawl_endpoint_options options = {.routes = routes};
-    world_open(it, url, &application, "source", &options);
+    world                *it      = world_begin(url, &application, "source", &options);
     pawl_endpoint_destroy(it->endpoint);
     pawl_clock_destroy(it->machine);
     it->machine         = first->machine; /* one clock for both */
@@ -368,6 +367,7 @@ static void open_second(world *it, const world *first, const char *url)
     world_ok(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, &error),
              &error);
     second = it;
+    return it;
 }
 
 static void close_second(world *it)
@@ -380,12 +380,12 @@ static void close_second(world *it)
  * of the first then count for nothing, and it sends nothing more. */
 static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
 {
-    world it, other;
+    world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_drain(&it); /* the first runner leads */
-    open_second(&other, &it, url);
-    a = (ear){
-        .name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT, 0}, .before = lose_lease};
+    world *other = open_second(&it, url);
+    a            = (ear){
+                   .name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT, 0}, .before = lose_lease};
     advance_flow(&it, "f", 1, "aab");
     /* First one call of the first, in it the rounds of the second; then silence. */
     assert_heard("a1 |a1 |a2 |b3 |");
@@ -393,26 +393,26 @@ static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
     pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_DISPATCHED);
     for (size_t i = 0; i < rows.count; i++)
         assert_int_equal(world_attempts(&it, rows.items[i].id).count, 1);
-    close_second(&other);
+    close_second(other);
     world_close(&it);
 }
 
 /* In one pass rows go to two sinks, and the lease ends in the call of the first. */
 static void o20_a_runner_that_stood_still_sends_nothing_more(const char *url)
 {
-    world it, other;
+    world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_drain(&it);
-    open_second(&other, &it, url);
-    a.before = lose_lease;
-    plan     = "a";
-    plan_g   = "b";
+    world *other = open_second(&it, url);
+    a.before     = lose_lease;
+    plan         = "a";
+    plan_g       = "b";
     world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
     world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 2));
     world_drain(&it);
     assert_heard("a1 |a1 |b2 |");
     assert_counts(&it, 0, 0, 2, 0);
-    close_second(&other);
+    close_second(other);
     world_close(&it);
 }
 
@@ -456,10 +456,10 @@ static pawl_code take_over_before_commit(hook_point point, void *context)
 
 static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
 {
-    world it, other;
+    world it;
     open_world(&it, hook_url(url), (pawl_endpoint_options){0});
     world_drain(&it);
-    open_second(&other, &it, url);
+    world *other = open_second(&it, url);
     a            = (ear){.name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT}};
     commits_left = 2; /* the message is sent and handled, then settled */
     hook_set(take_over_before_commit, NULL);
@@ -468,7 +468,7 @@ static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
     assert_counts(&it, 0, 0, 2, 0);
     assert_int_equal(
         world_attempts(&it, world_outbox(&it, PAWL_OUTBOX_DISPATCHED).items[0].id).count, 1);
-    close_second(&other);
+    close_second(other);
     world_close(&it);
 }
 
@@ -476,22 +476,22 @@ static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
  * leader 1 and 4 stand side by side, and what is held belongs between them. */
 static void o14_what_is_held_goes_before_what_came_later(const char *url)
 {
-    world it, other;
+    world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_drain(&it);
-    open_second(&other, &it, url);
+    world *other = open_second(&it, url);
     a.answers[0] = PAWL_ATTEMPT_TRANSIENT;
     advance_flow(&it, "f", 1, "aaa");
     assert_heard("a1 |");
     assert_counts(&it, 1, 2, 0, 0);
-    advance_flow(&other, "f", 4, "a"); /* the other runner does not lead */
+    advance_flow(other, "f", 4, "a"); /* the other runner does not lead */
     assert_counts(&it, 2, 2, 0, 0);
     pawl_endpoint_destroy(it.endpoint);
     it.endpoint = NULL;
-    world_go_machine(&other, PAWL_MINUTES(1));
+    world_go_machine(other, PAWL_MINUTES(1));
     assert_heard("a1 |a2 |a3 |a4 |");
     assert_counts(&it, 0, 0, 4, 0);
-    close_second(&other);
+    close_second(other);
     world_close(&it);
 }
 
@@ -499,10 +499,10 @@ static void o14_what_is_held_goes_before_what_came_later(const char *url)
  * is gone. */
 static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
 {
-    world it, other;
+    world it;
     open_world(&it, hook_url(url), (pawl_endpoint_options){0});
     world_drain(&it);
-    open_second(&other, &it, url);
+    world *other = open_second(&it, url);
     a            = (ear){.name = "a", .why = a.why, .answers = {0, PAWL_ATTEMPT_TRANSIENT}};
     commits_left = 2;
     hook_set(take_over_before_commit, NULL);
@@ -510,10 +510,10 @@ static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
     assert_heard("a1 |a1 |");
     assert_counts(&it, 1, 1, 0, 0);
     for (int i = 0; i < 10; i++)
-        world_go_machine(&other, PAWL_SECONDS(5));
+        world_go_machine(other, PAWL_SECONDS(5));
     assert_heard("a1 |b2 |");
     assert_counts(&it, 0, 0, 2, 0);
-    close_second(&other);
+    close_second(other);
     world_close(&it);
 }
 

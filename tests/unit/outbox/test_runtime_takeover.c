@@ -25,11 +25,11 @@ static const pawl_application application = {
 static const pawl_route routes[] = {{.name = "far", .queue = "notes", .is_outbox = true},
                                     {.name = NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.routes = routes};
     fault_bind("takeover", url);
-    world_open(it, "fault:takeover", &application, NULL, &options);
+    return world_begin("fault:takeover", &application, NULL, &options);
 }
 
 static void commit(world *it, pawl_changes *changes)
@@ -95,91 +95,83 @@ static size_t delivered(world *it)
 /* Rows that never failed make no source wait, however many they are. */
 static void o14_only_what_was_tried_is_looked_at(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    add_rows(&it, 0, 1);
-    fail_rows(&it);
-    add_rows(&it, 1, ROWS_MAX - 1);
+    world *it = open_world(url);
+    add_rows(it, 0, 1);
+    fail_rows(it);
+    add_rows(it, 1, ROWS_MAX - 1);
     fault_plan_set(NULL);
-    world_step(&it);
+    world_step(it);
     assert_int_equal(looks(), 2); /* one for what waits, one for what is held */
-    assert_true(delivered(&it) > 0);
-    world_drain(&it);
-    assert_int_equal(delivered(&it), ROWS_MAX - 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
-    world_close(&it);
+    assert_true(delivered(it) > 0);
+    world_drain(it);
+    assert_int_equal(delivered(it), ROWS_MAX - 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }
 
 /* All heads failed, and a look at them takes longer than the lease lasts: it is renewed on
  * the way, or the runner would begin anew for ever. */
 static void o20_a_long_look_keeps_the_lease(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    add_rows(&it, 0, ROWS_MAX - 1);
-    fail_rows(&it);
-    add_rows(&it, ROWS_MAX - 1, 1);
+    world *it = open_world(url);
+    add_rows(it, 0, ROWS_MAX - 1);
+    fail_rows(it);
+    add_rows(it, ROWS_MAX - 1, 1);
     fault_plan_set(&(fault_plan){.kind   = FAULT_DELAY,
                                  .op     = fault_op_outbox_find,
                                  .chance = 1000,
-                                 .clock  = it.machine,
+                                 .clock  = it->machine,
                                  .delay  = PAWL_SECONDS(3)});
-    world_step(&it);
+    world_step(it);
     fault_plan_set(NULL);
-    assert_int_equal(delivered(&it), 1);
-    world_close(&it);
+    assert_int_equal(delivered(it), 1);
 }
 
 /* One page took as long as the lease: who led meanwhile is not known, and nothing is sent
  * on the strength of what was seen. */
 static void o20_a_lease_that_ended_in_the_look_is_taken_anew(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    add_rows(&it, 0, 1);
-    fail_rows(&it);
-    add_rows(&it, 1, 1);
+    world *it = open_world(url);
+    add_rows(it, 0, 1);
+    fail_rows(it);
+    add_rows(it, 1, 1);
     fault_plan_set(&(fault_plan){.kind  = FAULT_DELAY,
                                  .op    = fault_op_outbox_find,
                                  .n     = 1,
-                                 .clock = it.machine,
+                                 .clock = it->machine,
                                  .delay = PAWL_SECONDS(12)});
-    world_step(&it);
+    world_step(it);
     assert_true(fault_is_met());
     assert_int_equal(looks(), 1);
-    assert_int_equal(delivered(&it), 0);
-    world_step(&it);
+    assert_int_equal(delivered(it), 0);
+    world_step(it);
     fault_plan_set(NULL);
-    assert_int_equal(delivered(&it), 1);
-    world_close(&it);
+    assert_int_equal(delivered(it), 1);
 }
 
 /* Orphans are looked for again when the last search is long past, measured by the time that it
  * took: no row is sent meanwhile. */
 static void o14_a_long_look_for_orphans_is_rare(const char *url)
 {
-    world                   it;
     const pawl_outbox_block hold = {.source = PAWL_TEXT("Flow/1")};
-    open_world(&it, url);
-    add_rows(&it, 0, 1);
+    world                  *it   = open_world(url);
+    add_rows(it, 0, 1);
     fault_plan_set(&(fault_plan){.kind  = FAULT_DELAY,
                                  .op    = fault_op_outbox_find,
                                  .n     = 2, /* after that for what waits */
-                                 .clock = it.machine,
+                                 .clock = it->machine,
                                  .delay = PAWL_SECONDS(9)});
-    world_drain(&it);
+    world_drain(it);
     assert_true(fault_is_met());
     fault_plan_set(NULL);
-    add_rows(&it, 1, 1);
-    commit(&it, &(pawl_changes){.outbox_block = {(pawl_outbox_block *)&hold, 1}});
+    add_rows(it, 1, 1);
+    commit(it, &(pawl_changes){.outbox_block = {(pawl_outbox_block *)&hold, 1}});
     for (int i = 0; i < 40; i++) /* the runner leads all the while */
-        world_go_machine(&it, PAWL_SECONDS(4));
+        world_go_machine(it, PAWL_SECONDS(4));
     assert_int_equal(looks(), 0);
     for (int i = 0; i < 10; i++)
-        world_go_machine(&it, PAWL_SECONDS(4));
+        world_go_machine(it, PAWL_SECONDS(4));
     assert_true(looks() > 0);
-    assert_int_equal(delivered(&it), 2);
-    world_close(&it);
+    assert_int_equal(delivered(it), 2);
 }
 
 const struct CMUnitTest tests[] = {

@@ -136,47 +136,45 @@ static void events_of_older_records_are_upcast(const char *url)
 
 static void one_reads_and_the_other_takes_over(const char *url)
 {
-    world first, second;
+    world first;
     begin(&first, url, &application);
-    world_open(&second, url, &other_application, NULL, NULL);
-    plan.sends = true;
+    world *second = world_begin(url, &other_application, NULL, NULL);
+    plan.sends    = true;
     append_many(&first, "A/1", 1, 2);
     assert_int_equal(world_drain(&first).projected, 2);
     append_many(&first, "A/1", 3, 1);
-    (void)world_go_machine(&second, PAWL_SECONDS(30));
-    assert_int_equal(world_drain(&second).projected, 0);
+    (void)world_go_machine(second, PAWL_SECONDS(30));
+    assert_int_equal(world_drain(second).projected, 0);
     expect_seen("A/1.1=1 A/1.2=2");
     assert_int_equal(world_drain(&first).projected, 1);
     append_many(&first, "A/1", 4, 2);
     world_close(&first);
-    (void)world_go_machine(&second, PAWL_SECONDS(20));
+    (void)world_go_machine(second, PAWL_SECONDS(20));
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5");
-    assert_int_equal(world_queue(&second, "out").count, 5);
-    world_close(&second);
+    assert_int_equal(world_queue(second, "out").count, 5);
 }
 
 /* The first reader stood still for longer than its lease, and does not know it. Its commits from
  * its old position leave no trace. */
 static void who_comes_back_too_late_does_nothing(const char *url)
 {
-    world first, second;
+    world first;
     begin(&first, url, &application);
-    world_open(&second, url, &application, NULL, NULL);
-    plan.sends = true;
+    world *second = world_begin(url, &application, NULL, NULL);
+    plan.sends    = true;
     append_many(&first, "A/1", 1, 2);
     assert_int_equal(world_drain(&first).projected, 2);
     append_many(&first, "A/1", 3, 2);
-    assert_int_equal(world_go_machine(&second, PAWL_MINUTES(2)).projected, 2);
+    assert_int_equal(world_go_machine(second, PAWL_MINUTES(2)).projected, 2);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4");
     append_many(&first, "A/1", 5, 1);
     int64_t before = position_of(&first, "projection/names");
     assert_int_equal(world_drain(&first).projected, 0);
     assert_int_equal(position_of(&first, "projection/names"), before);
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5");
-    assert_int_equal(world_drain(&second).projected, 1);
+    assert_int_equal(world_drain(second).projected, 1);
     expect_seen("A/1.5=5");
     expect_sent_once(&first, "plain");
-    world_close(&second);
     world_close(&first);
 }
 

@@ -226,29 +226,27 @@ static void note_critical(void *context, const char *what, const pawl_error *err
 
 static void somebody_is_told_of_an_event_that_fails_on(const char *url)
 {
-    world                 it;
     char                  told[600] = "";
     pawl_endpoint_options options   = {.critical = note_critical, .critical_context = told};
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
-    world_open(&it, url, &application, NULL, &options);
+    world *it   = world_begin(url, &application, NULL, &options);
     plan.fails  = -1;
     plan.number = 1;
     plan.code   = PAWL_REJECT;
-    append(&it, "A/1", 1, 1);
-    (void)world_drain(&it);
+    append(it, "A/1", 1, 1);
+    (void)world_drain(it);
     for (int i = 0; i < 8; i++)
-        (void)world_go_machine(&it, PAWL_MINUTES(1));
+        (void)world_go_machine(it, PAWL_MINUTES(1));
     assert_string_equal(told, "");
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     assert_non_null(
         strstr(told, "projection: projection names waits for the event at global position"));
     assert_non_null(
         strstr(told, "version 1 of stream A/1, which failed 10 times: number 1 is not"));
     told[0] = '\0';
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     assert_string_equal(told, "");
-    world_close(&it);
 }
 
 /* Somebody has written another message under the id of what the event sends. */
@@ -277,26 +275,24 @@ static void take_id(world *it, const pawl_event_row *event)
  * is tried for ever. */
 static void an_effect_that_the_store_refuses_holds_up(const char *url)
 {
-    world                 it;
     pawl_route            routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
-    world_open(&it, url, &application, NULL, &options);
+    world *it        = world_begin(url, &application, NULL, &options);
     plan.sends       = true;
     plan.destination = "far";
-    append_many(&it, "A/1", 1, 5);
-    pawl_event_rows events = numbered_events(&it);
-    take_id(&it, &events.items[4]);
-    take_id(&it, &events.items[2]);
-    assert_int_equal(world_drain(&it).projected, 2);
+    append_many(it, "A/1", 1, 5);
+    pawl_event_rows events = numbered_events(it);
+    take_id(it, &events.items[4]);
+    take_id(it, &events.items[2]);
+    assert_int_equal(world_drain(it).projected, 2);
     /* All at once, then those before the first, which is met once more. */
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5");
-    assert_int_equal(position_of(&it, "projection/names"), events.items[1].position);
-    assert_int_equal(world_queue(&it, "far").count, 2);
-    (void)world_go_machine(&it, PAWL_MINUTES(5));
-    assert_int_equal(position_of(&it, "projection/names"), events.items[1].position);
-    world_close(&it);
+    assert_int_equal(position_of(it, "projection/names"), events.items[1].position);
+    assert_int_equal(world_queue(it, "far").count, 2);
+    (void)world_go_machine(it, PAWL_MINUTES(5));
+    assert_int_equal(position_of(it, "projection/names"), events.items[1].position);
 }
 
 /* ---- Effects once ------------------------------------------------------------------ */
@@ -379,21 +375,20 @@ static void own_sql_and_the_position_are_one(const char *url)
 
 static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
 {
-    world first, second;
+    world first;
     begin(&first, url, &own_application);
-    world_open(&second, url, &own_application, NULL, NULL);
+    world *second = world_begin(url, &own_application, NULL, NULL);
     make_rows(url);
     plan.writes = true;
     append_many(&first, "A/1", 1, 1);
     assert_int_equal(world_drain(&first).projected, 1);
     append_many(&first, "A/1", 2, 1);
-    assert_int_equal(world_go_machine(&second, PAWL_MINUTES(2)).projected, 1);
+    assert_int_equal(world_go_machine(second, PAWL_MINUTES(2)).projected, 1);
     append_many(&first, "A/1", 3, 1);
     assert_int_equal(world_drain(&first).projected, 0);
     expect_rows(url, "1 2");
-    assert_int_equal(world_drain(&second).projected, 1);
+    assert_int_equal(world_drain(second).projected, 1);
     expect_rows(url, "1 2 3");
-    world_close(&second);
     world_close(&first);
 }
 
@@ -448,7 +443,7 @@ static void whatever_happens_each_event_counts_once(const char *url)
     unsigned    seed  = (unsigned)time(NULL);
     const char *given = getenv("PAWL_TEST_SEED");
     pawl_random random;
-    world       keeper, it;
+    world       keeper;
     int64_t     versions[4] = {0};
     int         number      = 0;
     if (given != NULL)
@@ -456,7 +451,7 @@ static void whatever_happens_each_event_counts_once(const char *url)
     print_message("seed %u\n", seed);
     pawl_random_seed(&random, seed);
     begin(&keeper, url, &other_application);
-    world_open(&it, url, &small_application, NULL, NULL);
+    world *it  = world_begin(url, &small_application, NULL, NULL);
     plan.sends = true;
     plan.code  = PAWL_REJECT;
     for (int i = 0; i < 300; i++) {
@@ -467,15 +462,15 @@ static void whatever_happens_each_event_counts_once(const char *url)
         plan.number = number - (int)pawl_random_below(&random, 5);
         plan.fails  = pawl_random_below(&random, 6) == 0;
         switch (pawl_random_below(&random, 8)) {
-        case 0: (void)world_drain(&it); break;
+        case 0: (void)world_drain(it); break;
         case 1: (void)world_drain(&keeper); break;
-        case 2: (void)world_go_machine(&it, PAWL_SECONDS(50)); break;
+        case 2: (void)world_go_machine(it, PAWL_SECONDS(50)); break;
         case 3: (void)world_go_machine(&keeper, PAWL_SECONDS(50)); break;
-        case 4: (void)world_step(&it); break;
+        case 4: (void)world_step(it); break;
         case 5:
-            world_close(&it);
-            world_open(&it, url, &small_application, NULL, NULL);
-            pawl_clock_set(it.machine, pawl_clock_now(keeper.machine));
+            world_close(it);
+            it = world_begin(url, &small_application, NULL, NULL);
+            pawl_clock_set(it->machine, pawl_clock_now(keeper.machine));
             break;
         default: break;
         }
@@ -483,7 +478,7 @@ static void whatever_happens_each_event_counts_once(const char *url)
     }
     plan.fails = 0;
     for (int i = 0; i < 4; i++) {
-        (void)world_go_machine(&it, PAWL_MINUTES(2));
+        (void)world_go_machine(it, PAWL_MINUTES(2));
         (void)world_go_machine(&keeper, PAWL_MINUTES(2));
         world_forget(&seen);
     }
@@ -496,7 +491,7 @@ static void whatever_happens_each_event_counts_once(const char *url)
         snprintf(body, sizeof body, "\"number\":%d,", i + 1);
         assert_true(world_says(rows.items[i].message.body, body));
     }
-    world_close(&it);
+    world_close(it);
     world_close(&keeper);
 }
 

@@ -162,14 +162,14 @@ static const pawl_application today = {PAWL_APPLICATION_HEAD, .name = "jobs",
                                        .endpoints =
                                            (const pawl_endpoint_spec *const[]){&bench, NULL}};
 
-static void open_world(world *it, const char *url, const pawl_application *which,
-                       pawl_endpoint_options options)
+static world *open_world(const char *url, const pawl_application *which,
+                         pawl_endpoint_options options)
 {
     world_forget(&seen);
     bad_litres     = -1;
     is_view_answer = is_view_large = is_upcast_bad = false;
     shortage                                       = (shortage_plan){0};
-    world_open(it, url, which, NULL, &options);
+    return world_begin(url, which, NULL, &options);
 }
 
 static void post_fill(world *it, const char *name, int32_t litres)
@@ -181,108 +181,99 @@ static void post_fill(world *it, const char *name, int32_t litres)
 
 static void apply_fails_its_message_alone(const char *url)
 {
-    world it;
-    open_world(&it, url, &application, (pawl_endpoint_options){.delayed_retries = 1});
+    world *it  = open_world(url, &application, (pawl_endpoint_options){.delayed_retries = 1});
     bad_litres = 2;
-    post_fill(&it, "a", 1);
-    post_fill(&it, "b", 2);
-    post_fill(&it, "c", 3);
-    assert_int_equal(world_step(&it).handled, 2);
-    assert_int_equal(world_queue(&it, "depot").count, 1);
-    assert_int_equal(world_queue(&it, "depot").items[0].attempts, 1);
+    post_fill(it, "a", 1);
+    post_fill(it, "b", 2);
+    post_fill(it, "c", 3);
+    assert_int_equal(world_step(it).handled, 2);
+    assert_int_equal(world_queue(it, "depot").count, 1);
+    assert_int_equal(world_queue(it, "depot").items[0].attempts, 1);
     /* The memory was enough another time; when the stream is read it may be short again. */
     bad_litres = -1;
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_events(&it, "Tank/b").count, 1);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_events(it, "Tank/b").count, 1);
     bad_litres = 2;
-    post_fill(&it, "a", 4);
-    post_fill(&it, "b", 5);
-    assert_int_equal(world_step(&it).handled, 1);
-    assert_int_equal(world_queue(&it, "depot").items[0].attempts, 1);
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "event type filled: its function in "
-                                                           ".apply says: out of memory"));
-    world_close(&it);
+    post_fill(it, "a", 4);
+    post_fill(it, "b", 5);
+    assert_int_equal(world_step(it).handled, 1);
+    assert_int_equal(world_queue(it, "depot").items[0].attempts, 1);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "event type filled: its function in "
+                                                          ".apply says: out of memory"));
 }
 
 static void an_upcaster_fails_its_message_alone(const char *url)
 {
-    world       it;
     pawl_store *hold = world_hold(url);
-    open_world(&it, url, &yesterday, (pawl_endpoint_options){0});
-    post_fill(&it, "a", 1);
-    world_drain(&it);
-    world_close(&it);
-    open_world(&it, url, &today, (pawl_endpoint_options){.delayed_retries = 1});
+    world      *it   = open_world(url, &yesterday, (pawl_endpoint_options){0});
+    post_fill(it, "a", 1);
+    world_drain(it);
+    world_close(it);
+    it            = open_world(url, &today, (pawl_endpoint_options){.delayed_retries = 1});
     is_upcast_bad = true;
-    post_fill(&it, "a", 1);
-    post_fill(&it, "b", 1);
-    assert_int_equal(world_step(&it).handled, 1);
-    assert_int_equal(world_queue(&it, "bench").items[0].attempts, 1);
+    post_fill(it, "a", 1);
+    post_fill(it, "b", 1);
+    assert_int_equal(world_step(it).handled, 1);
+    assert_int_equal(world_queue(it, "bench").items[0].attempts, 1);
     is_upcast_bad = false;
-    world_go(&it, PAWL_HOURS(1));
+    world_go(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "b a ");
-    world_close(&it);
+    world_close(it);
     pawl_store_close(hold);
 }
 
 static void a_projection_waits_for_its_event(const char *url)
 {
-    world it;
-    open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_answer = true;
-    post_fill(&it, "a", 1);
-    post_fill(&it, "b", 2);
-    world_drain(&it);
+    post_fill(it, "a", 1);
+    post_fill(it, "b", 2);
+    world_drain(it);
     assert_string_equal(seen.text, "a b ");
     is_view_answer = false;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "a b view(1) view(2) ");
-    world_close(&it);
 }
 
 /* ---- The engine has none ------------------------------------------------------------ */
 
 static void a_shortage_makes_commits_of_projections_smaller(const char *url)
 {
-    world it;
-    open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_answer = true;
     for (int i = 0; i < 8; i++)
-        post_fill(&it, "a", 1);
-    world_drain(&it);
+        post_fill(it, "a", 1);
+    world_drain(it);
     is_view_answer      = false;
     is_view_large       = true;
     shortage.burden_max = 3;
-    pawl_clock_set(it.machine, WORLD_START + PAWL_MINUTES(1));
+    pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1));
     int64_t projected = 0;
     for (int i = 0; i < 20; i++) {
         shortage.burden = 0;
-        projected += world_step(&it).projected;
+        projected += world_step(it).projected;
     }
     assert_int_equal(projected, 8);
     assert_true(shortage.met > 0);
-    assert_int_equal(world_queue(&it, "out").count, 8);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 8);
 }
 
 /* Its event waits, and those who write on. */
 static void an_event_that_does_not_fit_alone_waits(const char *url)
 {
-    world it;
-    open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = -1});
-    is_view_large       = true;
+    world *it     = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
+    is_view_large = true;
     shortage.burden_max = 1;
     shortage.burden     = 1;
-    post_fill(&it, "a", 1);
-    world_drain(&it);
+    post_fill(it, "a", 1);
+    world_drain(it);
     assert_true(shortage.met > 0);
-    assert_int_equal(world_queue(&it, "out").count, 0);
+    assert_int_equal(world_queue(it, "out").count, 0);
     is_view_large = false;
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "a view(1) ");
-    world_close(&it);
 }
 
 static pawl_code begin_anew(hook_point point, void *context)
@@ -310,9 +301,10 @@ static void fail_next(hook_point point, int count)
 }
 
 /* So many events that the projection has not seen yet. */
-static void open_behind(world *it, const char *url, int count)
+static world *open_behind(const char *url, int count)
 {
-    open_world(it, hook_url(url), &application, (pawl_endpoint_options){.immediate_retries = -1});
+    world *it =
+        open_world(hook_url(url), &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_answer = true;
     for (int i = 0; i < count; i++)
         post_fill(it, "a", 1);
@@ -320,71 +312,66 @@ static void open_behind(world *it, const char *url, int count)
     is_view_answer = false;
     world_forget(&seen);
     pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1));
+    return it;
 }
 
 static void an_event_that_cannot_be_committed_alone_waits(const char *url)
 {
-    world it;
-    open_behind(&it, url, 1);
+    world *it = open_behind(url, 1);
     fail_next(HOOK_BEFORE_COMMIT, 1);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "view(1) ");
     hook_set(NULL, NULL);
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "view(1) view(1) ");
-    world_close(&it);
 }
 
 static void a_shortage_makes_reads_of_events_smaller(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = PAWL_OK;
-    open_behind(&it, url, 8);
+    world     *it    = open_behind(url, 8);
     /* The projection reads one event since it failed, and up to eight when that went well. */
     fail_next(HOOK_BEFORE_READ, 0);
     for (int64_t projected = 0; projected < 8;)
-        projected += world_step(&it).projected;
+        projected += world_step(it).projected;
     for (int i = 0; i < 9; i++)
-        post_fill(&it, "b", 1);
+        post_fill(it, "b", 1);
     /* Of eight, four and two; then there is nothing smaller. */
     fail_next(HOOK_BEFORE_READ, 4);
     while (code == PAWL_OK && fail_left > 0)
-        code = pawl_endpoint_step(it.endpoint, NULL, &error);
+        code = pawl_endpoint_step(it->endpoint, NULL, &error);
     assert_int_equal(code, PAWL_ENOMEM);
     assert_int_equal(fail_left, 0);
     hook_set(NULL, NULL);
     int64_t projected = 0;
     for (int i = 0; i < 20; i++)
-        projected += world_step(&it).projected;
+        projected += world_step(it).projected;
     assert_int_equal(projected, 9);
-    world_close(&it);
 }
 
 static void a_shortage_makes_fewer_partitions_a_commit(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), &shelves,
-               (pawl_endpoint_options){.no_service = true, .immediate_retries = -1});
+    world *it = open_world(hook_url(url), &shelves,
+                           (pawl_endpoint_options){.no_service = true, .immediate_retries = -1});
     for (int i = 0; i < 8; i++) {
         char name[20];
         snprintf(name, sizeof name, "p%d", i);
-        world_post(&it, NULL, PAWL_MESSAGE(part, .name = pawl_text_of(name)));
+        world_post(it, NULL, PAWL_MESSAGE(part, .name = pawl_text_of(name)));
     }
-    world_drain(&it);
+    world_drain(it);
     shortage.burden_max = 3;
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(1));
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(1));
     hook_set(begin_anew, NULL);
     for (int i = 0; i < 30; i++) {
         shortage.burden = 0;
-        world_step(&it);
+        world_step(it);
     }
     hook_set(NULL, NULL);
     assert_true(shortage.met > 0);
-    assert_int_equal(world_queue(&it, "out").count, 8);
-    assert_int_equal(world_stats(&it).counters.flushes, 8);
-    assert_int_equal(world_stats(&it).counters.failures, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 8);
+    assert_int_equal(world_stats(it).counters.flushes, 8);
+    assert_int_equal(world_stats(it).counters.failures, 0);
 }
 
 int main(void)

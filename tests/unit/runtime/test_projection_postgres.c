@@ -103,10 +103,10 @@ static void append_raw(PGconn *pg, const char *stream, int version, int number)
     raw_run(pg, sql);
 }
 
-static void open_plain(world *it, ground *p)
+static world *open_plain(ground *p)
 {
     world_forget(&seen);
-    world_open(it, p->url, &application, "plain", NULL);
+    return world_begin(p->url, &application, "plain", NULL);
 }
 
 static void expect_seen(const char *text)
@@ -119,62 +119,59 @@ static void expect_seen(const char *text)
 
 static void a_late_commit_is_projected_and_holds_up_nothing(void **state)
 {
-    ground *p = *state;
-    world   it;
-    open_plain(&it, p);
-    assert_int_equal(append(it.store, "A/1", 1, 1), PAWL_OK);
+    ground *p  = *state;
+    world  *it = open_plain(p);
+    assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
     raw_run(p->pg, "begin");
     append_raw(p->pg, "L/1", 1, 1);
     append_raw(p->pg, "L/1", 2, 2);
-    assert_int_equal(append(it.store, "A/1", 2, 2), PAWL_OK);
-    assert_int_equal(append(it.store, "B/1", 1, 3), PAWL_OK);
-    assert_int_equal(world_drain(&it).projected, 3);
+    assert_int_equal(append(it->store, "A/1", 2, 2), PAWL_OK);
+    assert_int_equal(append(it->store, "B/1", 1, 3), PAWL_OK);
+    assert_int_equal(world_drain(it).projected, 3);
     expect_seen("A/1.1 A/1.2 B/1.1 ");
-    assert_int_equal(world_drain(&it).projected, 0);
+    assert_int_equal(world_drain(it).projected, 0);
     raw_run(p->pg, "commit");
-    assert_int_equal(append(it.store, "B/1", 2, 4), PAWL_OK);
-    assert_int_equal(world_drain(&it).projected, 3);
+    assert_int_equal(append(it->store, "B/1", 2, 4), PAWL_OK);
+    assert_int_equal(world_drain(it).projected, 3);
     expect_seen("L/1.1 L/1.2 B/1.2 ");
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_events as a join pawl_events "
                                        "as b on a.\"Seq\" < b.\"Seq\" and "
                                        "a.\"Position\" > b.\"Position\""),
                      2 * 2);
-    world_close(&it);
+    world_close(it);
 }
 
 static void what_is_rolled_back_leaves_no_gap(void **state)
 {
-    ground *p = *state;
-    world   it;
-    open_plain(&it, p);
+    ground *p  = *state;
+    world  *it = open_plain(p);
     raw_run(p->pg, "begin");
     append_raw(p->pg, "L/1", 1, 1);
-    assert_int_equal(append(it.store, "A/1", 1, 1), PAWL_OK);
+    assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
     raw_run(p->pg, "rollback");
-    assert_int_equal(append(it.store, "A/1", 2, 2), PAWL_OK);
-    assert_int_equal(world_drain(&it).projected, 2);
+    assert_int_equal(append(it->store, "A/1", 2, 2), PAWL_OK);
+    assert_int_equal(world_drain(it).projected, 2);
     expect_seen("A/1.1 A/1.2 ");
     assert_int_equal(raw_number(p->pg, "select max(\"Position\") from pawl_events"), 2);
-    world_close(&it);
+    world_close(it);
 }
 
 /* More than one transaction's worth of positions. */
 static void a_backlog_is_given_positions_in_one_go(void **state)
 {
-    ground *p = *state;
-    world   it;
-    open_plain(&it, p);
+    ground *p  = *state;
+    world  *it = open_plain(p);
     raw_run(p->pg, "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
                    "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", "
                    "\"Body\") select 'A/1', n, 'stranger', 1, 'raw', 'talk', '', now(), '', '{}' "
                    "from generate_series(1, 3500) as g (n)");
-    assert_int_equal(append(it.store, "B/1", 1, 1), PAWL_OK);
-    assert_int_equal(world_drain(&it).projected, 3501);
+    assert_int_equal(append(it->store, "B/1", 1, 1), PAWL_OK);
+    assert_int_equal(world_drain(it).projected, 3501);
     expect_seen("B/1.1 ");
     assert_int_equal(raw_number(p->pg, "select \"Position\" from pawl_checkpoints "
                                        "where \"Name\" = 'projection/names'"),
                      3501);
-    world_close(&it);
+    world_close(it);
 }
 
 /* ---- All at once ---------------------------------------------------------------------- */
@@ -258,7 +255,6 @@ static void wait_for_rows(ground *p, int wanted)
 static void each_event_is_counted_once(void **state)
 {
     ground     *p = *state;
-    world       it;
     runner      first, second;
     writer      writers[WRITERS];
     atomic_int  appended = 0;
@@ -267,8 +263,8 @@ static void each_event_is_counted_once(void **state)
     if (given != NULL)
         seed = (unsigned)strtoul(given, NULL, 10);
     print_message("seed %u\n", seed);
-    open_plain(&it, p);
-    world_close(&it);
+    world *it = open_plain(p);
+    world_close(it);
     raw_run(p->pg, "create table counted (stream text, version bigint, number int, "
                    "position bigint, at bigserial, primary key (stream, version))");
     start(&first, p);

@@ -207,21 +207,20 @@ static void play(world *it, int round, int message_loses, int timeout_loses)
 static void e7_each_runs_again_as_often_as_it_may(const char *url)
 {
     static const int loses[] = {0, 1, BUDGET + 1, FOR_EVER};
-    world            it;
-    int              round = 0;
-    around                 = &it;
-    application            = &again;
-    world_open(&it, url, &again, NULL,
-               &(pawl_endpoint_options){
-                   .conflict_retries = BUDGET, .immediate_retries = -1, .delayed_retries = -1});
+    int              round   = 0;
+    application              = &again;
+    world *it                = world_begin(url, &again, NULL,
+                                           &(pawl_endpoint_options){.conflict_retries  = BUDGET,
+                                                                    .immediate_retries = -1,
+                                                                    .delayed_retries   = -1});
+    around                   = it;
     for (int i = 0; i < NAMES; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(visit, .name = pawl_text_of(names[i])));
-    world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(visit, .name = pawl_text_of(names[i])));
+    world_drain(it);
     for (int twice = 0; twice < 2; twice++)
         for (size_t i = 0; i < sizeof loses / sizeof loses[0]; i++)
             for (size_t j = 0; j < sizeof loses / sizeof loses[0]; j++)
-                play(&it, round++, loses[i], loses[j]);
-    world_close(&it);
+                play(it, round++, loses[i], loses[j]);
 }
 
 const struct CMUnitTest tests[] = {

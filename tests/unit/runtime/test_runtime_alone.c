@@ -103,41 +103,37 @@ static const pawl_application own_application = {
 /* After a message that ran alone the next claim takes one, so that others have the rest. */
 static void e35_who_runs_alone_leaves_the_rest_to_others(const char *url)
 {
-    world                       it;
     pawl_error                  error   = PAWL_ERROR_INIT;
     const pawl_endpoint_options options = {.batch_messages = 8};
     memset(&t, 0, sizeof t);
-    t.it  = &it;
-    t.url = url;
-    world_open(&it, url, &own_application, NULL, &options);
+    world *it = world_begin(url, &own_application, NULL, &options);
+    t.it      = it;
+    t.url     = url;
     world_ok(
-        pawl_store_worker_open(it.store, PAWL_TEXT(""), PAWL_TEXT("[]"), world_now(&it), &error),
+        pawl_store_worker_open(it->store, PAWL_TEXT(""), PAWL_TEXT("[]"), world_now(it), &error),
         &error);
     native_exec(url, "create table {own_rows} (number integer)");
     for (int i = 0; i < 4; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(alone, .number = i));
-    (void)world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(alone, .number = i));
+    (void)world_drain(it);
     assert_int_equal(t.handled, 2);
     assert_int_equal(t.free, 2);
-    pawl_store_worker_close(it.store, world_now(&it), NULL);
-    (void)world_drain(&it);
+    pawl_store_worker_close(it->store, world_now(it), NULL);
+    (void)world_drain(it);
     assert_int_equal(t.handled, 4);
-    world_close(&it);
 }
 
 static void e26_a_drain_counts_the_dead_of_all_batches(const char *url)
 {
-    world                       it;
     const pawl_endpoint_options options = {.batch_messages = 1};
-    world_open(&it, url, &application, NULL, &options);
+    world                      *it      = world_begin(url, &application, NULL, &options);
     for (int i = 0; i < 3; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(bad, .number = i));
+        world_post(it, NULL, PAWL_MESSAGE(bad, .number = i));
     int64_t dead = 0;
     for (int i = 0; i < 20 && dead < 3; i++)
-        dead += world_go_machine(&it, i > 0 ? PAWL_HOURS(1) : 0).dead;
+        dead += world_go_machine(it, i > 0 ? PAWL_HOURS(1) : 0).dead;
     assert_int_equal(dead, 3);
-    assert_int_equal(world_dead(&it).count, 3);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 3);
 }
 
 /* Somebody else appends to the stream just before the commit. */
@@ -174,21 +170,19 @@ static pawl_code come_first(hook_point point, void *context)
  * by one in the end. */
 static void o4_who_only_loses_runs_alone_in_the_end(const char *url)
 {
-    world it;
     memset(&t, 0, sizeof t);
-    t.it   = &it;
-    t.left = MEDDLINGS;
-    world_open(&it, hook_url(url), &application, NULL, NULL);
-    world_post(&it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 2));
+    world *it = world_begin(hook_url(url), &application, NULL, NULL);
+    t.it      = it;
+    t.left    = MEDDLINGS;
+    world_post(it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 2));
     hook_set(come_first, NULL);
-    for (int i = 0; i < 50 && world_queue(&it, "boxes").count > 0; i++)
-        (void)world_go_both(&it, PAWL_MINUTES(1));
+    for (int i = 0; i < 50 && world_queue(it, "boxes").count > 0; i++)
+        (void)world_go_both(it, PAWL_MINUTES(1));
     hook_set(NULL, NULL);
-    assert_int_equal(world_queue(&it, "boxes").count, 0);
-    assert_int_equal(world_events(&it, "Box/a").count, t.version + 2);
+    assert_int_equal(world_queue(it, "boxes").count, 0);
+    assert_int_equal(world_events(it, "Box/a").count, t.version + 2);
     assert_true(t.alone > 0);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -76,11 +76,13 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
-static void open_world(world *it, const char *url, int32_t crashes_max)
+static world *open_world(const char *url, int32_t crashes_max)
 {
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
+    world *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
     around = it;
+    return it;
 }
 
 static void finish(world *it, pawl_store *kept)
@@ -190,15 +192,14 @@ static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
 
 static pawl_store *prepare(const char *url)
 {
-    world it;
     answer   = PAWL_OK;
     lines[0] = '\0';
     world_forget(&seen);
     pawl_store *kept = world_hold(url);
-    open_world(&it, url, 0);
-    world_drain(&it);
+    world      *it   = open_world(url, 0);
+    world_drain(it);
     around = NULL;
-    world_close(&it);
+    world_close(it);
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
     return kept;
 }
@@ -221,36 +222,34 @@ static void post_note(world *it, int32_t number)
 
 static void e26_a_death_with_flushes_counts_for_none(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red);
-    open_world(&it, url, 1);
-    post_note(&it, 1);
-    world_drain(&it);
+    world *it = open_world(url, 1);
+    post_note(it, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "blue3! red3! 1 ");
-    assert_int_equal(count_died(&it), 0);
+    assert_int_equal(count_died(it), 0);
     assert_null(strstr(lines, "crash 1 of it"));
     world_forget(&seen);
-    fill(it.store, "red"); /* care is over */
-    world_go_both(&it, PAWL_SECONDS(11));
+    fill(it->store, "red"); /* care is over */
+    world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "red3 ");
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *url)
 {
-    world       it;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *kept  = prepare(url);
     die(url, hold_red_alone);
-    open_world(&it, url, 1);
-    post_note(&it, 1);
-    world_drain(&it); /* a lost connection comes back within a second */
+    world *it = open_world(url, 1);
+    post_note(it, 1);
+    world_drain(it); /* a lost connection comes back within a second */
     assert_string_equal(seen.text, "blue3! ");
-    assert_false(red_of(&it).is_dead);
-    world_go_both(&it, PAWL_SECONDS(2));
+    assert_false(red_of(it).is_dead);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! 1 ");
-    pawl_partition_row red = red_of(&it);
+    pawl_partition_row red = red_of(it);
     assert_true(red.is_dead);
     assert_int_equal(red.count, 3);
     assert_true(world_says(
@@ -259,111 +258,106 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     assert_non_null(strstr(lines, "endpoint dock: flush crates/red: process "));
     assert_non_null(strstr(lines, "; crash 1 of it"));
     assert_non_null(strstr(lines, "after a crash the flush of crates/blue is in flight, isolated"));
-    assert_int_equal(count_died(&it), 0);
+    assert_int_equal(count_died(it), 0);
     /* Released, it begins anew: a worker that dies now does so the first time. */
-    world_ok(pawl_store_partition_run_now(it.store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
-                                          PAWL_TEXT("mended"), world_now(&it), &error),
+    world_ok(pawl_store_partition_run_now(it->store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
+                                          PAWL_TEXT("mended"), world_now(it), &error),
              &error);
-    world_close(&it);
+    world_close(it);
     die(url, lease_red);
     world_forget(&seen);
-    open_world(&it, url, 1);
-    world_go_both(&it, PAWL_SECONDS(2));
+    it = open_world(url, 1);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "red3! ");
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red_alone);
-    open_world(&it, url, 2);
-    answer = PAWL_RETRY;
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
+    world *it = open_world(url, 2);
+    answer    = PAWL_RETRY;
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! red3! ");
-    assert_false(red_of(&it).is_dead);
-    assert_int_equal(red_of(&it).attempts, 1);
-    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
+    assert_false(red_of(it).is_dead);
+    assert_int_equal(red_of(it).attempts, 1);
+    pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     pawl_text       last = rows.items[rows.count - 1].event.body;
     assert_true(world_says(last, "crashed while it ran this flush in isolation (worker "));
     assert_false(world_says(last, "in flight"));
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red_alone);
-    open_world(&it, url, 2);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
+    world *it = open_world(url, 2);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! red3! ");
-    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
+    pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 3);
     assert_string_equal(rows.items[2].event.body.data, "[]");
     assert_string_equal(rows.items[2].event.type.data, PAWL_ISOLATED_FLUSH);
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void e26_a_flush_in_hand_is_left_alone(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red);
     pawl_store *other = open_worker(url); /* frees the lease of the dead one */
-    open_world(&it, url, 1);
-    stamp(other, it.arena, (pawl_uuid){{0}});
-    post_note(&it, 1);
-    world_drain(&it);
+    world      *it    = open_world(url, 1);
+    stamp(other, it->arena, (pawl_uuid){{0}});
+    post_note(it, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "blue3! 1 ");
-    assert_false(red_of(&it).is_dead);
+    assert_false(red_of(it).is_dead);
     close_worker(other);
-    world_go_both(&it, PAWL_SECONDS(11));
+    world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "blue3! 1 red3! "); /* the stamp that the other left */
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 /* However long it runs there: a stamp in a stream is met while its flush runs. */
 static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
 {
-    world             it;
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_store       *kept  = prepare(url);
     pawl_store       *other = open_worker(url);
     const pawl__stamp made  = {
          pawl_store_worker(other).uuid, pawl_store_epoch(other), getpid(), WORLD_START, {{0}}, 0};
-    open_world(&it, url, 1);
+    world *it = open_world(url, 1);
     for (int i = 0; i < 3; i++) {
         pawl__marker_owner found;
         pawl_queue_row     row = {.crashes = 1,
-                                  .history = pawl__stamp_add(it.arena, PAWL_TEXT(""), &made)};
-        world_ok(pawl__marker_take(it.endpoint->worker, "flush", &row, &found, &error), &error);
+                                  .history = pawl__stamp_add(it->arena, PAWL_TEXT(""), &made)};
+        world_ok(pawl__marker_take(it->endpoint->worker, "flush", &row, &found, &error), &error);
         assert_int_equal(found, PAWL__MARKER_IN_FLIGHT);
-        world_go_both(&it, PAWL_MINUTES(2));
+        world_go_both(it, PAWL_MINUTES(2));
     }
     close_worker(other);
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red);
-    meddler = open_worker(url);
-    open_world(&it, url, 1);
-    post_note(&it, 1);
-    world_drain(&it);
+    meddler   = open_worker(url);
+    world *it = open_world(url, 1);
+    post_note(it, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "blue3! red3! 1 ");
-    pawl_event_rows rows = world_events(&it, PAWL_ISOLATED_STREAMS "/crates/red");
+    pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 2);
     assert_true(world_says(rows.items[1].event.body, "in flight"));
     close_worker(meddler);
     meddler = NULL;
-    finish(&it, kept);
+    finish(it, kept);
 }
 
 static void note_death(world *it)
@@ -397,65 +391,62 @@ static void end_died(world *it, const char *url)
 /* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
 static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
 {
-    world       it;
     pawl_store *kept = prepare(url);
     die(url, hold_red_supervised);
-    open_world(&it, url, 1);
-    note_death(&it);
-    end_died(&it, url);
-    world_close(&it);
+    world *it = open_world(url, 1);
+    note_death(it);
+    end_died(it, url);
+    world_close(it);
     die(url, lease_red); /* so that care is taken */
-    open_world(&it, url, 1);
-    world_drain(&it);
+    it = open_world(url, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "blue3! ");
-    assert_true(red_of(&it).is_dead);
+    assert_true(red_of(it).is_dead);
     assert_true(
-        world_says(red_of(&it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
-    finish(&it, kept);
+        world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
+    finish(it, kept);
 }
 
 /* A third process has ended the row of the dead worker before its supervisor came. */
 static void e26_a_note_under_the_process_needs_no_row(const char *url)
 {
-    world                   it;
     pawl_error              error = PAWL_ERROR_INIT;
     int64_t                 noted = 0;
     pawl_store             *kept  = prepare(url);
     const pawl_worker_crash death = {
         .pid = 1, .process = {{7}}, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
     die(url, hold_red_supervised);
-    open_world(&it, url, 1);
-    end_died(&it, url);
-    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &noted, &error), &error);
+    world *it = open_world(url, 1);
+    end_died(it, url);
+    world_ok(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, &error), &error);
     assert_int_equal(noted, 1);
-    world_close(&it);
+    world_close(it);
     die(url, lease_red); /* so that care is taken */
-    open_world(&it, url, 1);
-    world_drain(&it);
+    it = open_world(url, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "blue3! ");
-    assert_true(red_of(&it).is_dead);
+    assert_true(red_of(it).is_dead);
     assert_true(
-        world_says(red_of(&it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
-    finish(&it, kept);
+        world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
+    finish(it, kept);
 }
 
 /* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
  * what it had leased, and remembers whose stamp it meets then. */
 static void e26_who_ends_the_row_remembers_the_death(void)
 {
-    world       it;
     const char *url  = "memory:beside";
     pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    world_drain(&it);
+    world      *it   = open_world(url, 1);
+    world_drain(it);
     die(url, hold_red_alone);
-    world_go_machine(&it, PAWL_SECONDS(3));
+    world_go_machine(it, PAWL_SECONDS(3));
     assert_string_equal(seen.text, "blue3! ");
-    assert_int_equal(count_died(&it), 0);
-    world_go_machine(&it, PAWL_SECONDS(2));
+    assert_int_equal(count_died(it), 0);
+    world_go_machine(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! ");
-    assert_true(red_of(&it).is_dead);
-    finish(&it, kept);
+    assert_true(red_of(it).is_dead);
+    finish(it, kept);
 }
 
 const struct CMUnitTest tests[] = {

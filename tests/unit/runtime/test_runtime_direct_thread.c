@@ -11,7 +11,6 @@
 static void e27_in_threads_each_is_handled_once(const char *url)
 {
     runner      it;
-    world       after;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *held  = world_hold(url);
     broker            = (struct broker){.channel = 1};
@@ -26,12 +25,12 @@ static void e27_in_threads_each_is_handled_once(const char *url)
     wait_for_count(&gone, LETTERS_MAX);
     runner_close(&it);
     assert_int_equal(count_settled(), LETTERS_MAX);
-    world_open(&after, url, &direct_application, "reader", &(pawl_endpoint_options){.workers = 1});
-    pawl_clock_set(after.business, pawl_clock_now(NULL) + PAWL_MINUTES(1));
-    world_drain(&after);
-    assert_int_equal(world_queue(&after, "out").count, 35);
-    assert_int_equal(world_queue(&after, "reader").count, 0);
-    world_close(&after);
+    world *after =
+        world_begin(url, &direct_application, "reader", &(pawl_endpoint_options){.workers = 1});
+    pawl_clock_set(after->business, pawl_clock_now(NULL) + PAWL_MINUTES(1));
+    world_drain(after);
+    assert_int_equal(world_queue(after, "out").count, 35);
+    assert_int_equal(world_queue(after, "reader").count, 0);
     pawl_store_close(held);
 }
 

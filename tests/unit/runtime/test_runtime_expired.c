@@ -45,44 +45,41 @@ static const char *in_10_s(const world *it, char text[PAWL_TIME_TEXT_SIZE + 1])
 
 static void a_message_is_dropped_when_its_time_is_over(const char *url)
 {
-    world it;
-    char  text[PAWL_TIME_TEXT_SIZE + 1];
+    char text[PAWL_TIME_TEXT_SIZE + 1];
     answer = PAWL_OK;
     world_forget(&seen);
-    world_open(&it, url, &application, NULL, &(pawl_endpoint_options){0});
-    in_10_s(&it, text);
-    post(&it, "early", 1, text, PAWL_SECONDS(10) - 1);
-    post(&it, "late", 2, text, PAWL_SECONDS(10));
-    post(&it, "later", 3, text, PAWL_SECONDS(11));
-    post(&it, "odd", 4, "soon", PAWL_SECONDS(12)); /* no time: it never ends */
-    world_go(&it, PAWL_SECONDS(10) - 1);
-    world_go(&it, PAWL_SECONDS(5));
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    in_10_s(it, text);
+    post(it, "early", 1, text, PAWL_SECONDS(10) - 1);
+    post(it, "late", 2, text, PAWL_SECONDS(10));
+    post(it, "later", 3, text, PAWL_SECONDS(11));
+    post(it, "odd", 4, "soon", PAWL_SECONDS(12)); /* no time: it never ends */
+    world_go(it, PAWL_SECONDS(10) - 1);
+    world_go(it, PAWL_SECONDS(5));
     assert_string_equal(seen.text, "news1 news4 ");
-    assert_true(world_is_marked(&it, "late"));
-    assert_true(world_is_marked(&it, "later"));
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_stats(&it).inbox, 4);
-    assert_int_equal(atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
-    world_close(&it);
+    assert_true(world_is_marked(it, "late"));
+    assert_true(world_is_marked(it, "later"));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_stats(it).inbox, 4);
+    assert_int_equal(atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
 }
 
 /* A message that failed is not tried again when its time is over. */
 static void a_retry_comes_too_late(const char *url)
 {
-    world it;
-    char  text[PAWL_TIME_TEXT_SIZE + 1];
+    char text[PAWL_TIME_TEXT_SIZE + 1];
     answer = PAWL_EINPUT;
     world_forget(&seen);
-    world_open(&it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_MINUTES(1)});
-    post(&it, "failed", 1, in_10_s(&it, text), 0);
-    world_drain(&it);
+    world *it = world_begin(
+        url, &application, NULL,
+        &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_MINUTES(1)});
+    post(it, "failed", 1, in_10_s(it, text), 0);
+    world_drain(it);
     assert_string_equal(seen.text, "news1 ");
-    world_go_both(&it, PAWL_HOURS(1));
+    world_go_both(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "news1 ");
-    assert_true(world_is_marked(&it, "failed"));
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_true(world_is_marked(it, "failed"));
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -363,14 +363,13 @@ static void a_program_that_steps_takes_in_by_itself(const char *url)
 
 static void who_has_no_transport_receives_nothing(const char *url)
 {
-    world      it;
     size_t     count = 1;
     pawl_error error = PAWL_ERROR_INIT;
-    world_open(&it, url, &application, "reader", &(pawl_endpoint_options){.batch_messages = 2});
-    assert_int_equal(pawl_endpoint_receive(it.endpoint, 0, &count, &error), PAWL_EINVAL);
+    world     *it =
+        world_begin(url, &application, "reader", &(pawl_endpoint_options){.batch_messages = 2});
+    assert_int_equal(pawl_endpoint_receive(it->endpoint, 0, &count, &error), PAWL_EINVAL);
     assert_int_equal(count, 0);
     assert_true(strstr(error.text, "endpoint reader: it has no option transport") != NULL);
-    world_close(&it);
 }
 
 static void the_queue_of_the_broker_may_have_another_name(const char *url)

@@ -32,37 +32,34 @@ static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_ta
 
 static void test_steps_leave_the_outbox(const char *url)
 {
-    world                 it;
     pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
     options.routes                = routes;
     options.no_service            = true;
-    world_open(&it, url, &application, NULL, &options);
-    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
-    pawl_step sum = world_drain(&it);
+    world *it                     = world_begin(url, &application, NULL, &options);
+    world_post(it, NULL, PAWL_MESSAGE(call, .number = 1));
+    pawl_step sum = world_drain(it);
     assert_int_equal(sum.handled, 1);
     assert_int_equal(sum.sent, 0);
     assert_true(sum.is_idle);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }
 
 static void test_another_delivers_what_is_left(const char *url)
 {
-    world                 it;
     pawl_store           *keeper  = NULL; /* a memory store goes with its last handle */
     pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
     options.routes                = routes;
     options.no_service            = true;
     world_ok(pawl_store_open(url, NULL, &keeper, NULL), NULL);
-    world_open(&it, url, &application, NULL, &options);
-    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
-    assert_int_equal(world_drain(&it).handled, 1);
-    world_close(&it);
+    world *it = world_begin(url, &application, NULL, &options);
+    world_post(it, NULL, PAWL_MESSAGE(call, .number = 1));
+    assert_int_equal(world_drain(it).handled, 1);
+    world_close(it);
     options.no_service = false;
-    world_open(&it, url, &application, NULL, &options);
-    assert_int_equal(world_drain(&it).sent, 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 0);
-    world_close(&it);
+    it                 = world_begin(url, &application, NULL, &options);
+    assert_int_equal(world_drain(it).sent, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 0);
+    world_close(it);
     pawl_store_close(keeper);
 }
 
@@ -70,22 +67,20 @@ static void test_another_delivers_what_is_left(const char *url)
  * first. */
 static void test_run_leaves_the_outbox(const char *url)
 {
-    world                 it;
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.routes                 = routes;
     options.no_service             = true;
-    world_open(&it, url, &application, NULL, &options);
-    world_post_at(&it, NULL, PAWL_SECONDS(1), PAWL_MESSAGE(call, .number = 1));
+    world *it                      = world_begin(url, &application, NULL, &options);
+    world_post_at(it, NULL, PAWL_SECONDS(1), PAWL_MESSAGE(call, .number = 1));
     options.store   = url;
     options.workers = 2;
     options.user    = &endpoint;
     world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
     world_ok(pawl_endpoint_run(endpoint, &error), &error);
     pawl_endpoint_destroy(endpoint);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }
 
 const struct CMUnitTest tests[] = {

@@ -93,18 +93,17 @@ static pawl_code fail_list(pawl_store *store, const pawl_event_query *query, paw
 /* As under the system's clock, where a look is not due at each step. */
 static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    world_open(&it, url, &application, NULL, NULL);
-    world_drain(&it);
-    pawl__worker         *worker = it.endpoint->worker;
-    pawl__queue_pause    *pause  = &it.endpoint->pause;
+    world     *it    = world_begin(url, &application, NULL, NULL);
+    world_drain(it);
+    pawl__worker         *worker = it->endpoint->worker;
+    pawl__queue_pause    *pause  = &it->endpoint->pause;
     const pawl_store_ops *ops    = worker->store->ops;
     pawl_store_ops        deaf   = *ops;
     deaf.event_list              = fail_list;
     worker->engine.is_virtual    = false;
-    worker->engine.machine_now   = pawl_clock_now(it.machine);
-    world_ok(pawl_store_queue_pause(it.store, PAWL_TEXT("plain"), PAWL_TEXT("ada"), PAWL_TEXT(""),
+    worker->engine.machine_now   = pawl_clock_now(it->machine);
+    world_ok(pawl_store_queue_pause(it->store, PAWL_TEXT("plain"), PAWL_TEXT("ada"), PAWL_TEXT(""),
                                     worker->engine.machine_now, &error),
              &error);
     atomic_store(&pause->due, worker->engine.machine_now); /* due: fails, and is due again */
@@ -117,7 +116,6 @@ static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url
     world_ok(pawl__queue_pause_check(worker, &error), &error);
     assert_true(atomic_load(&pause->is_paused));
     assert_true(atomic_load(&pause->due) <= worker->engine.machine_now + PAWL__QUEUE_PAUSE_PERIOD);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -78,7 +78,6 @@ static pawl_code open_memory(pawl_store *store, const char *url, const pawl_stor
 
 static void o29_ten_failures_in_a_row_are_critical(void)
 {
-    world       it;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     world_ok(pawl_store_open("memory:unswept", NULL, &store, &error), &error);
@@ -92,29 +91,29 @@ static void o29_ten_failures_in_a_row_are_critical(void)
     criticals      = 0;
     sweeps_failing = 9;
     world_ok(pawl_store_register(&unswept, &error), &error);
-    heard = 0;
-    world_open(&it, "unswept:x", &application, "source",
-               &(pawl_endpoint_options){
-                   .routes = routes, .critical = note_critical, .critical_context = &criticals});
+    heard     = 0;
+    world *it = world_begin("unswept:x", &application, "source",
+                            &(pawl_endpoint_options){.routes           = routes,
+                                                     .critical         = note_critical,
+                                                     .critical_context = &criticals});
     for (int i = 0; i < 10; i++)
-        world_go_machine(&it, PAWL_MINUTES(1));
+        world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(criticals, 0); /* the tenth was good, and counts anew */
     sweeps_failing = 25;
     for (int i = 0; i < 9; i++)
-        world_go_machine(&it, PAWL_MINUTES(1));
+        world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(criticals, 0);
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(criticals, 1);
     for (int i = 0; i < 9; i++)
-        world_go_machine(&it, PAWL_MINUTES(1));
+        world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(criticals, 1);
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(criticals, 2);
     /* All the while it delivered. */
-    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(call, .number = 1));
+    world_drain(it);
     assert_int_equal(heard, 1);
-    world_close(&it);
 }
 
 /* ---- Old bodies ------------------------------------------------------------------------------ */
@@ -148,15 +147,15 @@ static size_t body_size(world *it, const char *stream)
 static void check_bodies(int64_t retention, int64_t kept, bool is_kept_for_ever)
 {
     static const char stream[] = PAWL_DEAD_STREAMS "/source/m-1";
-    world             it;
-    world_open(&it, "memory:bodies", &application, "source",
-               &(pawl_endpoint_options){.routes = routes, .body_retention = retention});
-    discard_letter(&it);
-    world_go_machine(&it, kept - PAWL_MINUTES(1));
-    assert_int_equal(body_size(&it, stream), 12);
-    world_go_machine(&it, PAWL_MINUTES(2));
-    assert_int_equal(body_size(&it, stream), is_kept_for_ever ? 12 : 0);
-    world_close(&it);
+    world            *it =
+        world_begin("memory:bodies", &application, "source",
+                    &(pawl_endpoint_options){.routes = routes, .body_retention = retention});
+    discard_letter(it);
+    world_go_machine(it, kept - PAWL_MINUTES(1));
+    assert_int_equal(body_size(it, stream), 12);
+    world_go_machine(it, PAWL_MINUTES(2));
+    assert_int_equal(body_size(it, stream), is_kept_for_ever ? 12 : 0);
+    world_close(it);
 }
 
 static void e34_bodies_of_dead_letters_go_after_their_retention(void)
@@ -172,11 +171,10 @@ static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
     enum { COUNT = 2001 };
     static pawl_event_append events[COUNT];
     static char              names[COUNT][40];
-    world                    it;
     pawl_error               error = PAWL_ERROR_INIT;
-    world_open(&it, "memory:pages", &application, "source",
-               &(pawl_endpoint_options){.routes = routes});
-    pawl_time now = pawl_clock_now(it.machine);
+    world                   *it    = world_begin("memory:pages", &application, "source",
+                                                 &(pawl_endpoint_options){.routes = routes});
+    pawl_time                now   = pawl_clock_now(it->machine);
     for (int i = 0; i < COUNT; i++) {
         int size  = snprintf(names[i], sizeof names[i], PAWL_DEAD_STREAMS "/source/%04d", i);
         events[i] = (pawl_event_append){.stream   = {.data = names[i], .size = (size_t)size},
@@ -189,12 +187,11 @@ static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
     }
     pawl_changes set = {
         .now = now, .unit_count = 1, .group_count = 1, .event_append = {events, COUNT}};
-    world_ok(pawl_store_commit(it.store, &set, NULL, &error), &error);
+    world_ok(pawl_store_commit(it->store, &set, NULL, &error), &error);
     for (int i = 0; i < 3; i++)
-        world_go_machine(&it, PAWL_MINUTES(1));
-    assert_int_equal(body_size(&it, names[COUNT - 1]), 0);
-    assert_int_equal(body_size(&it, names[COUNT - 2]), 2);
-    world_close(&it);
+        world_go_machine(it, PAWL_MINUTES(1));
+    assert_int_equal(body_size(it, names[COUNT - 1]), 0);
+    assert_int_equal(body_size(it, names[COUNT - 2]), 2);
 }
 
 /* ---- Options ---------------------------------------------------------------------------------- */

@@ -77,29 +77,28 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "senders",
     .endpoints = (const pawl_endpoint_spec *const[]){&shop, &audit, NULL}};
 
-static void open_world(world *it, const char *url, const char *name)
+static world *open_world(const char *url, const char *name)
 {
     world_forget(&seen);
-    world_open(it, url, &application, name, NULL);
+    return world_begin(url, &application, name, NULL);
 }
 
 static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
 
 static void all_or_none(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, url, "audit");
-    world_ok(pawl_sender_send(it.sender, "audit", &at_start,
+    world     *it    = open_world(url, "audit");
+    world_ok(pawl_sender_send(it->sender, "audit", &at_start,
                               PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
              &error);
-    world_ok(pawl_sender_send_json(it.sender, "audit", &at_start, "job",
+    world_ok(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
                                    PAWL_TEXT("{\"name\":\"2\"}"), &error),
              &error);
-    assert_int_equal(world_queue(&it, "audit").count, 0);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    assert_int_equal(world_queue(&it, "audit").count, 2);
-    world_drain(&it);
+    assert_int_equal(world_queue(it, "audit").count, 0);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    assert_int_equal(world_queue(it, "audit").count, 2);
+    world_drain(it);
     assert_string_equal(seen.text, "job(1) job(2) ");
 
     /* Messages that are not committed are dropped. */
@@ -109,82 +108,73 @@ static void all_or_none(const char *url)
                               &error),
              &error);
     pawl_sender_close(other);
-    assert_int_equal(world_queue(&it, "audit").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "audit").count, 0);
 }
 
 static void a_message_id_is_stored_once(const char *url)
 {
-    world it;
-    open_world(&it, url, "audit");
-    world_post(&it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
-    world_post(&it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
-    assert_int_equal(world_queue(&it, "audit").count, 1);
-    world_close(&it);
+    world *it = open_world(url, "audit");
+    world_post(it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
+    world_post(it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
+    assert_int_equal(world_queue(it, "audit").count, 1);
 }
 
 static void bad_input_is_refused_at_the_call(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
     char       name[300];
-    open_world(&it, url, "audit");
+    world     *it = open_world(url, "audit");
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
-    assert_int_equal(pawl_sender_send(it.sender, name, &at_start,
+    assert_int_equal(pawl_sender_send(it->sender, name, &at_start,
                                       PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
                      PAWL_ELIMIT);
-    assert_int_equal(pawl_sender_send(it.sender, "", &at_start,
+    assert_int_equal(pawl_sender_send(it->sender, "", &at_start,
                                       PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
                      PAWL_EINVAL);
-    assert_int_equal(pawl_sender_send(it.sender, "audit", &at_start,
+    assert_int_equal(pawl_sender_send(it->sender, "audit", &at_start,
                                       PAWL_MESSAGE(job, .name = PAWL_TEXT("\xff")), &error),
                      PAWL_EINVAL);
     assert_true(world_says(pawl_text_of(error.text), "message job: name"));
     /* The good ones of the same sender still go. */
-    world_post(&it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
-    assert_int_equal(world_queue(&it, "audit").count, 1);
-    world_close(&it);
+    world_post(it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
+    assert_int_equal(world_queue(it, "audit").count, 1);
 }
 
 static void start_finds_the_queue(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, url, "shop");
-    world_ok(pawl_sender_start(it.sender, &application, &at_start,
+    world     *it    = open_world(url, "shop");
+    world_ok(pawl_sender_start(it->sender, &application, &at_start,
                                PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), &error),
              &error);
-    world_ok(pawl_sender_start(it.sender, &application, &at_start,
+    world_ok(pawl_sender_start(it->sender, &application, &at_start,
                                PAWL_MESSAGE(job, .name = PAWL_TEXT("j")), &error),
              &error);
-    assert_int_equal(pawl_sender_start(it.sender, &application, &at_start,
+    assert_int_equal(pawl_sender_start(it->sender, &application, &at_start,
                                        PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("o1")), &error),
                      PAWL_ENOTFOUND);
     assert_true(world_says(pawl_text_of(error.text), "message pay starts no saga"));
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    assert_int_equal(world_queue(&it, "shop.in").count, 1);
-    assert_int_equal(world_queue(&it, "audit").count, 1);
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Order"), 1);
-    world_close(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    assert_int_equal(world_queue(it, "shop.in").count, 1);
+    assert_int_equal(world_queue(it, "audit").count, 1);
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
 static void publish_reaches_subscribers_of_base_types(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, url, "audit");
-    world_ok(pawl_sender_publish(it.sender, &at_start,
+    world     *it    = open_world(url, "audit");
+    world_ok(pawl_sender_publish(it->sender, &at_start,
                                  PAWL_MESSAGE(broke, .what = PAWL_TEXT("window")), &error),
              &error);
-    world_ok(pawl_sender_publish(it.sender, &at_start,
+    world_ok(pawl_sender_publish(it->sender, &at_start,
                                  PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("nobody cares")), &error),
              &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
-    world_drain(&it);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world_drain(it);
     assert_string_equal(seen.text, "happened(window) ");
-    world_close(&it);
 }
 
 /* Sends, starts and publishes among the caller's own rows. */
@@ -209,45 +199,41 @@ static void enlist_and_send(world *it, void *native)
 
 static void enlisted_messages_commit_and_roll_back_with_the_caller(const char *url)
 {
-    world it;
-    open_world(&it, url, "audit");
-    void *native = native_open(url);
+    world *it     = open_world(url, "audit");
+    void  *native = native_open(url);
     native_run(url, native, "create table {customers} (name varchar(10))");
 
     native_run(url, native, "begin");
-    enlist_and_send(&it, native);
+    enlist_and_send(it, native);
     native_run(url, native, "rollback");
     native_expect(url, "select count(*) from {customers}", "0");
-    assert_int_equal(world_queue(&it, "audit").count, 0);
+    assert_int_equal(world_queue(it, "audit").count, 0);
 
     native_run(url, native, "begin");
-    enlist_and_send(&it, native);
-    assert_int_equal(world_queue(&it, "audit").count, 0); /* not yet */
+    enlist_and_send(it, native);
+    assert_int_equal(world_queue(it, "audit").count, 0); /* not yet */
     native_run(url, native, "commit");
     native_expect(url, "select count(*) from {customers}", "1");
-    assert_int_equal(world_queue(&it, "audit").count, 2);
-    assert_int_equal(world_queue(&it, "shop.in").count, 1);
-    world_drain(&it);
+    assert_int_equal(world_queue(it, "audit").count, 2);
+    assert_int_equal(world_queue(it, "shop.in").count, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "job(mine) happened(it) ");
     native_close(url, native);
-    world_close(&it);
 }
 
 static void enlist_needs_a_store_with_transactions(const char *url)
 {
-    world        it;
     int          something = 0;
     pawl_error   error     = PAWL_ERROR_INIT;
     pawl_sender *sender    = NULL;
-    open_world(&it, url, "audit");
-    assert_int_equal(pawl_enlist(it.store, NULL, &sender, &error), PAWL_EINVAL);
-    pawl_code code = pawl_enlist(it.store, &something, &sender, &error);
+    world       *it        = open_world(url, "audit");
+    assert_int_equal(pawl_enlist(it->store, NULL, &sender, &error), PAWL_EINVAL);
+    pawl_code code = pawl_enlist(it->store, &something, &sender, &error);
     if (code == PAWL_OK)
         code = pawl_sender_send(sender, "audit", &at_start,
                                 PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error);
     assert_int_equal(code, PAWL_EUNSUPPORTED);
     pawl_sender_close(sender);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -74,12 +74,12 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sho
 
 /* ---- A commit without memory ---------------------------------------------------- */
 
-static void open_world(world *it, const char *url, int32_t batch)
+static world *open_world(const char *url, int32_t batch)
 {
     fault_bind("short", url);
     world_forget(&seen);
-    world_open(it, "fault:short", &application, NULL,
-               &(pawl_endpoint_options){.batch_messages = batch});
+    return world_begin("fault:short", &application, NULL,
+                       &(pawl_endpoint_options){.batch_messages = batch});
 }
 
 static void post_ping(world *it, int number)
@@ -100,60 +100,52 @@ static void drain_short(world *it, long n)
 
 static void e26_a_message_alone_runs_again_at_once(const char *url)
 {
-    world it;
-    open_world(&it, url, 8);
-    post_ping(&it, 1);
-    drain_short(&it, 1);
+    world *it = open_world(url, 8);
+    post_ping(it, 1);
+    drain_short(it, 1);
     assert_string_equal(seen.text, "ping1 ping1 ");
-    assert_int_equal(it.endpoint->worker->batch_max, 8);
-    assert_int_equal(world_queue(&it, "hall").count, 0);
-    world_close(&it);
+    assert_int_equal(it->endpoint->worker->batch_max, 8);
+    assert_int_equal(world_queue(it, "hall").count, 0);
 }
 
 static void e26_of_several_there_are_fewer_in_the_next_batch(const char *url)
 {
-    world it;
-    open_world(&it, url, 8);
+    world *it = open_world(url, 8);
     for (int number = 1; number <= 4; number++)
-        post_ping(&it, number);
-    drain_short(&it, 1);
+        post_ping(it, number);
+    drain_short(it, 1);
     assert_string_equal(seen.text, "ping1 ping2 ping3 ping4 ping1 ping2 ping3 ping4 ");
-    assert_int_equal(it.endpoint->worker->batch_max, 2);
-    world_close(&it);
+    assert_int_equal(it->endpoint->worker->batch_max, 2);
 }
 
 /* Two units in the smallest batch that there is: each runs alone. The message comes behind all timeouts that
  * are due by then. */
 static void e26_a_message_and_a_timeout_part_in_the_smallest_batch(const char *url)
 {
-    world it;
-    open_world(&it, url, 1);
-    world_post(&it, NULL, PAWL_MESSAGE(set_bell, .name = PAWL_TEXT("b")));
-    world_drain(&it);
-    world_post_at(&it, NULL, world_now(&it) + PAWL_SECONDS(1), PAWL_MESSAGE(ping, .number = 1));
-    pawl_clock_set(it.business, world_now(&it) + PAWL_SECONDS(1));
-    drain_short(&it, 1);
+    world *it = open_world(url, 1);
+    world_post(it, NULL, PAWL_MESSAGE(set_bell, .name = PAWL_TEXT("b")));
+    world_drain(it);
+    world_post_at(it, NULL, world_now(it) + PAWL_SECONDS(1), PAWL_MESSAGE(ping, .number = 1));
+    pawl_clock_set(it->business, world_now(it) + PAWL_SECONDS(1));
+    drain_short(it, 1);
     assert_string_equal(seen.text, "ring ring ping1 ");
-    assert_int_equal(it.endpoint->worker->batch_max, 1);
-    assert_int_equal(world_queue(&it, "hall").count, 0);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(it->endpoint->worker->batch_max, 1);
+    assert_int_equal(world_queue(it, "hall").count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 /* Its messages stay for the next try, which is later. */
 static void e24_a_flush_has_failed(const char *url)
 {
-    world it;
-    open_world(&it, url, 8);
+    world *it = open_world(url, 8);
     for (int number = 1; number <= 2; number++)
-        world_post(&it, NULL, PAWL_MESSAGE(coin, .number = number));
-    drain_short(&it, 2); /* behind that of the messages */
+        world_post(it, NULL, PAWL_MESSAGE(coin, .number = number));
+    drain_short(it, 2); /* behind that of the messages */
     assert_string_equal(seen.text, "coins2 ");
-    assert_int_equal(world_aggregated(&it, "Coins", "coin").flush_attempts, 1);
-    world_go_both(&it, PAWL_MINUTES(1));
+    assert_int_equal(world_aggregated(it, "Coins", "coin").flush_attempts, 1);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "coins2 coins2 ");
-    assert_int_equal(world_aggregated(&it, "Coins", "coin").all, 0);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Coins", "coin").all, 0);
 }
 
 const struct CMUnitTest tests[] = {

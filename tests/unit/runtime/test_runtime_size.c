@@ -73,11 +73,11 @@ static const pawl_application   application = {
       PAWL_APPLICATION_HEAD, .name = "books",
       .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     const pawl_endpoint_options options = {.batch_messages = 64};
     world_forget(&said);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 /* Page `number`, after as many seconds. */
@@ -96,49 +96,43 @@ static void post_page(world *it, int number, size_t size)
 
 static void large_messages_are_read_some_at_a_time(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (size_t i = 0; i < 3 * AT_ONCE; i++)
-        post_page(&it, 1, LARGE);
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(1));
+        post_page(it, 1, LARGE);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(1));
     size_t before = in_use;
     in_use_most   = in_use;
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(world_step(&it).handled, AT_ONCE);
+        assert_int_equal(world_step(it).handled, AT_ONCE);
     /* The rows are read, parsed and decoded: five times the bytes of a claim. All of the messages
      * at once would take three times as much. */
     assert_true(in_use_most - before < 6 * PAWL_CLAIM_SIZE_MAX);
-    world_close(&it);
 }
 
 static void as_many_are_claimed_as_came(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     for (size_t i = 0; i < AT_ONCE; i++)
-        post_page(&it, 0, LARGE);
+        post_page(it, 0, LARGE);
     for (size_t i = 0; i < 5 * AT_ONCE; i++)
-        post_page(&it, 0, 1);
-    assert_int_equal(world_step(&it).handled, AT_ONCE);
-    assert_int_equal(world_step(&it).handled, AT_ONCE);
-    assert_int_equal(world_step(&it).handled, 2 * AT_ONCE);
-    assert_int_equal(world_step(&it).handled, 2 * AT_ONCE);
-    world_close(&it);
+        post_page(it, 0, 1);
+    assert_int_equal(world_step(it).handled, AT_ONCE);
+    assert_int_equal(world_step(it).handled, AT_ONCE);
+    assert_int_equal(world_step(it).handled, 2 * AT_ONCE);
+    assert_int_equal(world_step(it).handled, 2 * AT_ONCE);
 }
 
 /* A timeout due between two messages is handled between them, though a claim ended before it by its
  * size. */
 static void due_times_keep_their_order(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_page(&it, 0, 1);
-    assert_int_equal(world_drain(&it).handled, 1);
+    world *it = open_world(url);
+    post_page(it, 0, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     for (int i = 1; i <= 12; i++)
-        post_page(&it, i, LARGE);
-    assert_int_equal(world_go(&it, PAWL_SECONDS(20)).handled, 13);
+        post_page(it, i, LARGE);
+    assert_int_equal(world_go(it, PAWL_SECONDS(20)).handled, 13);
     assert_string_equal(said.text, "0 1 2 3 4 5 6 7 8 9 late 10 11 12 ");
-    world_close(&it);
 }
 
 int main(void)

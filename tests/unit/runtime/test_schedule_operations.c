@@ -88,12 +88,11 @@ static bool is(pawl_text text, const char *wanted)
 
 static void what_is_added_is_listed(const char *url)
 {
-    world it;
-    world_open(&it, url, &plain, NULL, NULL);
-    assert_int_equal(all(&it).count, 0);
-    add(&it, &nightly);
-    add(&it, &hourly);
-    pawl_schedule_rows rows = all(&it);
+    world *it = world_begin(url, &plain, NULL, NULL);
+    assert_int_equal(all(it).count, 0);
+    add(it, &nightly);
+    add(it, &hourly);
+    pawl_schedule_rows rows = all(it);
     assert_int_equal(rows.count, 2);
     const pawl_schedule_row *h = &rows.items[0], *n = &rows.items[1];
     assert_true(is(h->id, "office/h") && is(h->queue, "office") && is(h->name, "h"));
@@ -108,35 +107,30 @@ static void what_is_added_is_listed(const char *url)
     assert_false(n->is_paused || n->is_declared);
     assert_true(is(n->changed_by, "ruth") && is(n->reason, "ticket 7"));
     assert_true(is(n->changed_at, "2026-01-01T09:00:00.000000Z"));
-    world_close(&it);
 }
 
 /* The endpoint has no timeout of its own. */
 static void what_is_added_is_sent(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &plain, NULL, NULL);
-    add(&it, &nightly);
-    world_go(&it, 2 * DAY);
+    world *it = world_begin(url, &plain, NULL, NULL);
+    add(it, &nightly);
+    world_go(it, 2 * DAY);
     assert_string_equal(seen.text, "5 n 01-02T02:00:00 5 n 01-03T02:00:00 ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void a_second_of_the_name_is_refused(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    world_open(&it, url, &plain, NULL, NULL);
-    add(&it, &hourly);
+    world     *it    = world_begin(url, &plain, NULL, NULL);
+    add(it, &hourly);
     pawl_schedule_row other = hourly;
     other.every             = PAWL_HOURS(2);
-    assert_int_equal(pawl_store_schedule_add(it.store, &other, BY, NONE, WORLD_START, &error),
+    assert_int_equal(pawl_store_schedule_add(it->store, &other, BY, NONE, WORLD_START, &error),
                      PAWL_EDUPLICATE);
     assert_string_equal(error.text, "there is a schedule office/h already");
-    assert_int_equal(all(&it).items[0].every, PAWL_HOURS(1));
-    world_close(&it);
+    assert_int_equal(all(it).items[0].every, PAWL_HOURS(1));
 }
 
 #define HOURLY .name = PAWL_TEXT_INIT("h"), .every = PAWL_HOURS(1)
@@ -189,115 +183,103 @@ static const struct {
 
 static void each_mistake_is_named(const char *url)
 {
-    world it;
-    world_open(&it, url, &plain, NULL, NULL);
+    world *it = world_begin(url, &plain, NULL, NULL);
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code =
-            pawl_store_schedule_add(it.store, &mistakes[i].row, BY, NONE, WORLD_START, &error);
+            pawl_store_schedule_add(it->store, &mistakes[i].row, BY, NONE, WORLD_START, &error);
         if (code != mistakes[i].code || strstr(error.text, mistakes[i].says) == NULL)
             fail_msg("mistake %zu: %s '%s' does not say '%s'", i, pawl_code_name(code), error.text,
                      mistakes[i].says);
     }
     pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_store_schedule_add(it.store, &hourly, NONE, NONE, 0, &error),
+    assert_int_equal(pawl_store_schedule_add(it->store, &hourly, NONE, NONE, 0, &error),
                      PAWL_EINVAL);
     assert_string_equal(error.text, "schedules: say by whom they are changed");
     char      reason[PAWL_ERROR_TEXT_SIZE_MAX];
     pawl_text longest = {.data = memset(reason, 'r', sizeof reason), .size = sizeof reason - 3};
-    assert_int_equal(pawl_store_schedule_add(it.store, &hourly, BY, longest, 0, &error),
+    assert_int_equal(pawl_store_schedule_add(it->store, &hourly, BY, longest, 0, &error),
                      PAWL_ELIMIT);
-    assert_int_equal(all(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(all(it).count, 0);
 }
 
 /* ---- Settling ----------------------------------------------------------------- */
 
 static void while_it_is_paused_nothing_is_sent_or_missed(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &with_own, NULL, NULL);
-    assert_int_equal(settle(&it, "office/own", PAWL_SCHEDULE_PAUSE), PAWL_OK);
-    pawl_schedule_row row = all(&it).items[0];
+    world *it = world_begin(url, &with_own, NULL, NULL);
+    assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_PAUSE), PAWL_OK);
+    pawl_schedule_row row = all(it).items[0];
     assert_true(row.is_paused && row.is_declared && row.next == 0);
     assert_true(is(row.changed_by, "ruth") && is(row.reason, "ticket 7"));
-    world_go(&it, 3 * DAY);
+    world_go(it, 3 * DAY);
     assert_string_equal(seen.text, "");
-    pawl_endpoint_destroy(it.endpoint); /* another start leaves it paused */
+    pawl_endpoint_destroy(it->endpoint); /* another start leaves it paused */
     pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_create(&with_own, NULL, &it.options, &it.endpoint, &error), &error);
-    assert_true(all(&it).items[0].is_paused);
-    assert_int_equal(settle(&it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
-    assert_int_equal(all(&it).items[0].next, WORLD_START + 3 * DAY + PAWL_HOURS(17));
-    assert_int_equal(settle(&it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
-    world_go(&it, DAY);
+    world_ok(pawl_endpoint_create(&with_own, NULL, &it->options, &it->endpoint, &error), &error);
+    assert_true(all(it).items[0].is_paused);
+    assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
+    assert_int_equal(all(it).items[0].next, WORLD_START + 3 * DAY + PAWL_HOURS(17));
+    assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
+    world_go(it, DAY);
     assert_string_equal(seen.text, "0 own 01-05T02:00:00 ");
-    world_close(&it);
 }
 
 static void run_sends_one_and_leaves_the_plan(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &plain, NULL, NULL);
-    add(&it, &nightly);
-    assert_int_equal(settle(&it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
-    assert_int_equal(settle(&it, "office/n", PAWL_SCHEDULE_RUN), PAWL_OK);
-    world_drain(&it);
+    world *it = world_begin(url, &plain, NULL, NULL);
+    add(it, &nightly);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RUN), PAWL_OK);
+    world_drain(it);
     assert_string_equal(seen.text, "5 n 01-01T09:00:00ruth ");
-    assert_true(all(&it).items[0].is_paused);
-    world_close(&it);
+    assert_true(all(it).items[0].is_paused);
 }
 
 static void what_is_removed_is_gone(const char *url)
 {
-    world it;
     world_forget(&seen);
-    world_open(&it, url, &plain, NULL, NULL);
-    add(&it, &nightly);
-    add(&it, &hourly);
-    assert_int_equal(settle(&it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_OK);
-    assert_int_equal(all(&it).count, 1);
-    assert_int_equal(settle(&it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_ENOTFOUND);
-    assert_int_equal(settle(&it, "office/n", PAWL_SCHEDULE_RUN), PAWL_ENOTFOUND);
-    world_go(&it, DAY - 1);
+    world *it = world_begin(url, &plain, NULL, NULL);
+    add(it, &nightly);
+    add(it, &hourly);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_OK);
+    assert_int_equal(all(it).count, 1);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_ENOTFOUND);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RUN), PAWL_ENOTFOUND);
+    world_go(it, DAY - 1);
     assert_null(strstr(seen.text, " n "));
-    world_close(&it);
 }
 
 /* A schedule of a table comes back with the next start, and so goes only when no program has it. */
 static void one_of_a_table_is_not_removed(const char *url)
 {
-    world      it, other;
     pawl_error error = PAWL_ERROR_INIT;
-    world_open(&it, url, &with_own, NULL, NULL);
-    world_open(&other, url, &plain, NULL, NULL);
-    assert_int_equal(pawl_store_schedule_settle(it.store, PAWL_TEXT("office/own"),
+    world     *it    = world_begin(url, &with_own, NULL, NULL);
+    world     *other = world_begin(url, &plain, NULL, NULL);
+    assert_int_equal(pawl_store_schedule_settle(it->store, PAWL_TEXT("office/own"),
                                                 PAWL_SCHEDULE_REMOVE, BY, NONE, WORLD_START,
                                                 &error),
                      PAWL_EINVAL);
     assert_string_equal(error.text,
                         "schedule office/own stands in the table of a program that runs, which "
                         "would write it again: pause it, or take it out of the table");
-    world_close(&it);
-    assert_int_equal(all(&other).count, 1);
-    assert_int_equal(settle(&other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);
-    assert_int_equal(all(&other).count, 0);
-    world_close(&other);
+    world_close(it);
+    assert_int_equal(all(other).count, 1);
+    assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);
+    assert_int_equal(all(other).count, 0);
 }
 
 static void wrong_words_change_nothing(const char *url)
 {
-    world it;
-    world_open(&it, url, &plain, NULL, NULL);
-    add(&it, &hourly);
-    assert_int_equal(pawl_store_schedule_settle(it.store, PAWL_TEXT("office/h"),
+    world *it = world_begin(url, &plain, NULL, NULL);
+    add(it, &hourly);
+    assert_int_equal(pawl_store_schedule_settle(it->store, PAWL_TEXT("office/h"),
                                                 PAWL_SCHEDULE_REMOVE, NONE, NONE, 0, NULL),
                      PAWL_EINVAL);
-    assert_int_equal(settle(&it, "office/h", (pawl_schedule_action)4), PAWL_EINVAL);
-    assert_int_equal(all(&it).count, 1);
-    world_close(&it);
+    assert_int_equal(settle(it, "office/h", (pawl_schedule_action)4), PAWL_EINVAL);
+    assert_int_equal(all(it).count, 1);
 }
 
 const struct CMUnitTest tests[] = {

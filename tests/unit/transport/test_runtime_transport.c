@@ -76,7 +76,7 @@ static const pawl_transport_ops bell = {.ops_size       = sizeof(pawl_transport_
                                         .close          = close_bell,
                                         .deliver        = ring};
 
-static void open_world(world *it, const char *url, const pawl_route *routes)
+static world *open_world(const char *url, const pawl_route *routes)
 {
     pawl_endpoint_options options = {.routes = routes, .outbox_attempts = 2};
     pawl_error            error   = PAWL_ERROR_INIT;
@@ -84,7 +84,7 @@ static void open_world(world *it, const char *url, const pawl_route *routes)
     answer                        = PAWL_ATTEMPT_SUCCESS;
     opened = closed = 0;
     world_ok(pawl_transport_register(&bell, &error), &error);
-    world_open(it, url, &application, "source", &options);
+    return world_begin(url, &application, "source", &options);
 }
 
 static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .queue = "hour"},
@@ -93,61 +93,54 @@ static const pawl_route to_cracked[] = {{.name = "bell", .url = "bell:cracked"},
 
 static void o9_a_sink_of_ones_own_gets_what_is_sent(const char *url)
 {
-    world it;
-    open_world(&it, url, to_tower);
-    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
-    world_post(&it, "m2", PAWL_MESSAGE(call, .number = 8));
-    world_drain(&it);
+    world *it = open_world(url, to_tower);
+    world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_post(it, "m2", PAWL_MESSAGE(call, .number = 8));
+    world_drain(it);
     assert_string_equal(heard, "{\"number\":7}<hour {\"number\":8}<hour ");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 2);
     assert_int_equal(opened, 1);
-    world_close(&it);
+    world_close(it);
     assert_int_equal(closed, 1);
 }
 
 static void o11_a_rejection_is_dead_at_once(const char *url)
 {
-    world it;
-    open_world(&it, url, to_tower);
-    answer = PAWL_ATTEMPT_REJECTED;
-    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
-    world_drain(&it);
-    world_go_machine(&it, PAWL_HOURS(1));
+    world *it = open_world(url, to_tower);
+    answer    = PAWL_ATTEMPT_REJECTED;
+    world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(it);
+    world_go_machine(it, PAWL_HOURS(1));
     assert_string_equal(heard, "{\"number\":7}<hour ");
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
-    world_close(&it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
 }
 
 static void o10_o12_a_sink_that_fails_is_asked_again_then_given_up(const char *url)
 {
-    world it;
-    open_world(&it, url, to_tower);
-    answer = PAWL_ATTEMPT_TRANSIENT;
-    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
-    world_drain(&it);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
-    world_go_machine(&it, PAWL_HOURS(1));
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    world *it = open_world(url, to_tower);
+    answer    = PAWL_ATTEMPT_TRANSIENT;
+    world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(it);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
+    world_go_machine(it, PAWL_HOURS(1));
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
     assert_string_equal(heard, "{\"number\":7}<hour {\"number\":7}<hour ");
-    world_close(&it);
 }
 
 static void a_sink_that_cannot_be_opened_costs_no_attempt(const char *url)
 {
-    world it;
-    open_world(&it, url, to_cracked);
-    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
-    world_drain(&it);
+    world *it = open_world(url, to_cracked);
+    world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(it);
     for (int i = 1; i <= 5; i++) {
-        pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+        pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.items[0].attempts, 0);
         assert_int_equal(opened, i);
-        world_go_machine(&it, PAWL_HOURS(1));
+        world_go_machine(it, PAWL_HOURS(1));
     }
     assert_int_equal(closed, opened); /* close follows every open, failed or not */
     assert_string_equal(heard, "");
-    world_close(&it);
 }
 
 /* ---- The registry ----------------------------------------------------------------- */
