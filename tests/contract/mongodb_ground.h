@@ -28,13 +28,17 @@
 #define OLD_PORT 3
 #define ROUTER_PORT 4
 
-typedef struct ground {
+typedef struct ground ground;
+typedef void          ground_fn(ground *p);
+
+struct ground {
+    ground_fn       *test;         /* of the row */
     char             database[60]; /* the application's name, too */
     char             url[500];
     mongoc_client_t *raw;
     pawl_arena      *arena;
     pawl_error       error;
-} ground;
+};
 
 static inline const char *ground_server(void)
 {
@@ -102,12 +106,14 @@ static inline int64_t raw_number(mongoc_client_t *client, const char *database, 
 
 static inline int ground_setup(void **state)
 {
-    static unsigned count;
-    char            raw_url[500];
-    ground         *p = calloc(1, sizeof *p);
-    *state            = p;
+    static unsigned   count;
+    char              raw_url[500];
+    ground           *p    = calloc(1, sizeof *p);
+    ground_fn *const *test = *state;
+    *state                 = p;
     if (p == NULL)
         return -1;
+    p->test  = test != NULL ? *test : NULL;
     p->arena = pawl_arena_create(0);
     if (ground_server() == NULL)
         return 0;
@@ -157,7 +163,21 @@ static inline int ground_teardown(void **state)
     return 0;
 }
 
-#define ON_SERVER(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
+static inline void ground_run(void **state)
+{
+    ground *p = *state;
+    p->test(p);
+}
+
+/* A row of the table, for a test on a ground of its own. */
+#define GROUND_TEST(function, setup)                                  \
+    {                                                                 \
+#function, ground_run, setup, ground_teardown, &(ground_fn *) \
+        {                                                             \
+            function                                                  \
+        }                                                             \
+    }
+#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
 
 /* Without a server the program is left out. */
 static inline int ground_is_missing(void)

@@ -22,8 +22,17 @@
 #define TEXT(literal) PAWL_TEXT(literal)
 #define SKIPPED 77
 
-typedef struct ground {
-    const char *scheme; /* set by ON_BOTH */
+typedef struct ground ground;
+typedef void          ground_fn(ground *p);
+
+typedef struct ground_case {
+    ground_fn  *test;
+    const char *scheme;
+} ground_case;
+
+struct ground {
+    ground_fn  *test; /* of the row, as */
+    const char *scheme;
     char        host[100];
     unsigned    port;
     char        database[60];
@@ -31,7 +40,7 @@ typedef struct ground {
     MYSQL      *raw;
     pawl_arena *arena;
     pawl_error  error;
-} ground;
+};
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -82,10 +91,12 @@ static inline int ground_setup(void **state)
     ground         *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
-    p->scheme          = *state;
-    const char *server = ground_server(p->scheme);
-    *state             = p;
-    p->arena           = pawl_arena_create(0);
+    const ground_case *row = *state;
+    p->test                = row->test;
+    p->scheme              = row->scheme;
+    const char *server     = ground_server(p->scheme);
+    *state                 = p;
+    p->arena               = pawl_arena_create(0);
     if (server == NULL)
         return 0;
     if (sscanf(server, "%*[a-z]://root@%99[^:]:%u/", p->host, &p->port) != 2)
@@ -117,17 +128,20 @@ static inline int ground_teardown(void **state)
 }
 
 /* A test on a server that is not there is left out. */
-static inline ground *ground_of(void **state)
+static inline void ground_run(void **state)
 {
     ground *p = *state;
     if (p->raw == NULL)
         skip();
-    return p;
+    p->test(p);
 }
 
-#define ON_SERVER_OF(function, scheme)                                                   \
-    {                                                                                    \
-#function " on " scheme, function, ground_setup, ground_teardown, (void *)scheme \
+#define ON_SERVER_OF(function, scheme)                                                     \
+    {                                                                                      \
+#function " on " scheme, ground_run, ground_setup, ground_teardown, &(ground_case) \
+        {                                                                                  \
+            function, scheme                                                               \
+        }                                                                                  \
     }
 #define ON_BOTH(function) ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb")
 

@@ -162,17 +162,25 @@ int scripted_setup(void **state)
     scripted *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
-    p->word            = *state;
-    p->dialect         = dialect_of(*state);
-    *state             = p;
-    p->arena           = pawl_arena_create(0);
-    const char *parent = getenv("TMPDIR");
+    const scripted_case *row = *state;
+    p->test                  = row->test;
+    p->word                  = row->word;
+    p->dialect               = dialect_of(row->word);
+    *state                   = p;
+    p->arena                 = pawl_arena_create(0);
+    const char *parent       = getenv("TMPDIR");
     snprintf(p->folder, sizeof p->folder, "%.60s/pawl-odbc-XXXXXX",
              parent != NULL ? parent : "/tmp");
     if (mkdtemp(p->folder) == NULL)
         return -1;
     snprintf(p->log, sizeof p->log, "%s/log", p->folder);
     return 0;
+}
+
+void scripted_run(void **state)
+{
+    scripted *p = *state;
+    p->test(p);
 }
 
 int scripted_teardown(void **state)

@@ -34,7 +34,16 @@ typedef struct scripted_dialect {
     const char *is_open; /* rules of an application's connection, which is in a transaction */
 } scripted_dialect;
 
-typedef struct scripted {
+typedef struct scripted scripted;
+typedef void            scripted_fn(scripted *p);
+
+typedef struct scripted_case {
+    scripted_fn *test;
+    const char  *word; /* the dialect's name, with options */
+} scripted_case;
+
+struct scripted {
+    scripted_fn            *test; /* of the row */
     const scripted_dialect *dialect;
     const char             *word; /* behind "dialect=", with options */
     char                    folder[100];
@@ -47,12 +56,22 @@ typedef struct scripted {
     pawl_arena             *arena;
     pawl_error              error;
     char                    calls[200000]; /* since the mark, as scripted_calls has read them */
-} scripted;
+};
 
-/* For cmocka; `*state` is the dialect's name before, and the ground then. Teardown fails where a statement had no
+/* For cmocka; `*state` is a scripted_case before, and the ground then. Teardown fails where a statement had no
  * answer, and closes the store. */
-int scripted_setup(void **state);
-int scripted_teardown(void **state);
+int  scripted_setup(void **state);
+void scripted_run(void **state);
+int  scripted_teardown(void **state);
+
+/* A row of the table. */
+#define SCRIPTED_TEST(name, function, word)                                     \
+    {                                                                           \
+        name, scripted_run, scripted_setup, scripted_teardown, &(scripted_case) \
+        {                                                                       \
+            function, word                                                      \
+        }                                                                       \
+    }
 
 /* Writes the script and sets `url`; `more` is put behind its attributes. */
 void scripted_write(scripted *p, const char *rules, const char *more);

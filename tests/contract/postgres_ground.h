@@ -16,13 +16,17 @@
 #define TEXT(literal) PAWL_TEXT(literal)
 #define LINES_SIZE 60000
 
-typedef struct ground {
+typedef struct ground ground;
+typedef void          ground_fn(ground *p);
+
+struct ground {
+    ground_fn  *test; /* of the row */
     char        schema[40];
     char        url[1200];
     PGconn     *pg; /* its search path is the schema */
     pawl_arena *arena;
     pawl_error  error;
-} ground;
+};
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -44,10 +48,12 @@ static inline void ground_url(const char *schema, char *url, size_t size)
  * again: the time tells them apart. */
 static inline int ground_setup(void **state)
 {
-    static unsigned number;
-    ground         *p = calloc(1, sizeof *p);
+    static unsigned   number;
+    ground           *p    = calloc(1, sizeof *p);
+    ground_fn *const *test = *state;
     if (p == NULL)
         return -1;
+    p->test = test != NULL ? *test : NULL;
     snprintf(p->schema, sizeof p->schema, "pawl_test_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++number);
     ground_url(p->schema, p->url, sizeof p->url);
@@ -102,6 +108,22 @@ static inline int ground_teardown(void **state)
     free(p);
     return is_dropped ? 0 : -1;
 }
+
+static inline void ground_run(void **state)
+{
+    ground *p = *state;
+    p->test(p);
+}
+
+/* A row of the table, for a test on a ground of its own. */
+#define GROUND_TEST(function, setup)                                  \
+    {                                                                 \
+#function, ground_run, setup, ground_teardown, &(ground_fn *) \
+        {                                                             \
+            function                                                  \
+        }                                                             \
+    }
+#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
 
 static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
 {

@@ -36,6 +36,8 @@ static inline int trouble_setup(void **state)
     return result;
 }
 
+#define ON_TROUBLE(function) GROUND_TEST(function, trouble_setup)
+
 /* ---- Waiting for others ------------------------------------------------- */
 
 static inline void wait_for_waiting(ground *p, int64_t number)

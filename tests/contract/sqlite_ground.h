@@ -18,13 +18,17 @@
 #define NOW INT64_C(1767225600000000)
 #define TEXT(literal) PAWL_TEXT(literal)
 
-typedef struct ground {
+typedef struct ground ground;
+typedef void          ground_fn(ground *p);
+
+struct ground {
+    ground_fn  *test; /* of the row */
     char        folder[200];
     char        path[250];
     char        url[300];
     pawl_arena *arena;
     pawl_error  error;
-} ground;
+};
 
 static const pawl_saga_table order_table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -35,10 +39,12 @@ static const pawl_saga_table *const order_tables[] = {&order_table};
 
 static inline int ground_setup(void **state)
 {
-    const char *base = getenv("TMPDIR");
-    ground     *p    = calloc(1, sizeof *p);
+    const char       *base = getenv("TMPDIR");
+    ground           *p    = calloc(1, sizeof *p);
+    ground_fn *const *test = *state;
     if (p == NULL)
         return -1;
+    p->test = test != NULL ? *test : NULL;
     snprintf(p->folder, sizeof p->folder, "%s/pawl-sqlite-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(p->folder) == NULL)
         return -1;
@@ -65,6 +71,22 @@ static inline int ground_teardown(void **state)
     free(p);
     return left;
 }
+
+static inline void ground_run(void **state)
+{
+    ground *p = *state;
+    p->test(p);
+}
+
+/* A row of the table, for a test on a ground of its own. */
+#define GROUND_TEST(function, setup)                                  \
+    {                                                                 \
+#function, ground_run, setup, ground_teardown, &(ground_fn *) \
+        {                                                             \
+            function                                                  \
+        }                                                             \
+    }
+#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
 
 static inline pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
                                 const pawl_saga_table *const *tables, size_t table_count,

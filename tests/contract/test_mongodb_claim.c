@@ -68,9 +68,8 @@ static pawl_code claim(ground *p, pawl_store *store, pawl_arena *arena, pawl_que
     return pawl_store_queue_claim(store, &asked, arena, rows, &p->error);
 }
 
-static void messages_of_a_claim_without_memory_are_claimed_again(void **state)
+static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
 {
-    ground         *p      = *state;
     pawl_store     *store  = open_worker(p);
     bool            is_met = true;
     long            failed = 0;
@@ -99,7 +98,7 @@ static void messages_of_a_claim_without_memory_are_claimed_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_SERVER(messages_of_a_claim_without_memory_are_claimed_again),
+        ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again),
     };
     fault_memory_install();
     int missing = ground_is_missing();

@@ -87,11 +87,11 @@ static void expect(const both *b, int messages, int own)
     assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"mine\"}"), "n"), own);
 }
 
-static void both_are_there_or_neither(void **state)
+static void both_are_there_or_neither(ground *p)
 {
     both         b;
     bson_error_t error;
-    open_both(&b, *state);
+    open_both(&b, p);
     begin(&b);
     insert_own(&b, 1);
     enlist_well(&b, "m-1");
@@ -111,10 +111,10 @@ static void both_are_there_or_neither(void **state)
     close_both(&b);
 }
 
-static void a_session_without_a_transaction_is_refused(void **state)
+static void a_session_without_a_transaction_is_refused(ground *p)
 {
     both b;
-    open_both(&b, *state);
+    open_both(&b, p);
     assert_int_equal(enlist(&b, "m-1", false), PAWL_EINVAL);
     assert_non_null(strstr(b.ground->error.text, "no open transaction"));
     expect(&b, 0, 0);
@@ -122,11 +122,11 @@ static void a_session_without_a_transaction_is_refused(void **state)
 }
 
 /* A message that is there already writes nothing; one that has to be new fails, and the caller aborts. */
-static void a_refused_change_fails_the_call(void **state)
+static void a_refused_change_fails_the_call(ground *p)
 {
     both         b;
     bson_error_t error;
-    open_both(&b, *state);
+    open_both(&b, p);
     begin(&b);
     enlist_well(&b, "m-1");
     assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
@@ -140,9 +140,8 @@ static void a_refused_change_fails_the_call(void **state)
 }
 
 /* libmongoc begins no transaction with it, but one that has a write concern of its own. */
-static void m1_a_client_whose_writes_have_no_answer_is_refused(void **state)
+static void m1_a_client_whose_writes_have_no_answer_is_refused(ground *p)
 {
-    ground                   *p = *state;
     both                      b;
     bson_error_t              error;
     mongoc_transaction_opt_t *options = mongoc_transaction_opts_new();
@@ -162,10 +161,10 @@ static void m1_a_client_whose_writes_have_no_answer_is_refused(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(m1_a_client_whose_writes_have_no_answer_is_refused),
-    ON_SERVER(both_are_there_or_neither),
-    ON_SERVER(a_session_without_a_transaction_is_refused),
-    ON_SERVER(a_refused_change_fails_the_call),
+    ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused),
+    ON_GROUND(both_are_there_or_neither),
+    ON_GROUND(a_session_without_a_transaction_is_refused),
+    ON_GROUND(a_refused_change_fails_the_call),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -65,9 +65,8 @@ static bool leads(ground *p, pawl_store *store)
 /* ---- Leases -------------------------------------------------------------------- */
 
 /* A machine whose clock is an hour ahead takes no lease that runs, and keeps none for an hour. */
-static void a_lease_is_one_of_the_servers_clock(void **state)
+static void a_lease_is_one_of_the_servers_clock(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *right = open_worker(p), *wrong = open_worker(p);
     ahead_s = 0;
     assert_true(leads(p, right));
@@ -136,9 +135,8 @@ static void stand_still(ground *p, int seconds)
 }
 
 /* Its document, as a pawl that knew nothing of programs writes it, tells of none. */
-static void a_worker_of_an_older_pawl_is_listed(void **state)
+static void a_worker_of_an_older_pawl_is_listed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     size_t      count = 0;
     change_workers(p, BCON_NEW("$unset", "{", "host", BCON_INT32(1), "program", BCON_INT32(1),
@@ -154,9 +152,8 @@ static void a_worker_of_an_older_pawl_is_listed(void **state)
 }
 
 /* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
-static void a_handle_beats_for_workers_of_others(void **state)
+static void a_handle_beats_for_workers_of_others(ground *p)
 {
-    ground        *p     = *state;
     pawl_store    *first = open_worker(p), *second = open_worker(p), *aside = NULL;
     pawl_worker_id beating[] = {pawl_store_worker(first), {{{9}}}, pawl_store_worker(second)};
     if (pawl_store_open(p->url, NULL, &aside, &p->error) != PAWL_OK)
@@ -211,9 +208,8 @@ static size_t claim_of_another(ground *p)
 }
 
 /* Its handler takes longer than the time after which it would be dead: another handle beats for it. */
-static void o26_a_worker_that_takes_long_keeps_its_claims(void **state)
+static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
 {
-    ground        *p     = *state;
     pawl_store    *slow  = open_claimer(p);
     pawl_worker_id self  = pawl_store_worker(slow);
     pawl_store    *aside = NULL;
@@ -251,9 +247,8 @@ PAWL_API bool mongoc_client_session_start_transaction(mongoc_client_session_t   
 }
 
 /* Between the look at the dead and the transaction that frees what they have. */
-static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(void **state)
+static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground *p)
 {
-    ground     *p    = *state;
     pawl_store *slow = open_claimer(p);
     assert_int_equal(claim(p, slow), 1);
     stand_still(p, 20);
@@ -266,11 +261,11 @@ static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(void *
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(a_lease_is_one_of_the_servers_clock),
-    ON_SERVER(a_handle_beats_for_workers_of_others),
-    ON_SERVER(a_worker_of_an_older_pawl_is_listed),
-    ON_SERVER(o26_a_worker_that_takes_long_keeps_its_claims),
-    ON_SERVER(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
+    ON_GROUND(a_lease_is_one_of_the_servers_clock),
+    ON_GROUND(a_handle_beats_for_workers_of_others),
+    ON_GROUND(a_worker_of_an_older_pawl_is_listed),
+    ON_GROUND(o26_a_worker_that_takes_long_keeps_its_claims),
+    ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

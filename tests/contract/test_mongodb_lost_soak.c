@@ -65,9 +65,8 @@ static void no_line(pawl_text line, void *context)
     (void)context;
 }
 
-static void o32_what_is_told_is_what_is_there(void **state)
+static void o32_what_is_told_is_what_is_there(ground *p)
 {
-    ground      *p = *state;
     char         failure[1000];
     suite_tables tables;
     losses       l   = {.ground = p};
@@ -92,7 +91,7 @@ static void o32_what_is_told_is_what_is_there(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(o32_what_is_told_is_what_is_there),
+    ON_GROUND(o32_what_is_told_is_what_is_there),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -55,10 +55,9 @@ static void create(ground *p, const char *url, const pawl_saga_table *table)
 }
 
 /* Whichever word of the URL says so, before anything is asked of the server. */
-static void m1_writes_without_an_answer_are_refused(void **state)
+static void m1_writes_without_an_answer_are_refused(ground *p)
 {
     static const char *const words[] = {"w=0", "journal=false&w=0", "W=0", "w=-1", "safe=false"};
-    ground                  *p       = *state;
     char                     url[600];
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         snprintf(url, sizeof url, "%s&%s", p->url, words[i]);
@@ -69,10 +68,9 @@ static void m1_writes_without_an_answer_are_refused(void **state)
     create(p, url, NULL);
 }
 
-static void m9_a_server_without_transactions_is_refused(void **state)
+static void m9_a_server_without_transactions_is_refused(ground *p)
 {
-    ground *p = *state;
-    char    url[500];
+    char url[500];
     ground_url(p->database, p->database, STANDALONE_PORT, url, sizeof url);
     refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ENOTSTORE, "standalone");
     assert_non_null(strstr(p->error.text, "rs.initiate()"));
@@ -83,9 +81,8 @@ static void m9_a_server_without_transactions_is_refused(void **state)
     create(p, url, NULL);
 }
 
-static void m3_names_that_mongodb_writes_alike_are_refused(void **state)
+static void m3_names_that_mongodb_writes_alike_are_refused(ground *p)
 {
-    ground               *p     = *state;
     const pawl_saga_table plus  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A_B"));
     const pawl_saga_table comma = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A, B"));
@@ -123,9 +120,8 @@ static void run_line(pawl_text line, void *context)
 }
 
 /* Before either has a mark that would tell. */
-static void m3_names_of_one_program_that_become_one_are_refused(void **state)
+static void m3_names_of_one_program_that_become_one_are_refused(ground *p)
 {
-    ground               *p              = *state;
     const pawl_saga_table plus           = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line           = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
     pawl_saga_table       dots           = table_named(PAWL_TEXT("C"), PAWL_TEXT("shop_C"));
@@ -158,9 +154,8 @@ static int64_t marks(const ground *p, const char *table)
 }
 
 /* A script of another program takes no mark away, whatever was there when it was printed. */
-static void m3_a_script_leaves_the_mark_of_another_name(void **state)
+static void m3_a_script_leaves_the_mark_of_another_name(ground *p)
 {
-    ground                      *p        = *state;
     const pawl_saga_table        plus     = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table        line     = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
     const pawl_saga_table *const tables[] = {&line};
@@ -192,21 +187,20 @@ static pawl_code open_one_of_two(void *context, pawl_error *error)
     return code == PAWL_ECONFIG ? PAWL_OK : code;
 }
 
-static void m3_of_processes_at_once_those_of_one_name_open(void **state)
+static void m3_of_processes_at_once_those_of_one_name_open(ground *p)
 {
     tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(t != MAP_FAILED);
-    t->ground = *state;
-    create(*state, t->ground->url, NULL); /* so that they meet at the saga's mark */
+    t->ground = p;
+    create(p, t->ground->url, NULL); /* so that they meet at the saga's mark */
     run_at_once(open_one_of_two, t);
     assert_int_equal(t->opened[0] + t->opened[1], 2);
     assert_int_equal(t->opened[0] * t->opened[1], 0);
     assert_int_equal(munmap(t, sizeof *t), 0);
 }
 
-static void m3_an_older_collection_is_reported_with_the_command(void **state)
+static void m3_an_older_collection_is_reported_with_the_command(ground *p)
 {
-    ground               *p    = *state;
     const pawl_saga_table plus = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
     refuse(p, p->url, PAWL_OPEN_CREATE, &plus, PAWL_ESCHEMA,
@@ -219,9 +213,8 @@ static void m3_an_older_collection_is_reported_with_the_command(void **state)
 }
 
 /* The index is on the member that the value stands in. */
-static void m2_a_second_saga_of_a_value_is_refused_by_the_index(void **state)
+static void m2_a_second_saga_of_a_value_is_refused_by_the_index(ground *p)
 {
-    ground               *p     = *state;
     const pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     bson_t                reply;
     bson_iter_t           at;
@@ -236,10 +229,9 @@ static void m2_a_second_saga_of_a_value_is_refused_by_the_index(void **state)
     }
 }
 
-static void open_creates_unless_it_is_told_not_to(void **state)
+static void open_creates_unless_it_is_told_not_to(ground *p)
 {
-    ground *p = *state;
-    char    url[600];
+    char url[600];
     snprintf(url, sizeof url, "%s&create=no", p->url);
     refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ESCHEMA, "pawl schema apply");
     refuse(p, p->url, PAWL_OPEN_CHECK, NULL, PAWL_ESCHEMA, "is missing");
@@ -260,9 +252,8 @@ static void count_missing(pawl_text line, void *context)
 
 /* Whichever collection's indexes failed, the shared ones' or a saga's, they are there after the next open. Verifying
  * looks at the collections themselves only where it tells lines. */
-static void m8_a_failed_set_up_is_made_again(void **state)
+static void m8_a_failed_set_up_is_made_again(ground *p)
 {
-    ground                      *p     = *state;
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[]  = {&order};
     const pawl_schema_spec       spec      = {.tables = tables, .table_count = 1};
@@ -291,9 +282,8 @@ static void m8_a_failed_set_up_is_made_again(void **state)
     assert_int_equal(fault_off(p), 0);
 }
 
-static void the_printed_script_makes_what_verify_asks_for(void **state)
+static void the_printed_script_makes_what_verify_asks_for(ground *p)
 {
-    ground                      *p     = *state;
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[] = {&order};
     pawl_schema_spec             spec     = {.tables = tables, .table_count = 1};
@@ -322,25 +312,25 @@ static void the_printed_script_makes_what_verify_asks_for(void **state)
                      -1);
 }
 
-static void a_server_that_is_not_there_is_unreachable(void **state)
+static void a_server_that_is_not_there_is_unreachable(ground *p)
 {
-    refuse(*state, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE,
-           NULL, PAWL_EUNREACHABLE, "127.0.0.1:1");
+    refuse(p, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE, NULL,
+           PAWL_EUNREACHABLE, "127.0.0.1:1");
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(m1_writes_without_an_answer_are_refused),
-    ON_SERVER(m9_a_server_without_transactions_is_refused),
-    ON_SERVER(m3_names_that_mongodb_writes_alike_are_refused),
-    ON_SERVER(m3_names_of_one_program_that_become_one_are_refused),
-    ON_SERVER(m3_a_script_leaves_the_mark_of_another_name),
-    ON_SERVER(m3_of_processes_at_once_those_of_one_name_open),
-    ON_SERVER(m3_an_older_collection_is_reported_with_the_command),
-    ON_SERVER(m2_a_second_saga_of_a_value_is_refused_by_the_index),
-    ON_SERVER(open_creates_unless_it_is_told_not_to),
-    ON_SERVER(m8_a_failed_set_up_is_made_again),
-    ON_SERVER(the_printed_script_makes_what_verify_asks_for),
-    ON_SERVER(a_server_that_is_not_there_is_unreachable),
+    ON_GROUND(m1_writes_without_an_answer_are_refused),
+    ON_GROUND(m9_a_server_without_transactions_is_refused),
+    ON_GROUND(m3_names_that_mongodb_writes_alike_are_refused),
+    ON_GROUND(m3_names_of_one_program_that_become_one_are_refused),
+    ON_GROUND(m3_a_script_leaves_the_mark_of_another_name),
+    ON_GROUND(m3_of_processes_at_once_those_of_one_name_open),
+    ON_GROUND(m3_an_older_collection_is_reported_with_the_command),
+    ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index),
+    ON_GROUND(open_creates_unless_it_is_told_not_to),
+    ON_GROUND(m8_a_failed_set_up_is_made_again),
+    ON_GROUND(the_printed_script_makes_what_verify_asks_for),
+    ON_GROUND(a_server_that_is_not_there_is_unreachable),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

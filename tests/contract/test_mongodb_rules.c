@@ -97,9 +97,8 @@ static pawl_code open_and_close(void *context, pawl_error *error)
 }
 
 /* A unique index stands on the path of the value, whoever was first, and no second one. */
-static void m2_processes_make_the_indexes_at_once(void **state)
+static void m2_processes_make_the_indexes_at_once(ground *p)
 {
-    ground     *p = *state;
     bson_t      reply;
     bson_iter_t at, list, index;
     int         unique = 0;
@@ -154,9 +153,8 @@ static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
 }
 
 /* The index refuses what the store takes for done; of a saga it is a duplicate. */
-static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(void **state)
+static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
 {
-    ground       *p     = *state;
     pawl_store   *store = open_worker(p);
     bson_t        reply;
     pawl_saga_row first = {.main = pawl_value_text(TEXT("o-1"))}, second = first;
@@ -185,9 +183,8 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(void **sta
 
 /* ---- Sagas ---------------------------------------------------------------- */
 
-static void m4_an_update_finds_id_and_version_and_leaves_the_id(void **state)
+static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
 {
-    ground       *p     = *state;
     pawl_store   *store = open_worker(p);
     pawl_saga_row row   = {.id = {uuid_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
     row.data            = TEXT("{\"n\":1}");
@@ -214,9 +211,8 @@ static void m4_an_update_finds_id_and_version_and_leaves_the_id(void **state)
 }
 
 /* A document as another program may have written it: it is loaded, changed in another member, and saved. */
-static void members_that_json_does_not_know_survive_a_load_and_a_save(void **state)
+static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
 {
-    ground     *p       = *state;
     pawl_store *store   = open_worker(p);
     uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
     pawl_uuid   id      = uuid_of(7);
@@ -252,13 +248,12 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(void **sta
 }
 
 /* Another program may have written what JSON calls a number in 32 bits. */
-static void a_number_is_found_whatever_its_width(void **state)
+static void a_number_is_found_whatever_its_width(ground *p)
 {
     static const pawl_saga_table table = {
         .type = PAWL_TEXT_INIT("Invoice"),
         .name = PAWL_TEXT_INIT("shop_Invoice"),
         .main = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     pawl_uuid   id    = uuid_of(8);
     bson_t     *insert =
@@ -292,9 +287,8 @@ static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_ti
     return leased;
 }
 
-static void m5_rows_come_in_order_and_a_release_is_of_one_session(void **state)
+static void m5_rows_come_in_order_and_a_release_is_of_one_session(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     add(p, store, "late", NOW + 1);
     add(p, store, "first", NOW);
@@ -364,9 +358,8 @@ static pawl_code take_some(void *context, pawl_error *error)
     return code;
 }
 
-static void m7_batches_have_a_cap_and_reaping_is_one_update(void **state)
+static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     int64_t     count = 0;
     set_timeouts(p, store);
@@ -384,9 +377,8 @@ static void m7_batches_have_a_cap_and_reaping_is_one_update(void **state)
 }
 
 /* Each document has one owner, and all that were taken are different ones. */
-static void m7_claims_at_once_take_each_timeout_once(void **state)
+static void m7_claims_at_once_take_each_timeout_once(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     bson_t     *owned = BCON_NEW("count", "pawl_timeouts", "query", "{", "owner", "{", "$exists",
                                  BCON_BOOL(true), "}", "}");
@@ -400,9 +392,8 @@ static void m7_claims_at_once_take_each_timeout_once(void **state)
 
 /* ---- Errors --------------------------------------------------------------- */
 
-static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause(void **state)
+static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause(ground *p)
 {
-    ground       *p     = *state;
     pawl_store   *store = open_worker(p);
     pawl_saga_row row;
     fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"find\", \"insert\"], \"errorCode\": 22");
@@ -420,10 +411,9 @@ static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause
 }
 
 /* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
-static void m6_a_lost_server_is_told_from_what_it_does_not_understand(void **state)
+static void m6_a_lost_server_is_told_from_what_it_does_not_understand(ground *p)
 {
     static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
-    ground          *p       = *state;
     pawl_store      *store   = open_worker(p);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         char          fault[100];
@@ -453,9 +443,8 @@ static pawl_text nested(char *text, size_t levels)
     return pawl_text_of(text);
 }
 
-static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(void **state)
+static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_worker(p);
     char        text[1000];
     for (size_t levels = 99; levels <= 100; levels++) {
@@ -491,17 +480,17 @@ static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(void **stat
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(m2_processes_make_the_indexes_at_once),
-    ON_SERVER(m10_a_second_insert_is_known_and_a_second_saga_is_refused),
-    ON_SERVER(m4_an_update_finds_id_and_version_and_leaves_the_id),
-    ON_SERVER(members_that_json_does_not_know_survive_a_load_and_a_save),
-    ON_SERVER(a_number_is_found_whatever_its_width),
-    ON_SERVER(m5_rows_come_in_order_and_a_release_is_of_one_session),
-    ON_SERVER(m7_batches_have_a_cap_and_reaping_is_one_update),
-    ON_SERVER(m7_claims_at_once_take_each_timeout_once),
-    ON_SERVER(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
-    ON_SERVER(m6_a_lost_server_is_told_from_what_it_does_not_understand),
-    ON_SERVER(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit),
+    ON_GROUND(m2_processes_make_the_indexes_at_once),
+    ON_GROUND(m10_a_second_insert_is_known_and_a_second_saga_is_refused),
+    ON_GROUND(m4_an_update_finds_id_and_version_and_leaves_the_id),
+    ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save),
+    ON_GROUND(a_number_is_found_whatever_its_width),
+    ON_GROUND(m5_rows_come_in_order_and_a_release_is_of_one_session),
+    ON_GROUND(m7_batches_have_a_cap_and_reaping_is_one_update),
+    ON_GROUND(m7_claims_at_once_take_each_timeout_once),
+    ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
+    ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand),
+    ON_GROUND(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

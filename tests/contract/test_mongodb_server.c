@@ -90,16 +90,19 @@ static void make(const ground *p)
     (void)raw_number(p->raw, p->database, json("{\"create\": \"a\"}"), "ok");
 }
 
-static ground *ground_of(void **state)
+static int made_setup(void **state)
 {
-    make(*state);
-    return *state;
+    int result = ground_setup(state);
+    if (result == 0)
+        make(*state);
+    return result;
 }
 
-static void a_transaction_is_seen_when_it_is_committed(void **state)
+#define ON_MADE(function) GROUND_TEST(function, made_setup)
+
+static void a_transaction_is_seen_when_it_is_committed(ground *p)
 {
-    ground *p = ground_of(state);
-    user    u;
+    user u;
     open_user(p, &u);
     begin(&u);
     assert_int_equal(
@@ -115,11 +118,10 @@ static void a_transaction_is_seen_when_it_is_committed(void **state)
     close_user(&u);
 }
 
-static void two_that_change_a_document_meet(void **state)
+static void two_that_change_a_document_meet(ground *p)
 {
-    ground *p = ground_of(state);
-    user    first, second;
-    bson_t  reply;
+    user   first, second;
+    bson_t reply;
     open_user(p, &first);
     open_user(p, &second);
     assert_int_equal(
@@ -145,10 +147,9 @@ static void two_that_change_a_document_meet(void **state)
     close_user(&second);
 }
 
-static void an_error_ends_the_transaction(void **state)
+static void an_error_ends_the_transaction(ground *p)
 {
-    ground *p = ground_of(state);
-    user    u;
+    user u;
     open_user(p, &u);
     assert_int_equal(code_of(&u, "{\"insert\": \"a\", \"documents\": [{\"_id\": 1}]}"), 0);
     begin(&u);
@@ -160,12 +161,11 @@ static void an_error_ends_the_transaction(void **state)
     close_user(&u);
 }
 
-static void a_unique_index_is_made_twice_and_refuses(void **state)
+static void a_unique_index_is_made_twice_and_refuses(ground *p)
 {
     static const char index[] =
         "{\"createIndexes\": \"a\", \"indexes\": [{\"key\": {\"d.k\": 1}, \"name\": \"k\", \"unique\": true}]}";
-    ground *p = ground_of(state);
-    user    u;
+    user u;
     open_user(p, &u);
     assert_int_equal(code_of(&u, index), 0);
     assert_int_equal(code_of(&u, index), 0);
@@ -180,13 +180,12 @@ static void a_unique_index_is_made_twice_and_refuses(void **state)
 }
 
 /* The subtype of a UUID, a date beyond the year 9999 and a 64-bit integer come back as they were. */
-static void values_come_back_as_they_were(void **state)
+static void values_come_back_as_they_were(ground *p)
 {
     static const char document[] =
         "{\"_id\": {\"$binary\": {\"base64\": \"AAECAwQFBgcICQoLDA0ODw==\", \"subType\": \"04\"}}, "
         "\"t\": {\"$date\": {\"$numberLong\": \"900000000000000\"}}, "
         "\"n\": {\"$numberLong\": \"7\"}, \"d\": {\"$numberDecimal\": \"1.10\"}}";
-    ground              *p    = ground_of(state);
     mongoc_collection_t *all  = mongoc_client_get_collection(p->raw, p->database, "a");
     bson_t              *sent = json(document), any = BSON_INITIALIZER;
     const bson_t        *found;
@@ -200,9 +199,8 @@ static void values_come_back_as_they_were(void **state)
     mongoc_collection_destroy(all);
 }
 
-static void a_sorted_cursor_has_all_of_its_pages(void **state)
+static void a_sorted_cursor_has_all_of_its_pages(ground *p)
 {
-    ground              *p   = ground_of(state);
     mongoc_collection_t *all = mongoc_client_get_collection(p->raw, p->database, "a");
     bson_t       *sort = json("{\"sort\": {\"k\": 1}, \"batchSize\": 10}"), any = BSON_INITIALIZER;
     const bson_t *found;
@@ -238,11 +236,10 @@ static void lose_commits(const ground *p, const char *mode, bool is_applied)
 }
 
 /* The driver asks once more; when that is lost, too, nobody knows. */
-static void a_commit_whose_answers_are_lost_is_unknown(void **state)
+static void a_commit_whose_answers_are_lost_is_unknown(ground *p)
 {
-    ground *p = ground_of(state);
-    user    u;
-    bson_t  reply;
+    user   u;
+    bson_t reply;
     open_user(p, &u);
     for (int is_applied = 0; is_applied < 2; is_applied++) {
         begin(&u);
@@ -262,11 +259,10 @@ static void a_commit_whose_answers_are_lost_is_unknown(void **state)
     close_user(&u);
 }
 
-static void an_unnamed_label_is_that_of_a_server(void **state)
+static void an_unnamed_label_is_that_of_a_server(ground *p)
 {
-    ground *p = ground_of(state);
-    user    u;
-    bson_t  reply;
+    user   u;
+    bson_t reply;
     open_user(p, &u);
     begin(&u);
     fault_on(p, "{\"skip\": 1, \"times\": 1}", "\"failCommands\": [\"insert\"], \"errorCode\": 91");
@@ -280,10 +276,9 @@ static void an_unnamed_label_is_that_of_a_server(void **state)
     close_user(&u);
 }
 
-static void a_fault_strikes_its_application_alone(void **state)
+static void a_fault_strikes_its_application_alone(ground *p)
 {
-    ground *p = ground_of(state);
-    user    u;
+    user u;
     open_user(p, &u);
     fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"insert\"], \"errorCode\": 50");
     (void)raw_number(p->raw, p->database,
@@ -295,9 +290,8 @@ static void a_fault_strikes_its_application_alone(void **state)
 }
 
 /* The driver sends it again, with the number of the first. */
-static void a_retried_write_is_applied_once(void **state)
+static void a_retried_write_is_applied_once(ground *p)
 {
-    ground              *p   = ground_of(state);
     mongoc_client_t     *own = mongoc_client_new(p->url);
     mongoc_collection_t *all = mongoc_client_get_collection(own, p->database, "a");
     bson_t              *one = json("{\"_id\": 1, \"n\": 0}"), *id = json("{\"_id\": 1}");
@@ -317,9 +311,8 @@ static void a_retried_write_is_applied_once(void **state)
     mongoc_client_destroy(own);
 }
 
-static void a_change_stream_tells_of_commits(void **state)
+static void a_change_stream_tells_of_commits(ground *p)
 {
-    ground                 *p     = ground_of(state);
     mongoc_client_t        *own   = mongoc_client_new(p->url);
     mongoc_collection_t    *all   = mongoc_client_get_collection(own, p->database, "a");
     bson_t                  every = BSON_INITIALIZER, *wait = json("{\"maxAwaitTimeMS\": 1}");
@@ -364,9 +357,8 @@ static int transaction_at(const ground *p, int behind)
     return code;
 }
 
-static void other_kinds_of_servers_have_no_transactions(void **state)
+static void other_kinds_of_servers_have_no_transactions(ground *p)
 {
-    ground *p = ground_of(state);
     assert_int_not_equal(transaction_at(p, STANDALONE_PORT), 0);
     assert_int_not_equal(transaction_at(p, OLD_PORT), 0);
     assert_int_equal(documents(p), 0);
@@ -375,18 +367,18 @@ static void other_kinds_of_servers_have_no_transactions(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(a_transaction_is_seen_when_it_is_committed),
-    ON_SERVER(two_that_change_a_document_meet),
-    ON_SERVER(an_error_ends_the_transaction),
-    ON_SERVER(a_unique_index_is_made_twice_and_refuses),
-    ON_SERVER(values_come_back_as_they_were),
-    ON_SERVER(a_sorted_cursor_has_all_of_its_pages),
-    ON_SERVER(a_commit_whose_answers_are_lost_is_unknown),
-    ON_SERVER(an_unnamed_label_is_that_of_a_server),
-    ON_SERVER(a_fault_strikes_its_application_alone),
-    ON_SERVER(a_retried_write_is_applied_once),
-    ON_SERVER(a_change_stream_tells_of_commits),
-    ON_SERVER(other_kinds_of_servers_have_no_transactions),
+    ON_MADE(a_transaction_is_seen_when_it_is_committed),
+    ON_MADE(two_that_change_a_document_meet),
+    ON_MADE(an_error_ends_the_transaction),
+    ON_MADE(a_unique_index_is_made_twice_and_refuses),
+    ON_MADE(values_come_back_as_they_were),
+    ON_MADE(a_sorted_cursor_has_all_of_its_pages),
+    ON_MADE(a_commit_whose_answers_are_lost_is_unknown),
+    ON_MADE(an_unnamed_label_is_that_of_a_server),
+    ON_MADE(a_fault_strikes_its_application_alone),
+    ON_MADE(a_retried_write_is_applied_once),
+    ON_MADE(a_change_stream_tells_of_commits),
+    ON_MADE(other_kinds_of_servers_have_no_transactions),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

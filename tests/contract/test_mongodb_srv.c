@@ -106,9 +106,8 @@ static pawl_code open_named(ground *p, const char *host, const char *options, pa
 }
 
 /* Two clusters that have a database of one name are two stores, though their members are not known before. */
-static void the_members_are_those_that_the_dns_names(void **state)
+static void the_members_are_those_that_the_dns_names(ground *p)
 {
-    ground     *p  = *state;
     pawl_store *db = NULL, *same = NULL, *other = NULL;
     find_port();
     if (open_named(p, "db.pawl.test", "", &db) != PAWL_OK ||
@@ -126,9 +125,8 @@ static void the_members_are_those_that_the_dns_names(void **state)
     pawl_store_close(db);
 }
 
-static void a_name_without_members_is_unreachable(void **state)
+static void a_name_without_members_is_unreachable(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     find_port();
     assert_int_equal(open_named(p, "none.pawl.test", "", &store), PAWL_EUNREACHABLE);
@@ -137,9 +135,8 @@ static void a_name_without_members_is_unreachable(void **state)
 }
 
 /* In the URL before anything is looked up; of a TXT record libmongoc takes no such option. */
-static void m1_writes_without_an_answer_are_refused_here_too(void **state)
+static void m1_writes_without_an_answer_are_refused_here_too(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     find_port();
     assert_int_equal(open_named(p, "db.pawl.test", "&w=0", &store), PAWL_ECONFIG);
@@ -152,9 +149,9 @@ static void m1_writes_without_an_answer_are_refused_here_too(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(the_members_are_those_that_the_dns_names),
-    ON_SERVER(a_name_without_members_is_unreachable),
-    ON_SERVER(m1_writes_without_an_answer_are_refused_here_too),
+    ON_GROUND(the_members_are_those_that_the_dns_names),
+    ON_GROUND(a_name_without_members_is_unreachable),
+    ON_GROUND(m1_writes_without_an_answer_are_refused_here_too),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

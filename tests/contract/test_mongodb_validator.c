@@ -79,9 +79,8 @@ static void make(ground *p)
 #define MESSAGE \
     "\"queue\": \"q\", \"due\": 1, \"attempts\": 0, \"message_id\": \"m\", \"type\": \"t\""
 
-static void documents_of_another_shape_are_refused(void **state)
+static void documents_of_another_shape_are_refused(ground *p)
 {
-    ground *p = *state;
     make(p);
     assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 1, " MESSAGE "}"), -1);
     assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 2, \"queue\": \"q\"}"), 121);
@@ -93,9 +92,8 @@ static void documents_of_another_shape_are_refused(void **state)
 }
 
 /* A newer pawl writes more members, a body is bytes as well, and the state of a saga is the program's. */
-static void whatever_else_a_document_has_is_free(void **state)
+static void whatever_else_a_document_has_is_free(ground *p)
 {
-    ground *p = *state;
     make(p);
     assert_int_equal(insert(p, "pawl_queue",
                             "{\"_id\": 1, " MESSAGE ", \"urgency\": {\"x\": [1]}, \"body\": "
@@ -108,9 +106,8 @@ static void whatever_else_a_document_has_is_free(void **state)
     assert_int_equal(insert(p, "pawl_workers", "{\"_id\": 1}"), -1);
 }
 
-static void verify_names_them_and_apply_sets_them(void **state)
+static void verify_names_them_and_apply_sets_them(ground *p)
 {
-    ground *p = *state;
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
@@ -127,9 +124,8 @@ static void verify_names_them_and_apply_sets_them(void **state)
 }
 
 /* Marks say that they were made. */
-static void verify_names_what_was_dropped_and_apply_makes_it(void **state)
+static void verify_names_what_was_dropped_and_apply_makes_it(ground *p)
 {
-    ground *p = *state;
     make(p);
     run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": \"queue_message_id\"}");
     run(p, "{\"dropIndexes\": \"shop_Order\", \"index\": \"correlation.order_id\"}");
@@ -151,9 +147,8 @@ static pawl_code apply_in_child(void *context, pawl_error *error)
     return code;
 }
 
-static void processes_apply_at_once_and_again(void **state)
+static void processes_apply_at_once_and_again(ground *p)
 {
-    ground *p = *state;
     run_at_once(apply_in_child, p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
@@ -166,9 +161,8 @@ static void processes_apply_at_once_and_again(void **state)
     "\"update\", \"findAndModify\"], \"closeConnection\": true"
 
 /* Every fifth of its commands in turn, or its answer: what is there is then made whole by another one. */
-static void a_lost_command_of_apply_leaves_what_the_next_one_mends(void **state)
+static void a_lost_command_of_apply_leaves_what_the_next_one_mends(ground *p)
 {
-    ground *p      = *state;
     int64_t struck = 1;
     int     losses = 0;
     for (int i = 0; struck != 0; i += 5, losses++) {
@@ -190,9 +184,8 @@ static void a_lost_command_of_apply_leaves_what_the_next_one_mends(void **state)
 }
 
 /* More of others than one answer holds. */
-static void verify_finds_its_collections_among_others(void **state)
+static void verify_finds_its_collections_among_others(ground *p)
 {
-    ground *p = *state;
     for (int i = 0; i < 110; i++) {
         char name[20];
         snprintf(name, sizeof name, "a%03d", i);
@@ -202,9 +195,8 @@ static void verify_finds_its_collections_among_others(void **state)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
-static void who_may_set_none_is_told_of_which(void **state)
+static void who_may_set_none_is_told_of_which(ground *p)
 {
-    ground *p = *state;
     make(p);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
     fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"collMod\"], \"errorCode\": 13");
@@ -214,9 +206,8 @@ static void who_may_set_none_is_told_of_which(void **state)
 }
 
 /* An open may not have the right, and sets none. */
-static void an_open_makes_collections_without(void **state)
+static void an_open_makes_collections_without(ground *p)
 {
-    ground *p = *state;
     fault_on(p, "\"alwaysOn\"",
              "\"failCommands\": [\"collMod\", \"listCollections\"], \"errorCode\": 13");
     open_as(p, PAWL_OPEN_CREATE);
@@ -279,9 +270,8 @@ static void expect_fits(const ground *p, size_t collections)
     mongoc_database_destroy(database);
     assert_int_equal(found, collections);
 }
-static void pawl_writes_what_its_validators_ask_for(void **state)
+static void pawl_writes_what_its_validators_ask_for(ground *p)
 {
-    ground            *p       = *state;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     pawl_saga_id       saga    = {.uuid = {.bytes = {7}}};
@@ -335,16 +325,16 @@ static void pawl_writes_what_its_validators_ask_for(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(documents_of_another_shape_are_refused),
-    ON_SERVER(whatever_else_a_document_has_is_free),
-    ON_SERVER(verify_names_them_and_apply_sets_them),
-    ON_SERVER(verify_names_what_was_dropped_and_apply_makes_it),
-    ON_SERVER(processes_apply_at_once_and_again),
-    ON_SERVER(a_lost_command_of_apply_leaves_what_the_next_one_mends),
-    ON_SERVER(verify_finds_its_collections_among_others),
-    ON_SERVER(who_may_set_none_is_told_of_which),
-    ON_SERVER(an_open_makes_collections_without),
-    ON_SERVER(pawl_writes_what_its_validators_ask_for),
+    ON_GROUND(documents_of_another_shape_are_refused),
+    ON_GROUND(whatever_else_a_document_has_is_free),
+    ON_GROUND(verify_names_them_and_apply_sets_them),
+    ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it),
+    ON_GROUND(processes_apply_at_once_and_again),
+    ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends),
+    ON_GROUND(verify_finds_its_collections_among_others),
+    ON_GROUND(who_may_set_none_is_told_of_which),
+    ON_GROUND(an_open_makes_collections_without),
+    ON_GROUND(pawl_writes_what_its_validators_ask_for),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

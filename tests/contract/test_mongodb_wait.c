@@ -88,9 +88,9 @@ static int64_t wait_counted(const pair *t, int64_t milliseconds, const char *com
     return fault_off(t->p);
 }
 
-static void what_was_committed_before_a_wait_ends_it(void **state)
+static void what_was_committed_before_a_wait_ends_it(ground *p)
 {
-    pair t = open_pair(*state);
+    pair t = open_pair(p);
     wait_for(&t, 0);
     send_messages(&t, "a");
     assert_int_equal(wait_counted(&t, 9000, STREAMED), 1);
@@ -104,9 +104,9 @@ static void what_was_committed_before_a_wait_ends_it(void **state)
 
 /* The stream is opened before the caller looks: so the wait that opens it is over, and a wait of no time takes what
  * there is. */
-static void the_wait_that_opens_the_stream_is_over(void **state)
+static void the_wait_that_opens_the_stream_is_over(ground *p)
 {
-    pair t = open_pair(*state);
+    pair t = open_pair(p);
     send_messages(&t, "a");
     assert_int_equal(wait_counted(&t, 9000, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 1);
     send_messages(&t, "b");
@@ -115,9 +115,9 @@ static void the_wait_that_opens_the_stream_is_over(void **state)
     close_pair(&t);
 }
 
-static void what_nobody_waits_for_ends_none(void **state)
+static void what_nobody_waits_for_ends_none(ground *p)
 {
-    pair             t    = open_pair(*state);
+    pair             t    = open_pair(p);
     pawl_inbox_entry mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
     pawl_changes     set  = {.inbox_entry = {.items = &mark, .count = 1}};
     wait_for(&t, 0);
@@ -127,9 +127,9 @@ static void what_nobody_waits_for_ends_none(void **state)
 }
 
 /* Timeouts are set outside of the counter that polling looks at. */
-static void a_timeout_ends_a_wait(void **state)
+static void a_timeout_ends_a_wait(ground *p)
 {
-    pair             t       = open_pair(*state);
+    pair             t       = open_pair(p);
     pawl_timeout_set timeout = {
         .saga_type = TEXT("Order"), .destination = TEXT("orders"), .due = NOW, .is_new = true};
     pawl_changes set = {.timeout_set = {.items = &timeout, .count = 1}};
@@ -141,9 +141,9 @@ static void a_timeout_ends_a_wait(void **state)
 }
 
 /* Of another transaction than pawl's: there is no worker in it. */
-static void what_is_enlisted_ends_a_wait(void **state)
+static void what_is_enlisted_ends_a_wait(ground *g)
 {
-    pair                     t       = open_pair(*state);
+    pair                     t       = open_pair(g);
     mongoc_client_session_t *session = mongoc_client_start_session(t.p->raw, NULL, NULL);
     pawl_queue_send          send    = {
                     .queue = TEXT("orders"), .due = NOW, .message = {.id = TEXT("m-1"), .type = TEXT("t")}};
@@ -160,11 +160,11 @@ static void what_is_enlisted_ends_a_wait(void **state)
 }
 
 /* Errors that say so for good: the stream is asked for once, and the counter looked at from then on. */
-static void a_server_without_change_streams_is_polled(void **state)
+static void a_server_without_change_streams_is_polled(ground *p)
 {
     static const int codes[] = {13, 59, 115, 303, 40324, 40573};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        pair t = open_pair(*state);
+        pair t = open_pair(p);
         char fault[100], name[20];
         snprintf(fault, sizeof fault, OPENED ", \"errorCode\": %d", codes[i]);
         snprintf(name, sizeof name, "%d", codes[i]);
@@ -178,9 +178,9 @@ static void a_server_without_change_streams_is_polled(void **state)
 }
 
 /* A failure that may pass: this wait polls, the next one asks for the stream again. */
-static void a_stream_that_cannot_be_opened_now_is_asked_for_again(void **state)
+static void a_stream_that_cannot_be_opened_now_is_asked_for_again(ground *p)
 {
-    pair t = open_pair(*state);
+    pair t = open_pair(p);
     assert_int_equal(wait_counted(&t, 300, OPENED ", \"errorCode\": 8"), 1);
     assert_int_equal(wait_counted(&t, 9000, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 1);
     assert_true(wait_counted(&t, 900, STREAMED) > 1);
@@ -188,9 +188,9 @@ static void a_stream_that_cannot_be_opened_now_is_asked_for_again(void **state)
 }
 
 /* Whose cursor is over with its first answer: opened in each wait, which is as long as it was to be. */
-static void a_stream_that_is_over_at_once_is_no_news(void **state)
+static void a_stream_that_is_over_at_once_is_no_news(ground *g)
 {
-    pair t = open_pair(*state);
+    pair t = open_pair(g);
     assert_int_equal(wait_counted(&t, 0, OPENED ", \"closeCursor\": true"), 1);
     for (int i = 0; i < 2; i++) {
         fault_on(t.p, "\"alwaysOn\"",
@@ -203,7 +203,7 @@ static void a_stream_that_is_over_at_once_is_no_news(void **state)
 
 /* Lost with its connection, its primary, its history or its cursor. This wait polls, so it is no longer than it was to
  * be; the next one opens another stream and is over. */
-static void a_stream_that_ends_is_opened_again(void **state)
+static void a_stream_that_ends_is_opened_again(ground *g)
 {
     static const char *const faults[] = {
         STREAMED ", \"closeConnection\": true",
@@ -214,7 +214,7 @@ static void a_stream_that_ends_is_opened_again(void **state)
         STREAMED ", \"errorCode\": 286",
         STREAMED ", \"errorCode\": 280",
     };
-    pair t = open_pair(*state);
+    pair t = open_pair(g);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         char name[20];
         snprintf(name, sizeof name, "%zu", i);
@@ -231,9 +231,9 @@ static void a_stream_that_ends_is_opened_again(void **state)
 }
 
 /* MongoDB ends the stream of a database that is dropped, without an event for who asks for inserts alone. */
-static void a_stream_whose_database_is_dropped_is_opened_again(void **state)
+static void a_stream_whose_database_is_dropped_is_opened_again(ground *g)
 {
-    pair t = open_pair(*state);
+    pair t = open_pair(g);
     wait_for(&t, 0);
     (void)raw_number(t.p->raw, t.p->database, json("{\"dropDatabase\": 1}"), "ok");
     assert_int_equal(wait_counted(&t, 300, STREAMED), 1);
@@ -242,16 +242,16 @@ static void a_stream_whose_database_is_dropped_is_opened_again(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    ON_SERVER(what_was_committed_before_a_wait_ends_it),
-    ON_SERVER(the_wait_that_opens_the_stream_is_over),
-    ON_SERVER(what_nobody_waits_for_ends_none),
-    ON_SERVER(a_timeout_ends_a_wait),
-    ON_SERVER(what_is_enlisted_ends_a_wait),
-    ON_SERVER(a_server_without_change_streams_is_polled),
-    ON_SERVER(a_stream_that_cannot_be_opened_now_is_asked_for_again),
-    ON_SERVER(a_stream_that_is_over_at_once_is_no_news),
-    ON_SERVER(a_stream_that_ends_is_opened_again),
-    ON_SERVER(a_stream_whose_database_is_dropped_is_opened_again),
+    ON_GROUND(what_was_committed_before_a_wait_ends_it),
+    ON_GROUND(the_wait_that_opens_the_stream_is_over),
+    ON_GROUND(what_nobody_waits_for_ends_none),
+    ON_GROUND(a_timeout_ends_a_wait),
+    ON_GROUND(what_is_enlisted_ends_a_wait),
+    ON_GROUND(a_server_without_change_streams_is_polled),
+    ON_GROUND(a_stream_that_cannot_be_opened_now_is_asked_for_again),
+    ON_GROUND(a_stream_that_is_over_at_once_is_no_news),
+    ON_GROUND(a_stream_that_ends_is_opened_again),
+    ON_GROUND(a_stream_whose_database_is_dropped_is_opened_again),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -107,9 +107,8 @@ static MYSQL *lock(ground *p, const char *names)
 /* ---- Failures that are read late ----------------------------------------- */
 
 /* The message's insert was sent, and run, behind the statement that could not have its row. */
-static void a_failure_read_late_names_its_change(void **state)
+static void a_failure_read_late_names_its_change(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
     size_t      refused;
@@ -127,9 +126,8 @@ static void a_failure_read_late_names_its_change(void **state)
 }
 
 /* A failure of another kind behind it names its own change again. */
-static void a_failure_behind_a_late_one_names_its_own(void **state)
+static void a_failure_behind_a_late_one_names_its_own(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
     size_t      refused;
@@ -197,9 +195,8 @@ static void watch_end(watch *w)
 
 /* Behind a deadlock the server has no transaction: the message that was sent behind it is not there all the
  * same. Done again, the commit finds what the rival wrote. */
-static void what_stands_behind_a_deadlock_is_not_written(void **state)
+static void what_stands_behind_a_deadlock_is_not_written(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
     set         s;
@@ -226,9 +223,8 @@ static void what_stands_behind_a_deadlock_is_not_written(void **state)
 
 /* ---- Interrupts and deadlines --------------------------------------------- */
 
-static void an_interrupt_leaves_no_answer_unread(void **state)
+static void an_interrupt_leaves_no_answer_unread(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
     set         s;
@@ -249,9 +245,8 @@ static void an_interrupt_leaves_no_answer_unread(void **state)
 
 /* The statement that waits is ended; the next one, which is at the server already, waits as well. The session
  * is ended then, with the locks that it has. */
-static void a_flight_that_waits_twice_is_given_up(void **state)
+static void a_flight_that_waits_twice_is_given_up(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
     size_t      refused;
@@ -291,9 +286,8 @@ static long long status_of(pawl_store *store, const char *name)
 #define MANY 150 /* more than twice the answers that may be unread */
 
 /* Timeouts are cancelled by statements of one each; none has its row. */
-static void more_statements_than_answers_may_be_unread(void **state)
+static void more_statements_than_answers_may_be_unread(ground *p)
 {
-    ground             *p     = ground_of(state);
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_cancel cancels[MANY];
     set                 s;
@@ -313,9 +307,8 @@ static void more_statements_than_answers_may_be_unread(void **state)
 #define ADDED 10
 
 /* The row of a partition is there from its second message on. */
-static void a_row_that_is_there_as_a_rule_costs_no_round(void **state)
+static void a_row_that_is_there_as_a_rule_costs_no_round(ground *p)
 {
-    ground             *p     = ground_of(state);
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_aggregator_add adds[2 * ADDED];
     pawl_refusals       refused = {.arena = p->arena};
@@ -340,9 +333,8 @@ static void a_row_that_is_there_as_a_rule_costs_no_round(void **state)
 
 /* The update of a saga is looked at in a round whose insert has failed already: what is told is the
  * insert's refusal, as if one had followed the other. */
-static void a_round_that_was_not_right_refuses_nothing(void **state)
+static void a_round_that_was_not_right_refuses_nothing(ground *p)
 {
-    ground          *p       = ground_of(state);
     pawl_store      *store   = open_worker(p, LONG_MS);
     pawl_saga_id     id      = id_of(1);
     pawl_refusals    refused = {.arena = p->arena};
@@ -376,9 +368,8 @@ static void a_round_that_was_not_right_refuses_nothing(void **state)
 }
 
 /* The worker's row is another handle's now. */
-static void o32_a_fence_is_read_late(void **state)
+static void o32_a_fence_is_read_late(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p, LONG_MS);
     set         s;
     size_t      refused;
@@ -393,9 +384,8 @@ static void o32_a_fence_is_read_late(void **state)
 
 #define SETTLED 8 /* on both servers a set */
 
-static void a_set_that_finds_fewer_rows_is_noticed(void **state)
+static void a_set_that_finds_fewer_rows_is_noticed(ground *p)
 {
-    ground             *p     = ground_of(state);
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_settle settles[SETTLED];
     pawl_refusals       refused = {.arena = p->arena};

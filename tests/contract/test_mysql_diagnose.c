@@ -21,9 +21,8 @@ static pawl_store *open_here(ground *p, const char *url)
     return store;
 }
 
-static void a_server_that_is_well(void **state)
+static void a_server_that_is_well(ground *p)
 {
-    ground           *p     = ground_of(state);
     pawl_store       *store = open_here(p, p->url);
     pawl_finding_rows rows  = diagnose(p, store);
     expect_no_failure(&rows);
@@ -35,18 +34,16 @@ static void a_server_that_is_well(void **state)
     pawl_store_close(store);
 }
 
-static void a_clock_that_is_off(void **state)
+static void a_clock_that_is_off(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_here(p, p->url);
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
     pawl_store_close(store);
 }
 
-static void a_setting_that_does_harm(void **state)
+static void a_setting_that_does_harm(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
     pawl_finding_rows rows = diagnose(p, store);
@@ -82,9 +79,8 @@ static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, cons
     return rows;
 }
 
-static void a_transaction_that_stays_open(void **state)
+static void a_transaction_that_stays_open(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
     char        kill[60];
@@ -101,9 +97,8 @@ static void a_transaction_that_stays_open(void **state)
     pawl_store_close(store);
 }
 
-static void rows_that_nobody_takes(void **state)
+static void rows_that_nobody_takes(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw,
             "insert into pawl_timeouts (Id, Generation, SagaType, Name, Destination, Due, "
@@ -126,10 +121,9 @@ static void rows_that_nobody_takes(void **state)
 
 /* ---- Rights ------------------------------------------------------------- */
 
-static void a_user_without_rights(void **state)
+static void a_user_without_rights(ground *p)
 {
-    ground *p = ground_of(state);
-    char    sql[400], url[300], name[32];
+    char sql[400], url[300], name[32];
     snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
     snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);

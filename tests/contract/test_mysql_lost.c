@@ -33,9 +33,8 @@ static int requests(const lossy *way)
     return proxy_requests(way->context);
 }
 
-static void o32_what_is_told_is_what_is_there(void **state)
+static void o32_what_is_told_is_what_is_there(ground *p)
 {
-    ground      *p = ground_of(state);
     char         failure[1000];
     suite_tables tables;
     lossy        way = {.context  = open_proxy(p),

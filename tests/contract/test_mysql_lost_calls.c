@@ -173,9 +173,9 @@ static bool claim_two(trip *t)
     return was;
 }
 
-static void e8_a_claim_that_was_lost_is_nobodys(void **state)
+static void e8_a_claim_that_was_lost_is_nobodys(ground *p)
 {
-    lose_in_turn(ground_of(state), claim_two);
+    lose_in_turn(p, claim_two);
 }
 
 /* ---- Walks ------------------------------------------------------------------ */
@@ -213,9 +213,9 @@ static bool walk_two(trip *t)
     return was_first || was_second;
 }
 
-static void a_walk_that_was_lost_goes_on(void **state)
+static void a_walk_that_was_lost_goes_on(ground *p)
 {
-    lose_each(ground_of(state), walk_two, 1);
+    lose_each(p, walk_two, 1);
 }
 
 /* ---- Callers' transactions ---------------------------------------------------- */
@@ -248,9 +248,9 @@ static bool enlist_one(trip *t)
     return was;
 }
 
-static void o32_an_enlist_that_was_lost_is_told(void **state)
+static void o32_an_enlist_that_was_lost_is_told(ground *p)
 {
-    lose_in_turn(ground_of(state), enlist_one);
+    lose_in_turn(p, enlist_one);
 }
 
 /* ---- Workers ------------------------------------------------------------------ */
@@ -279,9 +279,9 @@ static bool begin_one(trip *t)
     return was;
 }
 
-static void o20_a_worker_that_was_lost_while_it_began_begins_again(void **state)
+static void o20_a_worker_that_was_lost_while_it_began_begins_again(ground *p)
 {
-    lose_in_turn(ground_of(state), begin_one);
+    lose_in_turn(p, begin_one);
 }
 
 /* ---- Tables -------------------------------------------------------------------- */
@@ -318,9 +318,9 @@ static bool try_apply(const trip *t)
     return was;
 }
 
-static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(void **state)
+static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(ground *p)
 {
-    trip t    = begin_trip(ground_of(state));
+    trip t    = begin_trip(p);
     t.loss    = PROXY_LOSES_ANSWER;
     t.number  = REQUESTS_MAX;
     int count = 0;

@@ -39,9 +39,8 @@ static void leads_nowhere(ground *p, const char *format, pawl_code code, const c
         fail_msg("'%s' shows a password", p->error.text);
 }
 
-static void d37_urls_that_lead_nowhere(void **state)
+static void d37_urls_that_lead_nowhere(ground *p)
 {
-    ground *p = ground_of(state);
     leads_nowhere(p, "%s://pawl_nobody:" SECRET "@%s/%s", PAWL_EDENIED, "Access denied for user");
     leads_nowhere(p, "%s://root@%s/x%s", PAWL_ENOTSTORE, "Unknown database");
     leads_nowhere(p, "%s://root:" SECRET "@127.0.0.1:1/x?application_name=%s%s", PAWL_EUNREACHABLE,
@@ -54,9 +53,8 @@ static void d37_urls_that_lead_nowhere(void **state)
 }
 
 /* A server without TLS is refused where it is required: the library would go on in plain text. */
-static void d37_required_tls_is_there_or_the_server_is_refused(void **state)
+static void d37_required_tls_is_there_or_the_server_is_refused(ground *p)
 {
-    ground     *p = ground_of(state);
     char        url[400];
     pawl_store *store = NULL;
     apply(p);
@@ -89,9 +87,8 @@ static int listen_silently(unsigned *port)
     return fd;
 }
 
-static void d37_the_first_host_that_answers_is_taken(void **state)
+static void d37_the_first_host_that_answers_is_taken(ground *p)
 {
-    ground     *p = ground_of(state);
     char        url[400];
     unsigned    silent;
     pawl_store *store;
@@ -107,9 +104,8 @@ static void d37_the_first_host_that_answers_is_taken(void **state)
 }
 
 /* Without a limit of its own a host has the call's deadline. */
-static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(void **state)
+static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(ground *p)
 {
-    ground     *p = ground_of(state);
     char        url[400];
     unsigned    silent;
     pawl_store *store;
@@ -133,9 +129,8 @@ static pawl_store *open_worker(ground *p, const char *url)
     return store;
 }
 
-static void d20_a_session_has_pawls_settings(void **state)
+static void d20_a_session_has_pawls_settings(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     MYSQL      *own   = pawl_store_native(store, "MYSQL");
@@ -192,12 +187,11 @@ static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
 
 /* "localhost" has a port in the URL, and other hosts stand before it: a statement is ended where it runs, and its
  * session lives on. */
-static void d37_a_statement_is_ended_where_it_runs(void **state)
+static void d37_a_statement_is_ended_where_it_runs(ground *p)
 {
     static const char *const formats[] = {"%s://root@localhost:%u/%s",
                                           "%s://root@localhost:1,localhost:%u/%s",
                                           "%s://root@localhost:%u/%s?ssl-mode=disabled"};
-    ground                  *p         = ground_of(state);
     char                     url[400], path[100];
     pawl_store              *store;
     int                      fd = listen_at_the_socket(path, sizeof path);
@@ -236,11 +230,10 @@ static pawl_store *open_with_packets_of(ground *p, size_t size)
 }
 
 /* A value as large as a packet of the server goes in parts, and each of them has a packet's own bytes beside it. */
-static void a_body_as_large_as_a_packet_is_sent(void **state)
+static void a_body_as_large_as_a_packet_is_sent(ground *p)
 {
-    ground *p   = ground_of(state);
-    size_t  max = PAWL_BODY_SIZE_MAX;
-    char   *all = calloc(1, max);
+    size_t max = PAWL_BODY_SIZE_MAX;
+    char  *all = calloc(1, max);
     assert_non_null(all);
     apply(p);
     pawl_store *store = open_with_packets_of(p, max);
@@ -283,9 +276,8 @@ static void kill_session(ground *p, pawl_store *of)
 }
 
 /* Its worker is dead at once for the others; at its next call it connects again and lives. */
-static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **state)
+static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
     assert_int_equal(living(p, b), 2);
@@ -301,9 +293,8 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **st
 
 /* OpenSSL's list of errors is the thread's: what the end of a session leaves there is no failure of
  * another session's calls. MySQL speaks TLS unless it is told not to. */
-static void o20_a_session_that_is_ended_ends_no_other_over_tls(void **state)
+static void o20_a_session_that_is_ended_ends_no_other_over_tls(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
     for (int i = 0; i < 5; i++) {
@@ -322,9 +313,8 @@ static void o20_a_session_that_is_ended_ends_no_other_over_tls(void **state)
 
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
  * other databases. */
-static void o20_a_worker_has_one_session(void **state)
+static void o20_a_worker_has_one_session(ground *p)
 {
-    ground     *p = ground_of(state);
     pawl_store *second;
     apply(p);
     pawl_store *first = open_worker(p, p->url);
@@ -352,9 +342,8 @@ static int64_t waited(ground *p, pawl_store *store, int64_t milliseconds, pawl_c
     return clock_ms() - begun;
 }
 
-static void o21_a_wait_ends_with_a_row_that_another_commits(void **state)
+static void o21_a_wait_ends_with_a_row_that_another_commits(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     assert_true(waited(p, store, 60, PAWL_OK) >= 59);
@@ -379,9 +368,8 @@ static void *interrupt_soon(void *store)
     return NULL;
 }
 
-static void o21_a_wait_is_interrupted_from_another_thread(void **state)
+static void o21_a_wait_is_interrupted_from_another_thread(ground *p)
 {
-    ground   *p = ground_of(state);
     pthread_t thread;
     pawl_code code = PAWL_OK;
     apply(p);
@@ -405,9 +393,8 @@ static void enlist_is_refused(ground *p, pawl_store *store, MYSQL *native, const
     expect_text(p, words);
 }
 
-static void a_connection_that_is_not_fit_is_refused(void **state)
+static void a_connection_that_is_not_fit_is_refused(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     pawl_store *store = open_worker(p, p->url);
     MYSQL      *own   = raw_connect(p, p->database);

@@ -62,9 +62,8 @@ static void break_off(ground *p, const script *s, size_t done)
 
 /* An apply that broke off may leave anything: no program opens the store before it is whole, verify
  * says what is missing, and the next apply makes the rest. */
-static void d34_an_apply_that_broke_off_is_finished_by_the_next(void **state)
+static void d34_an_apply_that_broke_off_is_finished_by_the_next(ground *p)
 {
-    ground     *p     = ground_of(state);
     script     *s     = calloc(1, sizeof *s);
     pawl_store *store = NULL;
     size_t      half  = 0;
@@ -121,11 +120,10 @@ static void differs(ground *p, const char *sql, const char *words, const char *u
 
 #define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
 
-static void d38_verify_sees_every_difference(void **state)
+static void d38_verify_sees_every_difference(ground *p)
 {
-    ground *p = ground_of(state);
-    char    undo[300];
-    bool    is_mariadb = strcmp(p->scheme, "mariadb") == 0;
+    char undo[300];
+    bool is_mariadb = strcmp(p->scheme, "mariadb") == 0;
     apply(p);
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
     differs(p, "alter table pawl_queue modify Due datetime not null",
@@ -176,9 +174,8 @@ static void d38_verify_sees_every_difference(void **state)
 }
 
 /* Columns that came with version 5. */
-static void a_table_of_the_version_before_gets_its_columns(void **state)
+static void a_table_of_the_version_before_gets_its_columns(ground *p)
 {
-    ground     *p = ground_of(state);
     found_lines l = {{0}, 0};
     apply(p);
     raw_run(p->raw, "alter table pawl_workers drop column Host, drop column Program, "
@@ -215,9 +212,8 @@ static void plan_is_run(ground *p, const char *difference)
     free(s);
 }
 
-static void d34_a_plan_makes_what_apply_makes(void **state)
+static void d34_a_plan_makes_what_apply_makes(ground *p)
 {
-    ground *p = ground_of(state);
     plan_is_run(p, "table pawl_queue is missing");
     raw_run(p->raw, "drop table pawl_dead");
     plan_is_run(p, "table pawl_dead is missing");
@@ -228,9 +224,8 @@ static void d34_a_plan_makes_what_apply_makes(void **state)
 
 /* ---- Together ---------------------------------------------------------------- */
 
-static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **state)
+static void d26_a_second_apply_waits_for_the_first_within_its_deadline(ground *p)
 {
-    ground          *p    = ground_of(state);
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL),
@@ -246,9 +241,8 @@ static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **st
         -1);
 }
 
-static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **state)
+static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = NULL;
     apply(p);
     raw_run(p->raw, "update pawl_schema set Version = 99");
@@ -270,9 +264,8 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **s
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
 }
 
-static void d27_drop_leaves_what_is_not_pawls(void **state)
+static void d27_drop_leaves_what_is_not_pawls(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     raw_run(p->raw, "create table mine (id int primary key)");
     expect_code(p, schema_at(p, PAWL_SCHEMA_DROP, no_line, NULL), PAWL_OK);
@@ -298,7 +291,7 @@ static void expect_type(const ground *p, const char *table, const char *column, 
         fail_msg("%s.%s is not %s", table, column, type);
 }
 
-static void d14_columns_have_the_types_of_the_source(void **state)
+static void d14_columns_have_the_types_of_the_source(ground *p)
 {
     static const pawl_saga_table by_time = {
         .type         = PAWL_TEXT_INIT("Shift"),
@@ -313,7 +306,6 @@ static void d14_columns_have_the_types_of_the_source(void **state)
     };
     static const pawl_saga_table *const tables[] = {&order_table, &by_time, &by_uuid};
     pawl_schema_spec                    spec     = {.tables = tables, .table_count = 3};
-    ground                             *p        = ground_of(state);
     const char *json = strcmp(p->scheme, "mysql") == 0 ? "json" : "longtext utf8mb4";
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
                 PAWL_OK);
@@ -327,9 +319,8 @@ static void d14_columns_have_the_types_of_the_source(void **state)
     expect_type(p, "shop_Visit", "Correlation_guest", "varchar(38) ascii");
 }
 
-static void d36_uuids_are_texts_of_one_form(void **state)
+static void d36_uuids_are_texts_of_one_form(ground *p)
 {
-    ground          *p       = ground_of(state);
     pawl_store      *store   = NULL;
     pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
                                 .saga_type   = PAWL_TEXT("Order"),
@@ -359,9 +350,8 @@ static void d36_uuids_are_texts_of_one_form(void **state)
 }
 
 /* A correlation that is new gets its column, with null in the rows that are there. */
-static void d12_apply_adds_what_is_missing(void **state)
+static void d12_apply_adds_what_is_missing(ground *p)
 {
-    ground *p = ground_of(state);
     apply(p);
     raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
                     "drop column Correlation_order_id");

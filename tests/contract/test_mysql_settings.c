@@ -67,9 +67,8 @@ static void begin_sagas(ground *p, pawl_store *store)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void s2_settings_of_the_server_change_nothing(void **state)
+static void s2_settings_of_the_server_change_nothing(ground *p)
 {
-    ground       *p = ground_of(state);
     pawl_store   *store;
     pawl_value    ids[SAGAS];
     pawl_saga_row rows[SAGAS] = {0};
@@ -101,10 +100,13 @@ static void s2_settings_of_the_server_change_nothing(void **state)
 
 int main(void)
 {
-#define CASE(scheme)                                                                         \
-    {                                                                                        \
-        "s2_settings_of_the_server_change_nothing on " scheme,                               \
-            s2_settings_of_the_server_change_nothing, ground_setup, teardown, (void *)scheme \
+#define CASE(scheme)                                                                               \
+    {                                                                                              \
+        "s2_settings_of_the_server_change_nothing on " scheme, ground_run, ground_setup, teardown, \
+            &(ground_case)                                                                         \
+        {                                                                                          \
+            s2_settings_of_the_server_change_nothing, scheme                                       \
+        }                                                                                          \
     }
     const struct CMUnitTest tests[] = {CASE("mysql"), CASE("mariadb")};
     int                     missing = grounds_are_missing();

@@ -95,11 +95,10 @@ static void close_pair(pair *it)
     pawl_store_close(it->b);
 }
 
-static void e8_two_workers_claim_no_row_twice(void **state)
+static void e8_two_workers_claim_no_row_twice(ground *p)
 {
-    ground *p              = ground_of(state);
-    pair    it             = open_pair(p);
-    bool    is_taken[ROWS] = {false};
+    pair it             = open_pair(p);
+    bool is_taken[ROWS] = {false};
     for (int i = 0; i < ROWS / 3; i++) {
         pawl_queue_rows rows = claim(p, i % 2 == 0 ? it.a : it.b, 3);
         assert_int_equal(rows.count, 3);
@@ -115,9 +114,8 @@ static void e8_two_workers_claim_no_row_twice(void **state)
 }
 
 /* The stamp goes with the row, or with its claim. */
-static void e8_what_is_settled_leaves_no_stamp(void **state)
+static void e8_what_is_settled_leaves_no_stamp(ground *p)
 {
-    ground         *p    = ground_of(state);
     pair            it   = open_pair(p);
     pawl_queue_rows done = claim(p, it.a, 4);
     pawl_queue_rows back = claim(p, it.a, 4);
@@ -132,9 +130,8 @@ static void e8_what_is_settled_leaves_no_stamp(void **state)
 }
 
 /* Of a worker that was taken for dead: its stamps were deleted, and others have the rows. */
-static void e8_a_claim_that_went_to_another_settles_nothing(void **state)
+static void e8_a_claim_that_went_to_another_settles_nothing(ground *p)
 {
-    ground         *p    = ground_of(state);
     pair            it   = open_pair(p);
     pawl_queue_rows lost = claim(p, it.a, 3);
     assert_int_equal(lost.count, 3);
@@ -150,10 +147,9 @@ static void e8_a_claim_that_went_to_another_settles_nothing(void **state)
 }
 
 /* An answer to a claim was lost: the worker has stamps that it does not know, and keeps them. */
-static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(void **state)
+static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(ground *p)
 {
-    ground *p  = ground_of(state);
-    pair    it = open_pair(p);
+    pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
     pawl__mysql_of(it.a)->remote.claims.count = 0;
     assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 3);
@@ -163,10 +159,9 @@ static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(void **state)
     close_pair(&it);
 }
 
-static void e8_a_worker_that_ends_leaves_its_claims(void **state)
+static void e8_a_worker_that_ends_leaves_its_claims(ground *p)
 {
-    ground *p  = ground_of(state);
-    pair    it = open_pair(p);
+    pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
     expect_code(p, pawl_store_worker_close(it.a, NOW, &p->error), PAWL_OK);
     assert_int_equal(claim(p, it.b, ROWS).count, ROWS);
@@ -196,9 +191,8 @@ static size_t claim_of_another(ground *p)
 
 /* A handle without a worker beats for one whose handler takes longer than the time after which it would
  * be dead, and for no worker beside it. */
-static void o26_a_worker_that_takes_long_keeps_its_claims(void **state)
+static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
 {
-    ground        *p      = ground_of(state);
     pair           it     = open_pair(p);
     pawl_worker_id slow[] = {{{{9}}}, pawl_store_worker(it.a)};
     pawl_store    *aside;
@@ -234,9 +228,8 @@ static pawl_code look(pawl_store *store, pawl__sql_life *const *lives, size_t co
 }
 
 /* Between the look at the dead and the freeing of what they have. */
-static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(void **state)
+static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground *p)
 {
-    ground       *p  = ground_of(state);
     pair          it = open_pair(p);
     pawl__sql_ops ops;
     assert_int_equal(claim(p, it.a, 3).count, 3);

@@ -67,9 +67,8 @@ static long long append(ground *p, pawl_store *store, int64_t version)
 }
 
 /* Begin, fence, autocommit off, the look at the events before, the events, commit, autocommit on. */
-static void streams_go_on_by_one_look_and_one_set(void **state)
+static void streams_go_on_by_one_look_and_one_set(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p);
     for (int64_t version = 0; version < 6; version += 2) {
         long long count = append(p, store, version);
@@ -82,9 +81,8 @@ static void streams_go_on_by_one_look_and_one_set(void **state)
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */
-static void sets_are_written_after_a_reconnect(void **state)
+static void sets_are_written_after_a_reconnect(ground *p)
 {
-    ground     *p     = ground_of(state);
     pawl_store *store = open_worker(p);
     char        sql[60];
     (void)append(p, store, 0);

@@ -88,10 +88,9 @@ static void send_rows(ground *p, pawl_store *store)
 }
 
 /* Another node's stamps arrive between this one's look at the queue and its own stamps. */
-static void e8_rows_that_others_stamp_meanwhile_are_passed_over(void **state)
+static void e8_rows_that_others_stamp_meanwhile_are_passed_over(ground *p)
 {
-    ground *p = ground_of(state);
-    job     j;
+    job j;
     apply(p);
     pawl_store *store = open_worker(p, true);
     MYSQL      *other = raw_connect(p, p->database);
@@ -152,10 +151,9 @@ static void expect_order(ground *p, pawl_store *store, const char *stream, size_
 
 /* A set waits for its first row. Meanwhile the event before its last one is committed, with a number behind
  * those that the set may have for all its rows. */
-static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(void **state)
+static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(ground *p)
 {
     enum { STREAMS = 8 }; /* one statement, where it is a set */
-    ground           *p = ground_of(state);
     job               j;
     pawl_event_append events[STREAMS];
     char              names[STREAMS][20];

@@ -396,11 +396,11 @@ static void check_enlisted(scripted *p, const failure *f)
 
 /* The savepoint undoes a statement, and on PostgreSQL whatever failed behind it; elsewhere a transaction that is gone
  * is rolled back whole, before anything else is sent, and on a connection that is lost nothing is sent. */
-static void d37_a_failure_in_ones_own_transaction(void **state)
+static void d37_a_failure_in_ones_own_transaction(scripted *p)
 {
-    const failure_list *list = list_of(*state);
+    const failure_list *list = list_of(p);
     for (size_t i = 0; i < list->count; i++)
-        check_enlisted(*state, &list->items[i]);
+        check_enlisted(p, &list->items[i]);
 }
 
 /* ---- In a commit ----------------------------------------------------------- */
@@ -434,11 +434,11 @@ static void check_statement(scripted *p, const failure *f)
 }
 
 /* A deadlock is tried again, whole; behind any other failure nothing of the transaction is there. */
-static void d37_a_failure_in_a_commit(void **state)
+static void d37_a_failure_in_a_commit(scripted *p)
 {
-    const failure_list *list = list_of(*state);
+    const failure_list *list = list_of(p);
     for (size_t i = 0; i < list->count; i++)
-        check_statement(*state, &list->items[i]);
+        check_statement(p, &list->items[i]);
 }
 
 /* ---- At the commit ---------------------------------------------------------- */
@@ -481,23 +481,20 @@ static void check_commit(scripted *p, const failure *f, bool is_applied)
         fail_msg("'%s': sent %d times, not %d", f->record, sent, tries);
 }
 
-static void d37_a_failure_at_the_commit(void **state)
+static void d37_a_failure_at_the_commit(scripted *p)
 {
     static const failure during = {ERROR_DURING_COMMIT, PAWL_EPERSIST, STATEMENT};
-    const failure_list  *list   = list_of(*state);
+    const failure_list  *list   = list_of(p);
     bool                 is_own = strcmp(list->dialect, "mysql") == 0;
     for (size_t i = 0; i < list->count + is_own; i++) {
         const failure *f = i < list->count ? &list->items[i] : &during;
-        check_commit(*state, f, true);
+        check_commit(p, f, true);
         if (is_unknown(f))
-            check_commit(*state, f, false);
+            check_commit(p, f, false);
     }
 }
 
-#define SCRIPTED(function, dialect)                                                            \
-    {                                                                                          \
-#function " on " dialect, function, scripted_setup, scripted_teardown, (void *)dialect \
-    }
+#define SCRIPTED(function, dialect) SCRIPTED_TEST(#function " on " dialect, function, dialect)
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(d37_a_failure_in_ones_own_transaction, "mysql"),
@@ -511,10 +508,4 @@ const struct CMUnitTest tests[] = {
     SCRIPTED(d37_a_failure_at_the_commit, "mssql"),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

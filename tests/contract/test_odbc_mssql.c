@@ -68,17 +68,15 @@ static pawl_code settle_and_send(scripted *p)
 #define AGAIN "on select [Seq] from [dbo].[pawl_queue] with (updlock*\n"
 
 /* The server rolled all back: nothing is sent but a rollback, and the locks are taken again. */
-static void d37_claims_are_kept_behind_a_deadlock(void **state)
+static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  row '7'\n");
     scripted_code(p, settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT, ROLLBACK, BEGIN, LOCK, FENCE, SETTLE, INSERT, COMMIT);
 }
 
-static void d37_a_claim_that_another_took_is_gone(void **state)
+static void d37_a_claim_that_another_took_is_gone(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  columns 1\n");
     scripted_code(p, settle_and_send(p), PAWL_EGONE);
     assert_int_equal(scripted_count(p, SETTLE), 1);
@@ -86,9 +84,8 @@ static void d37_a_claim_that_another_took_is_gone(void **state)
 }
 
 /* SQL_ERROR without a record; the worker's lock is taken again. */
-static void d37_claims_go_with_the_connection(void **state)
+static void d37_claims_go_with_the_connection(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, "on insert into [dbo].[pawl_queue]*\n times 1\n error\n gone\n" ONE_DUE);
     scripted_code(p, settle_and_send(p), PAWL_ELOST);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT);
@@ -97,9 +94,8 @@ static void d37_claims_go_with_the_connection(void **state)
 }
 
 /* A transaction that is not the one that was begun: the guard of the commit, which is done again. */
-static void a_commit_of_another_transaction_is_none(void **state)
+static void a_commit_of_another_transaction_is_none(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on if @@trancount <> 1*\n times 1\non if @@trancount <> 1*\n times 1\n"
                   " error 42000 50001 pawl: the transaction is another one\n",
@@ -109,9 +105,8 @@ static void a_commit_of_another_transaction_is_none(void **state)
 }
 
 /* A text of several statements may fail behind its first result. */
-static void a_failure_behind_a_result_is_a_failure(void **state)
+static void a_failure_behind_a_result_is_a_failure(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on set implicit_transactions off;*\n times 1\n"
                   "on set implicit_transactions off;*\n times 1\n count 0\n then\n"
@@ -140,10 +135,9 @@ static pawl_code send_many(scripted *p, size_t count)
 }
 
 /* In UTF-16 a text has no more than 4000 units unless it is of a long type. */
-static void d36_long_texts_have_a_long_type(void **state)
+static void d36_long_texts_have_a_long_type(scripted *p)
 {
-    scripted *p = *state;
-    char      headers[4002];
+    char headers[4002];
     memset(headers, 'h', sizeof headers);
     pawl_queue_send send = {
         .queue   = PAWL_TEXT("orders"),
@@ -165,9 +159,8 @@ static void d36_long_texts_have_a_long_type(void **state)
 #define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* 31 */
 
 /* 32 go in one text, with what became of each: a message that is there is left. */
-static void a_round_is_one_text(void **state)
+static void a_round_is_one_text(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, ROUND " row '" APPLIED "d'\n", DEADLINE_MS);
     scripted_code(p, send_many(p, SET + 1), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, FENCE,
@@ -176,34 +169,32 @@ static void a_round_is_one_text(void **state)
                     INSERT, COMMIT);
 }
 
-static void the_answer_of_a_round_is_looked_for(void **state)
+static void the_answer_of_a_round_is_looked_for(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, ROUND " count 1\n then\n row '" APPLIED "a'\n", DEADLINE_MS);
     scripted_code(p, send_many(p, SET), PAWL_OK);
     scripted_open(p, ROUND " count 1\n then\n error 42000 1205 Deadlock victim\n", SHORT_MS);
     scripted_code(p, send_many(p, SET), PAWL_EBUSY);
 }
 
-static void an_answer_that_is_none_is_a_failure(void **state)
+static void an_answer_that_is_none_is_a_failure(scripted *p)
 {
     static const char *const answers[] = {" row '" APPLIED "'\n", " row '" APPLIED "x'\n",
                                           " columns 1\n", " count 32\n"};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         char rules[300];
         snprintf(rules, sizeof rules, ROUND "%s", answers[i]);
-        scripted_open(*state, rules, DEADLINE_MS);
-        scripted_code(*state, send_many(*state, SET), PAWL_EPERSIST);
-        scripted_text(*state, "does not say how many rows");
-        assert_int_equal(scripted_count(*state, COMMIT), 0);
+        scripted_open(p, rules, DEADLINE_MS);
+        scripted_code(p, send_many(p, SET), PAWL_EPERSIST);
+        scripted_text(p, "does not say how many rows");
+        assert_int_equal(scripted_count(p, COMMIT), 0);
     }
 }
 
 /* ---- Values ---------------------------------------------------------------- */
 
-static void a_space_at_the_end_is_told(void **state)
+static void a_space_at_the_end_is_told(scripted *p)
 {
-    scripted       *p = *state;
     pawl_queue_rows rows;
     pawl_queue_send send = {
         .queue   = PAWL_TEXT("orders"),
@@ -236,15 +227,15 @@ static void claims_body(scripted *p, const char *body, size_t size, pawl_code ex
 }
 
 /* FreeTDS tells the length of a text with its last piece. */
-static void a_length_may_be_told_at_the_end(void **state)
+static void a_length_may_be_told_at_the_end(scripted *p)
 {
-    claims_body(*state, "open:1", 1, PAWL_OK);
-    claims_body(*state, "open:2046", 2046, PAWL_OK);
-    claims_body(*state, "open:2047", 2047, PAWL_OK);
-    claims_body(*state, "open:2048", 2048, PAWL_OK);
-    claims_body(*state, "open:100000", 100000, PAWL_OK);
-    claims_body(*state, "fill:100000", 100000, PAWL_OK);
-    claims_body(*state, "lie:5000:3000", 0, PAWL_EPERSIST);
+    claims_body(p, "open:1", 1, PAWL_OK);
+    claims_body(p, "open:2046", 2046, PAWL_OK);
+    claims_body(p, "open:2047", 2047, PAWL_OK);
+    claims_body(p, "open:2048", 2048, PAWL_OK);
+    claims_body(p, "open:100000", 100000, PAWL_OK);
+    claims_body(p, "fill:100000", 100000, PAWL_OK);
+    claims_body(p, "lie:5000:3000", 0, PAWL_EPERSIST);
 }
 
 static void find_retried(scripted *p, pawl_time after)
@@ -258,9 +249,8 @@ static void find_retried(scripted *p, pawl_time after)
 
 /* FreeTDS makes another day of a day before March 1600, and of the first one a number below zero. A column of the type
  * datetime, from before this store, takes three decimals and no more. */
-static void d13_times_are_sent_as_texts(void **state)
+static void d13_times_are_sent_as_texts(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "on select [Seq], [Due]*) looked where*\n columns 13\n", DEADLINE_MS);
     find_retried(p, PAWL_TIME_MIN);
     assert_int_equal(scripted_count(p, "1 run select*<- 'orders' '0001-01-01T00:00:00.000' *"), 1);
@@ -275,9 +265,8 @@ static void d13_times_are_sent_as_texts(void **state)
 }
 
 /* A second statement while a result is open would be refused (24000): rows are read at once. */
-static void rows_are_read_at_once(void **state)
+static void rows_are_read_at_once(scripted *p)
 {
-    scripted       *p = *state;
     pawl_queue_rows rows;
     scripted_open(p, CLAIM ROW("7", "m-7", "'{}'") ROW("8", "m-8", "'{}'"), DEADLINE_MS);
     scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
@@ -288,9 +277,8 @@ static void rows_are_read_at_once(void **state)
 }
 
 /* No right is needed to end a statement of one's own: the driver cancels it. */
-static void a_deadline_cancels_a_call(void **state)
+static void a_deadline_cancels_a_call(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n"
                   " error HY008 0 Operation cancelled\n",
@@ -304,9 +292,8 @@ static void a_deadline_cancels_a_call(void **state)
 /* ---- Refusals at open ------------------------------------------------------- */
 
 /* Editions 5 and 8 (Azure) and 12 (Fabric) call themselves version 12: the statement asks for their edition. */
-static void editions_without_versions_are_taken(void **state)
+static void editions_without_versions_are_taken(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(
         p, scripted_try(p, "on select case when cast(*\n row '99' '5' '130' 'shop'\n", DEADLINE_MS),
         PAWL_OK);
@@ -316,9 +303,8 @@ static void editions_without_versions_are_taken(void **state)
         1);
 }
 
-static void others_are_refused(void **state)
+static void others_are_refused(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(
         p, scripted_try(p, "on select case when cast(*\n row '12' '5' '130' 'shop'\n", DEADLINE_MS),
         PAWL_ENOTSTORE);
@@ -349,10 +335,7 @@ static void others_are_refused(void **state)
     scripted_text(p, "make the database");
 }
 
-#define SCRIPTED(function)                                                      \
-    {                                                                           \
-#function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
-    }
+#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "mssql")
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
@@ -373,10 +356,4 @@ const struct CMUnitTest tests[] = {
     SCRIPTED(others_are_refused),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

@@ -26,14 +26,12 @@ int main(void)
 #define TRIES 400
 #define FRESH_MS 150 /* the server shows the same again to a reader that comes sooner */
 
-static ground *ground_with(void **state, const char *more, char url[ODBC_URL_SIZE])
+static void url_with(const ground *p, const char *more, char url[ODBC_URL_SIZE])
 {
-    ground *p = ground_of(state);
-    char    attributes[300];
+    char attributes[300];
     snprintf(attributes, sizeof attributes, ";Database=%s%s", p->database, more);
     if (!odbc_url(attributes, url))
         skip();
-    return p;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -47,16 +45,16 @@ static void refused_with(ground *p, const char *url, pawl_code code, const char 
         fail_msg("%s", p->error.text);
 }
 
-static void a_refusal_says_why(void **state)
+static void a_refusal_says_why(ground *p)
 {
-    char    url[ODBC_URL_SIZE];
-    ground *p = ground_with(state, ";Port=1;PWD=secret", url);
+    char url[ODBC_URL_SIZE];
+    url_with(p, ";Port=1;PWD=secret", url);
     refused_with(p, url, PAWL_EUNREACHABLE, "error 2002");
-    p = ground_with(state, ";UID=nobody;PWD=secret", url);
+    url_with(p, ";UID=nobody;PWD=secret", url);
     refused_with(p, url, PAWL_EDENIED, "error 1045");
-    p = ground_with(state, ";Database=pawl_none", url);
+    url_with(p, ";Database=pawl_none", url);
     refused_with(p, url, PAWL_ENOTSTORE, "error 1049");
-    p = ground_with(state, "", url);
+    url_with(p, "", url);
     refused_with(p, url, PAWL_ESCHEMA, "pawl schema apply");
     refused_with(p, "odbc:Driver=/nowhere.so;PWD=secret?dialect=mysql", PAWL_EUNREACHABLE,
                  "Can't open lib '/nowhere.so'");
@@ -86,10 +84,10 @@ static pawl_code send_one(ground *p, pawl_store *store, const char *id, pawl_tex
 }
 
 /* A session that was ended is made anew by the operation after the one that noticed. */
-static void a_lost_session_is_made_anew(void **state)
+static void a_lost_session_is_made_anew(ground *p)
 {
-    char        url[ODBC_URL_SIZE], sql[100];
-    ground     *p     = ground_with(state, "", url);
+    char url[ODBC_URL_SIZE], sql[100];
+    url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 5000);
     expect_code(p, send_one(p, store, "m-1", TEXT("{}")), PAWL_OK);
     long long session = raw_number(p->raw, "select max(id) from information_schema.processlist "
@@ -140,20 +138,20 @@ static void end_job(ground *p, job *j, pawl_code code)
     pawl_store_close(j->store);
 }
 
-static void a_call_ends_at_its_deadline(void **state)
+static void a_call_ends_at_its_deadline(ground *p)
 {
-    char        url[ODBC_URL_SIZE];
-    ground     *p     = ground_with(state, "", url);
+    char url[ODBC_URL_SIZE];
+    url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 700);
     job         j;
     start_job(p, &j, store);
     end_job(p, &j, PAWL_ETIMEOUT);
 }
 
-static void an_interrupt_ends_a_call(void **state)
+static void an_interrupt_ends_a_call(ground *p)
 {
-    char        url[ODBC_URL_SIZE];
-    ground     *p     = ground_with(state, "", url);
+    char url[ODBC_URL_SIZE];
+    url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 60000);
     job         j;
     start_job(p, &j, store);
@@ -172,10 +170,10 @@ static void an_interrupt_ends_a_call(void **state)
 /* ---- Values ------------------------------------------------------------------- */
 
 /* Longer than a piece that is read at once, with bytes that are no text. */
-static void long_values_come_back(void **state)
+static void long_values_come_back(ground *p)
 {
-    char        url[ODBC_URL_SIZE];
-    ground     *p     = ground_with(state, "", url);
+    char url[ODBC_URL_SIZE];
+    url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 20000);
     size_t      size  = 3000000;
     char       *body  = malloc(size);
@@ -221,10 +219,10 @@ static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code
     expect_code(p, pawl_store_enlist(store, dbc, &changes, &p->error), code);
 }
 
-static void messages_are_sent_with_ones_own_transaction(void **state)
+static void messages_are_sent_with_ones_own_transaction(ground *p)
 {
-    char        url[ODBC_URL_SIZE];
-    ground     *p     = ground_with(state, "", url);
+    char url[ODBC_URL_SIZE];
+    url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 5000);
     SQLHENV     env   = NULL;
     SQLHDBC     dbc   = dial(&env, url);

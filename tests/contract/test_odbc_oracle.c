@@ -61,9 +61,8 @@ static pawl_code settle_and_send(scripted *p)
 
 /* The rows are the block's implicit result; the transaction begins before it and ends with the commit, and
  * the driver commits nothing in between. */
-static void a_claim_is_a_block(void **state)
+static void a_claim_is_a_block(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, CLAIM ROW);
     SCRIPTED_EXPECT(
         p, AUTO, "1 run select count(*)*", MANUAL, BEGIN,
@@ -77,9 +76,8 @@ static void a_claim_is_a_block(void **state)
 }
 
 /* No other session may end a statement: the driver is asked to. */
-static void a_deadline_cancels_a_call(void **state)
+static void a_deadline_cancels_a_call(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into \"PAWL_QUEUE\"*\n times 1\n blocks\n"
                   " error HY008 1013 ORA-01013: cancelled\n",
@@ -93,18 +91,16 @@ static void a_deadline_cancels_a_call(void **state)
 }
 
 /* A goodbye would commit what is open. */
-static void a_session_is_rolled_back_before_it_ends(void **state)
+static void a_session_is_rolled_back_before_it_ends(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, CLAIM ROW);
     scripted_close(p);
     assert_int_equal(scripted_count(p, "1 end rollback"), 1);
 }
 
 /* By position: the values stand in the order of the statement's markers. */
-static void d36_texts_numbers_and_times_travel_so(void **state)
+static void d36_texts_numbers_and_times_travel_so(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "", DEADLINE_MS);
     scripted_code(p, scripted_send(p), PAWL_OK);
     /* Correlation, causation and headers are empty. */
@@ -116,9 +112,8 @@ static void d36_texts_numbers_and_times_travel_so(void **state)
 
 #define DEADLOCK "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 60 ORA-00060: deadlock\n"
 
-static void d37_claims_are_kept_behind_a_deadlock(void **state)
+static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  row '7'\n");
     scripted_mark(p);
     scripted_code(p, settle_and_send(p), PAWL_OK);
@@ -126,16 +121,14 @@ static void d37_claims_are_kept_behind_a_deadlock(void **state)
                     SETTLE, SEND, "1 run commit");
 }
 
-static void d37_a_claim_that_another_took_is_gone(void **state)
+static void d37_a_claim_that_another_took_is_gone(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  columns 1\n");
     scripted_code(p, settle_and_send(p), PAWL_EGONE);
 }
 
-static void d37_claims_go_with_the_session(void **state)
+static void d37_claims_go_with_the_session(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 28 ORA-00028: killed\n"
                  " gone\n" CLAIM ROW);
     scripted_mark(p);
@@ -147,9 +140,8 @@ static void d37_claims_go_with_the_session(void **state)
 }
 
 /* A row that is there already is left, and nothing else of the commit is undone. */
-static void d37_a_message_that_is_there_is_left(void **state)
+static void d37_a_message_that_is_there_is_left(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into \"PAWL_QUEUE\"*\n error 23000 1 ORA-00001: unique constraint\n",
                   DEADLINE_MS);
@@ -164,9 +156,8 @@ static void d37_a_message_that_is_there_is_left(void **state)
     "'[]' '1' '5' " TIME " '0' " TIME " '0' '0' '0' '0' '0' '0' null 'shop' '\1' '0.1.0' null\n"
 
 /* No worker has a lock: its heartbeat is younger than 15 s by the server's clock, or it is dead. */
-static void a_worker_lives_by_its_heartbeat(void **state)
+static void a_worker_lives_by_its_heartbeat(scripted *p)
 {
-    scripted         *p     = *state;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     scripted_open(p, WORKER "on select case when sys_extract_utc*\n row '1'\n", DEADLINE_MS);
@@ -201,7 +192,7 @@ static pawl_finding finding_of(scripted *p, const char *rules, const char *name)
 }
 
 /* Tables of earlier versions go on working; each finding has the statement that mends it. */
-static void doctor_names_what_older_tables_lack(void **state)
+static void doctor_names_what_older_tables_lack(scripted *p)
 {
     static const char wrong[] = CHECKS
         "on select 1, 'numbers of *all_tab_identity_cols*in ('\"PAWL_QUEUE\"', '\"PAWL_OUTBOX\"', "
@@ -212,17 +203,16 @@ static void doctor_names_what_older_tables_lack(void **state)
         "on select 1, 'numbers of *\n columns 3\non select 1, 'the column STATE*\n columns 3\n";
     static const char *const names[] = {"order", "histogram"};
     for (size_t i = 0; i < 2; i++) {
-        pawl_finding found = finding_of(*state, wrong, names[i]);
+        pawl_finding found = finding_of(p, wrong, names[i]);
         assert_int_equal(found.level, PAWL_FINDING_WARN);
         assert_true(found.remedy.size != 0);
-        assert_int_equal(finding_of(*state, right, names[i]).level, PAWL_FINDING_OK);
+        assert_int_equal(finding_of(p, right, names[i]).level, PAWL_FINDING_OK);
     }
 }
 
 /* Of the queue, the outbox, events, aggregators and the history. */
-static void numbers_of_new_tables_are_ordered(void **state)
+static void numbers_of_new_tables_are_ordered(scripted *p)
 {
-    scripted        *p    = *state;
     pawl_schema_spec spec = {.table_count = 0};
     scripted_write(p, "on select table_name, column_name*\n columns 6\non *execute immediate*\n",
                    "");
@@ -254,9 +244,8 @@ static pawl_code send_many(scripted *p, size_t count, size_t body_size)
 }
 
 /* A single trip for all writes of a round, each with a letter in the answer. */
-static void a_round_is_a_block(void **state)
+static void a_round_is_a_block(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, ANSWER("aaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 3, 2), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN,
@@ -279,17 +268,16 @@ static void expect_again(scripted *p, const char *rules)
 }
 
 /* A fence that found no row, a key that is there, an answer that is too short: item by item, each is told. */
-static void a_block_that_is_unlike_is_done_item_by_item(void **state)
+static void a_block_that_is_unlike_is_done_item_by_item(scripted *p)
 {
-    expect_again(*state, ANSWER("maaa"));
-    expect_again(*state, ANSWER("aaa"));
-    expect_again(*state, "on declare s varchar2*\n error 23000 1 ORA-00001: unique constraint\n");
-    expect_again(*state, "on declare s varchar2*\n error HY000 12899 ORA-12899: too large\n");
+    expect_again(p, ANSWER("maaa"));
+    expect_again(p, ANSWER("aaa"));
+    expect_again(p, "on declare s varchar2*\n error 23000 1 ORA-00001: unique constraint\n");
+    expect_again(p, "on declare s varchar2*\n error HY000 12899 ORA-12899: too large\n");
 }
 
-static void a_block_that_is_undone_is_sent_again(void **state)
+static void a_block_that_is_undone_is_sent_again(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(
         p, "on declare s varchar2*\n times 1\n error HY000 60 ORA-00060: deadlock\n" ANSWER("aaaa"),
         DEADLINE_MS);
@@ -302,18 +290,16 @@ static void a_block_that_is_undone_is_sent_again(void **state)
 }
 
 /* A body that is no part of a set goes by itself, behind those before it. */
-static void long_bodies_go_by_themselves(void **state)
+static void long_bodies_go_by_themselves(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, ANSWER("a"), DEADLINE_MS);
     scripted_code(p, send_many(p, 3, 1901), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, BLOCK, SEND, SEND, SEND, "1 run commit");
 }
 
 /* 32,000 bytes of a parameter: 8 of these messages. */
-static void a_set_is_cut_by_bytes(void **state)
+static void a_set_is_cut_by_bytes(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, ANSWER("aaaaaaaaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 9, 1900), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, "* run declare s*<- '[[*'[[*'[[*", "1 run commit");
@@ -356,7 +342,7 @@ static const pawl_saga_table long_name  = SAGA("shop_456789012345678901234567890
 static const pawl_saga_table long_alike = SAGA("shop_T", LONG_PROPERTY "z", LONG_PROPERTY "a");
 
 /* No MERGE, which takes no long value: a row that is not there is inserted behind the update. */
-static void a_state_of_a_stream_is_updated_or_else_inserted(void **state)
+static void a_state_of_a_stream_is_updated_or_else_inserted(scripted *p)
 {
     static const struct {
         const char *rules;
@@ -368,7 +354,6 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(void **state)
          " error 23000 1 ORA-00001: unique constraint\n",
          1},
     };
-    scripted                *p        = *state;
     pawl_stream_snapshot_set snapshot = {
         .stream = PAWL_TEXT("Cart/1"), .version = 9, .type_version = 1, .at = SCRIPTED_NOW};
     pawl_changes changes              = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
@@ -384,11 +369,10 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(void **state)
     }
 }
 
-static void d6_d8_names_of_30_bytes(void **state)
+static void d6_d8_names_of_30_bytes(scripted *p)
 {
     static const pawl_saga_table fits =
         SAGA("shop_4567890123456789012345678", LONG_PROPERTY "z", "Id");
-    scripted *p = *state;
     scripted_code(p, open_with(p, "pawl_", &fits), PAWL_ESCHEMA);
     scripted_text(p, "without the column Id");
     scripted_code(p, open_with(p, "pawl_", &long_name), PAWL_EINVAL);
@@ -399,9 +383,8 @@ static void d6_d8_names_of_30_bytes(void **state)
     scripted_text(p, "has 11 bytes, limit 10");
 }
 
-static void d6_names_of_128_bytes_are_whole(void **state)
+static void d6_names_of_128_bytes_are_whole(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, open_with(p, "pawl_567890", &long_name), PAWL_ESCHEMA);
     scripted_text(p, "without the column Id");
     scripted_code(p, open_with(p, "pawl_567890", &long_alike), PAWL_ESCHEMA);
@@ -413,7 +396,7 @@ static void keep_line(pawl_text line, void *context)
 }
 
 /* Verify passes a column that was made for 200 units, not characters, with a warning; a shorter one is refused. */
-static void d19_an_older_column_of_texts_is_a_warning(void **state)
+static void d19_an_older_column_of_texts_is_a_warning(scripted *p)
 {
     static const char *const found[][2] = {
         {"NVARCHAR2(200)",
@@ -423,7 +406,6 @@ static void d19_an_older_column_of_texts_is_a_warning(void **state)
          "CORR_CITY: incorrect data type: expected nvarchar2(400), found NVARCHAR2(100)\n"}};
     static const pawl_saga_table trip = SAGA("shop_T", "City", "Old"), *saga = &trip;
     const pawl_schema_spec       spec = {.tables = &saga, .table_count = 1};
-    scripted                    *p    = *state;
     for (size_t i = 0; i < 2; i++) {
         char  text[20000] = "", rules[200];
         FILE *to          = fmemopen(text, sizeof text, "w");
@@ -439,14 +421,13 @@ static void d19_an_older_column_of_texts_is_a_warning(void **state)
     }
 }
 
-static void d17_a_time_with_an_offset_is_refused(void **state)
+static void d17_a_time_with_an_offset_is_refused(scripted *p)
 {
     static const pawl_saga_table alarm = {
         .type = PAWL_TEXT_INIT("Alarm"),
         .name = PAWL_TEXT_INIT("shop_Alarm"),
         .main = {.property = PAWL_TEXT_INIT("At"), .type = PAWL_VALUE_TIME, .with_offset = true},
     };
-    scripted *p = *state;
     scripted_code(p, open_with(p, "pawl_", &alarm), PAWL_ECONFIG);
     scripted_text(p, "saga Alarm: property 'At' asks for a time with an offset, which oracle has");
 }
@@ -459,7 +440,7 @@ typedef struct refusal {
     const char *text;
 } refusal;
 
-static void open_says_what_is_wrong(void **state)
+static void open_says_what_is_wrong(scripted *p)
 {
     static const refusal refusals[] = {
         {"on connect *\n error 28000 1017 ORA-01017: invalid username/password\n", PAWL_EDENIED,
@@ -478,7 +459,6 @@ static void open_says_what_is_wrong(void **state)
          "NLS_LANG=.AL32UTF8"},
         {"on select table_name, column_name*\n columns 6\n", PAWL_ESCHEMA, "pawl schema apply"},
     };
-    scripted *p = *state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         scripted_code(p, scripted_try(p, refusals[i].rules, DEADLINE_MS), refusals[i].code);
         scripted_text(p, refusals[i].text);
@@ -514,9 +494,8 @@ static pawl_code open_by_url(scripted *p, const char *options)
     return pawl_store_open(url, &options_of, &p->store, &p->error);
 }
 
-static void a_url_is_a_connect_descriptor(void **state)
+static void a_url_is_a_connect_descriptor(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, open_by_url(p, ""), PAWL_OK);
     assert_int_equal(
         scripted_count(p, "1 connect Driver=*;DBQ=(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)"
@@ -533,7 +512,7 @@ static void a_url_is_a_connect_descriptor(void **state)
         1);
 }
 
-static void bad_options_of_a_url_are_named(void **state)
+static void bad_options_of_a_url_are_named(scripted *p)
 {
     static const char *const bad[][2] = {
         {"&sid=maybe", "sid is 'maybe', may be no or yes"},
@@ -542,7 +521,6 @@ static void bad_options_of_a_url_are_named(void **state)
         {"&wallet=%29%28PORT%3D1", "wallet has a parenthesis"},
         {"&walet=x", "walet"},
     };
-    scripted *p = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         pawl_code code = open_by_url(p, bad[i][0]);
         assert_true(code == PAWL_ECONFIG || code == PAWL_EINVAL);
@@ -551,10 +529,7 @@ static void bad_options_of_a_url_are_named(void **state)
     }
 }
 
-#define SCRIPTED(function)                                                       \
-    {                                                                            \
-#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
-    }
+#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted),
@@ -579,15 +554,8 @@ const struct CMUnitTest tests[] = {
     SCRIPTED(d6_names_of_128_bytes_are_whole),
     SCRIPTED(d19_an_older_column_of_texts_is_a_warning),
     SCRIPTED(d17_a_time_with_an_offset_is_refused),
-    {"d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, scripted_setup, scripted_teardown,
-     (void *)"oracle&names=30"},
+    SCRIPTED_TEST("d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, "oracle&names=30"),
     SCRIPTED(open_says_what_is_wrong),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

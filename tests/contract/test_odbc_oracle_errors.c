@@ -126,9 +126,8 @@ static void check_code(const scripted *p, const failure *f, pawl_code code, pawl
 
 /* A transaction that the server undid, or is about to, is done again, whole; behind any other failure nothing of the
  * transaction is there, and the store is as good as before. */
-static void d37_a_failure_in_a_commit(void **state)
+static void d37_a_failure_in_a_commit(scripted *p)
 {
-    scripted *p = *state;
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         const failure *f        = &failures[i];
         bool           is_again = f->code == PAWL_EBUSY;
@@ -148,9 +147,8 @@ static void d37_a_failure_in_a_commit(void **state)
 }
 
 /* A commit whose end nobody knows is asked for by the fence row. */
-static void o32_a_failure_at_the_commit(void **state)
+static void o32_a_failure_at_the_commit(scripted *p)
 {
-    scripted *p = *state;
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         const failure *f          = &failures[i];
         bool           is_unknown = f->leaves == CONNECTION || f->code == PAWL_ETIMEOUT;
@@ -170,20 +168,11 @@ static void o32_a_failure_at_the_commit(void **state)
     }
 }
 
-#define SCRIPTED(function)                                                       \
-    {                                                                            \
-#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
-    }
+#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(d37_a_failure_in_a_commit),
     SCRIPTED(o32_a_failure_at_the_commit),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

@@ -32,9 +32,8 @@ static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
 }
 
 /* A longer one than a column of short texts or bytes can have is refused as such. */
-static void d36_long_values_have_long_types(void **state)
+static void d36_long_values_have_long_types(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "types\n", DEADLINE_MS);
     scripted_code(p, send_sized(p, 4000, 2000), PAWL_OK);
     assert_int_equal(scripted_count(p, "* run insert* '.' 'hhh*'... 'bbb*'..."), 1);
@@ -44,9 +43,8 @@ static void d36_long_values_have_long_types(void **state)
     assert_int_equal(scripted_count(p, "* run insert* '.' long 'hhh*'... long 'bbb*'..."), 1);
 }
 
-static void d36_uuids_are_texts_of_one_form(void **state)
+static void d36_uuids_are_texts_of_one_form(scripted *p)
 {
-    scripted        *p       = *state;
     pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
                                 .saga_type   = PAWL_TEXT("Order"),
                                 .destination = PAWL_TEXT("orders"),
@@ -70,20 +68,11 @@ static void d36_uuids_are_texts_of_one_form(void **state)
                      1);
 }
 
-#define SCRIPTED(function)                                                       \
-    {                                                                            \
-#function, function, scripted_setup, scripted_teardown, (void *)"oracle" \
-    }
+#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(d36_long_values_have_long_types),
     SCRIPTED(d36_uuids_are_texts_of_one_form),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

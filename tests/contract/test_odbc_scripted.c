@@ -62,9 +62,8 @@ static void claim_one(scripted *p, const char *rules)
 #define SEND "* run insert into `pawl_queue`*'m-8'*"
 
 /* The locks went with the transaction: they are taken again before anything else is done. */
-static void d37_claims_are_kept_behind_a_deadlock(void **state)
+static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
                   LOCK_AGAIN "  row '7'\n");
@@ -74,9 +73,8 @@ static void d37_claims_are_kept_behind_a_deadlock(void **state)
 }
 
 /* Another worker was faster: the group is refused, and nothing of it is committed. */
-static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(void **state)
+static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
                   LOCK_AGAIN "  columns 1\n");
@@ -86,9 +84,8 @@ static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(void **state
                     "1 run start transaction", FENCE, "1 run commit");
 }
 
-static void d37_claims_go_with_the_connection(void **state)
+static void d37_claims_go_with_the_connection(scripted *p)
 {
-    scripted *p = *state;
     claim_one(p, "on insert into `pawl_queue`*\n times 1\n error\n gone\n" ONE_DUE);
     scripted_code(p, settle_and_send(p), PAWL_ELOST);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND);
@@ -102,9 +99,8 @@ static void d37_claims_go_with_the_connection(void **state)
 #define BODIES_PAGE "1 run select max(`Stream`)* <- 'pawl.dead/' *"
 
 /* Behind a deadlock, the page of bodies is the one that was undone. */
-static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(void **state)
+static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(scripted *p)
 {
-    scripted         *p     = *state;
     int64_t           count = 0;
     bool              more  = false;
     pawl_sweep_cursor place = {.size = 0};
@@ -137,9 +133,8 @@ static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(void **state)
 /* ---- Counts ------------------------------------------------------------------ */
 
 /* No row of that worker and epoch: the driver has a code of its own for none, or the count. */
-static void none_is_told_in_two_ways(void **state)
+static void none_is_told_in_two_ways(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "on update `pawl_workers` set `LastCommit`*\n nodata\n", DEADLINE_MS);
     scripted_code(p, scripted_send(p), PAWL_EFENCED);
     scripted_open(p, "on update `pawl_workers` set `LastCommit`*\n count 0\n", DEADLINE_MS);
@@ -148,12 +143,11 @@ static void none_is_told_in_two_ways(void **state)
 }
 
 /* A count that the driver does not know is no row that was found. */
-static void an_unknown_count_is_a_failure(void **state)
+static void an_unknown_count_is_a_failure(scripted *p)
 {
     static const char *const answers[] = {"count -1", "nodata\n count -1"};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        scripted *p = *state;
-        char      rules[200];
+        char rules[200];
         snprintf(rules, sizeof rules, "on update `pawl_workers` set `LastCommit`*\n %s\n",
                  answers[i]);
         scripted_open(p, rules, DEADLINE_MS);
@@ -163,9 +157,8 @@ static void an_unknown_count_is_a_failure(void **state)
     }
 }
 
-static void o32_an_unknown_count_does_not_resolve(void **state)
+static void o32_an_unknown_count_does_not_resolve(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on commit\n times 1\non commit\n times 1\n error 08S01 2013 Lost\n"
                   "on update `pawl_workers` set `Epoch`*\n count -1\n",
@@ -195,9 +188,8 @@ static pawl_code send_many(scripted *p, size_t count)
 #define INSERTS "* run insert into `pawl_queue`*"
 
 /* The sum of a set is asked for nothing; a set that fails is written row by row. */
-static void a_set_has_a_sum_alone(void **state)
+static void a_set_has_a_sum_alone(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "on insert into `pawl_queue`*, (*\n count 31\n", DEADLINE_MS);
     scripted_code(p, send_many(p, SET + 1), PAWL_OK);
     assert_int_equal(scripted_count(p, INSERTS), 2);
@@ -215,9 +207,8 @@ static void a_set_has_a_sum_alone(void **state)
 
 /* The stream of an event is null where the version before it is missing, which is a refusal and not a failure; any
  * other number is one. */
-static void o4_a_null_refuses_an_event(void **state)
+static void o4_a_null_refuses_an_event(scripted *p)
 {
-    scripted         *p     = *state;
     pawl_event_append event = {
         .stream   = PAWL_TEXT("Cart/c-1"),
         .version  = 3,
@@ -238,14 +229,14 @@ static void o4_a_null_refuses_an_event(void **state)
 
 /* Numbers and counts are read by the driver's name alone: one of another name is not guessed at, whatever it says
  * that it can. */
-static void a_driver_is_known_by_its_name(void **state)
+static void a_driver_is_known_by_its_name(scripted *p)
 {
     static const char *const names[] = {"psqlodbcw.so", "libdb2.so", "xlibmaodbc.so", "lib"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char rules[100];
         snprintf(rules, sizeof rules, "name %s\n", names[i]);
-        scripted_code(*state, scripted_try(*state, rules, DEADLINE_MS), PAWL_EUNSUPPORTED);
-        scripted_text(*state, names[i]);
+        scripted_code(p, scripted_try(p, rules, DEADLINE_MS), PAWL_EUNSUPPORTED);
+        scripted_text(p, names[i]);
     }
 }
 
@@ -282,9 +273,8 @@ static void interrupt_when_blocked(scripted *p, pawl_code expected)
 #define BLOCKED_INSERT "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED HEARS
 
 /* The server ends the statement on a connection of its own; the session is as good as before. */
-static void an_interrupt_ends_a_call(void **state)
+static void an_interrupt_ends_a_call(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, BLOCKED_INSERT, DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_EINTERRUPTED);
     assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
@@ -294,9 +284,8 @@ static void an_interrupt_ends_a_call(void **state)
     assert_int_equal(scripted_count(p, "* connect *"), 0);
 }
 
-static void a_deadline_ends_a_call(void **state)
+static void a_deadline_ends_a_call(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, BLOCKED_INSERT, SHORT_MS);
     scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
     scripted_text(p, "longer than 500 ms");
@@ -304,9 +293,8 @@ static void a_deadline_ends_a_call(void **state)
 }
 
 /* A server that is asked before the statement has begun ends nothing: it is asked again. */
-static void an_end_that_comes_too_early_is_asked_for_again(void **state)
+static void an_end_that_comes_too_early_is_asked_for_again(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED
                   "on kill query 1\n times 1\n" HEARS,
@@ -315,9 +303,8 @@ static void an_end_that_comes_too_early_is_asked_for_again(void **state)
     assert_int_equal(scripted_count(p, "* run kill query 1"), 2);
 }
 
-static void a_cancel_that_comes_too_early_is_said_again(void **state)
+static void a_cancel_that_comes_too_early_is_said_again(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n deaf 2\n"
                   " error HY008 0 Cancelled\n",
@@ -330,17 +317,15 @@ static void a_cancel_that_comes_too_early_is_said_again(void **state)
 }
 
 /* The kill came too late: the statement's own answer counts. */
-static void a_call_that_is_done_all_the_same_is_done(void **state)
+static void a_call_that_is_done_all_the_same_is_done(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "on commit\n times 1\non commit\n times 1\n blocks\n" HEARS, DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_OK);
 }
 
 /* A commit that was cut off by the driver's own time-out: the fence row says whether it is there. */
-static void o32_a_commit_that_is_cut_off_is_resolved(void **state)
+static void o32_a_commit_that_is_cut_off_is_resolved(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on commit\n times 1\n"
                   "on commit\n times 1\n blocks\n error HYT00 0 Timeout expired\n" HEARS
@@ -369,9 +354,8 @@ static pawl_code claim_body(scripted *p, const char *rules, size_t size)
     return code;
 }
 
-static void long_values_come_in_pieces(void **state)
+static void long_values_come_in_pieces(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:0"), 0), PAWL_OK);
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1023"), 1023), PAWL_OK);
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1024"), 1024), PAWL_OK);
@@ -381,9 +365,8 @@ static void long_values_come_in_pieces(void **state)
 }
 
 /* Bytes that the driver did not give are no value. */
-static void a_value_that_is_not_whole_is_a_failure(void **state)
+static void a_value_that_is_not_whole_is_a_failure(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("lie:5000:3000"), 0), PAWL_EPERSIST);
     scripted_text(p, "column 13");
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("lie:5000:300"), 0), PAWL_EPERSIST);
@@ -391,9 +374,8 @@ static void a_value_that_is_not_whole_is_a_failure(void **state)
 }
 
 /* Rows that came before do not count. */
-static void a_failure_behind_a_row_is_a_failure(void **state)
+static void a_failure_behind_a_row_is_a_failure(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, claim_body(p, ONE_DUE "  fetch 08S01 2013 Lost\n", 0), PAWL_ELOST);
     SCRIPTED_EXPECT(p, "1 run select count(*)*", "1 run start transaction",
                     "1 run select `Seq`, `Due`*");
@@ -445,13 +427,13 @@ static void has_record(SQLHSTMT stmt, const char *state, int native)
     assert_int_equal(number, native);
 }
 
-static void the_driver_has_several_results(void **state)
+static void the_driver_has_several_results(scripted *p)
 {
     SQLHENV     env;
     SQLHDBC     dbc;
     SQLSMALLINT columns = -1;
     SQLLEN      count   = -5;
-    SQLHSTMT    stmt    = dial(*state,
+    SQLHSTMT    stmt    = dial(p,
                                "on a\n info 01000 5701 Changed\n count 3\n then\n row '1' '2'\n then\n"
                                      " error 23000 2627 Duplicate\n",
                                &env, &dbc);
@@ -469,13 +451,13 @@ static void the_driver_has_several_results(void **state)
     hang_up(env, dbc, stmt);
 }
 
-static void the_driver_tells_a_length_at_the_end(void **state)
+static void the_driver_tells_a_length_at_the_end(scripted *p)
 {
     SQLHENV  env;
     SQLHDBC  dbc;
     SQLLEN   size = 0;
     char     piece[8];
-    SQLHSTMT stmt = dial(*state, "on a\n row open:12\n", &env, &dbc);
+    SQLHSTMT stmt = dial(p, "on a\n row open:12\n", &env, &dbc);
     assert_int_equal(run_text(stmt, "a"), SQL_SUCCESS);
     assert_int_equal(SQLFetch(stmt), SQL_SUCCESS);
     assert_int_equal(SQLGetData(stmt, 1, SQL_C_CHAR, piece, sizeof piece, &size),
@@ -509,12 +491,12 @@ static void *cancel(void *context)
     return NULL;
 }
 
-static void the_driver_ends_a_call_that_is_cancelled(void **state)
+static void the_driver_ends_a_call_that_is_cancelled(scripted *p)
 {
     SQLHENV   env;
     SQLHDBC   dbc;
-    canceller c = {.base = {.p = *state}};
-    c.stmt      = dial(*state, "on a\n blocks\n error HY008 0 Cancelled\n", &env, &dbc);
+    canceller c = {.base = {.p = p}};
+    c.stmt      = dial(p, "on a\n blocks\n error HY008 0 Cancelled\n", &env, &dbc);
     assert_int_equal(pthread_create(&c.base.thread, NULL, cancel, &c), 0);
     assert_int_equal(run_text(c.stmt, "a"), SQL_ERROR);
     has_record(c.stmt, "HY008", 0);
@@ -524,12 +506,11 @@ static void the_driver_ends_a_call_that_is_cancelled(void **state)
 
 /* The ends of transactions have rules, too; the statement without one is missing, which the teardown
  * would see. */
-static void the_driver_names_a_statement_without_an_answer(void **state)
+static void the_driver_names_a_statement_without_an_answer(scripted *p)
 {
-    SQLHENV   env;
-    SQLHDBC   dbc;
-    scripted *p    = *state;
-    SQLHSTMT  stmt = dial(p, "on end commit\n error 08S01 0 Lost\non end rollback\n", &env, &dbc);
+    SQLHENV  env;
+    SQLHDBC  dbc;
+    SQLHSTMT stmt = dial(p, "on end commit\n error 08S01 0 Lost\non end rollback\n", &env, &dbc);
     assert_int_equal(SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT), SQL_ERROR);
     assert_int_equal(SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK), SQL_SUCCESS);
     assert_int_equal(run_text(stmt, "select nobody"), SQL_ERROR);
@@ -540,10 +521,7 @@ static void the_driver_names_a_statement_without_an_answer(void **state)
     assert_int_equal(remove(p->log), 0);
 }
 
-#define SCRIPTED_ON(function, dialect)                                          \
-    {                                                                           \
-#function, function, scripted_setup, scripted_teardown, (void *)dialect \
-    }
+#define SCRIPTED_ON(function, dialect) SCRIPTED_TEST(#function, function, dialect)
 #define SCRIPTED(function) SCRIPTED_ON(function, "mysql")
 
 const struct CMUnitTest tests[] = {
@@ -572,10 +550,4 @@ const struct CMUnitTest tests[] = {
     SCRIPTED(the_driver_names_a_statement_without_an_answer),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

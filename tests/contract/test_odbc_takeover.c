@@ -44,9 +44,8 @@ static int64_t second_wait(scripted *p)
 
 /* The session that has the lock is ended; without the right to look or to end it, it is waited for, once, by what is
  * left of the deadline. */
-static void e29_the_session_that_has_the_lock_is_ended(void **state)
+static void e29_the_session_that_has_the_lock_is_ended(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p, open_beside(p, HELD("1") ASKS_HOLDER "\n row '57'\non kill 57\n", DEADLINE_MS),
                   PAWL_OK);
     assert_int_equal(COUNT_GETS(p, "0"), 1);
@@ -75,9 +74,8 @@ static void e29_the_session_that_has_the_lock_is_ended(void **state)
 }
 
 /* The whole deadline went by in `kill`: nothing is left of it for the lock. */
-static void e29_the_second_wait_has_what_is_left(void **state)
+static void e29_the_second_wait_has_what_is_left(scripted *p)
 {
-    scripted *p = *state;
     scripted_code(p,
                   open_beside(p,
                               HELD("2") ASKS_HOLDER "\n row '57'\non kill 57\n blocks\n error "
@@ -88,20 +86,11 @@ static void e29_the_second_wait_has_what_is_left(void **state)
     assert_int_equal(second_wait(p), 0);
 }
 
-#define SCRIPTED(function)                                                      \
-    {                                                                           \
-#function, function, scripted_setup, scripted_teardown, (void *)"mssql" \
-    }
+#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "mssql")
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(e29_the_session_that_has_the_lock_is_ended),
     SCRIPTED(e29_the_second_wait_has_what_is_left),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

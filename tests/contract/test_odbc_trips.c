@@ -68,7 +68,7 @@ static void send_all(scripted *p, const sent *all, size_t count)
 
 /* FreeTDS makes a trip of its own for a statement whose parameters were bound anew. A place of 64 bytes doubles; a text
  * of more than 4,000 units is of another type, and its parameter stays of it; one over 64 KB has no place. */
-static void parameters_are_bound_once(void **state)
+static void parameters_are_bound_once(scripted *p)
 {
     static const sent all[] = {
         {2, 2, true},     {64, 32, false},  {3, 9, false},     {65, 2, true},     {128, 32, false},
@@ -76,7 +76,6 @@ static void parameters_are_bound_once(void **state)
         {2, 2, false},    {2, 4096, false}, {65536, 2, true},  {65535, 2, false}, {65537, 2, true},
         {65537, 2, true}, {2, 2, true},     {65536, 2, false},
     };
-    scripted *p = *state;
     scripted_open(p, "", DEADLINE_MS);
     send_all(p, all, sizeof all / sizeof all[0]);
     scripted_mark(p);
@@ -84,9 +83,8 @@ static void parameters_are_bound_once(void **state)
     assert_int_equal(scripted_bound(p, "*"), 0); /* nor is the fence */
 }
 
-static void a_set_is_bound_once(void **state)
+static void a_set_is_bound_once(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p, "on set nocount on; declare @f*\n row '" APPLIED "'\n", DEADLINE_MS);
     for (char i = 0; i < 3; i++)
         scripted_code(p, send(p, SET, 2, 2, (char)('a' + i)), PAWL_OK);
@@ -97,9 +95,8 @@ static void a_set_is_bound_once(void **state)
 }
 
 /* The statements of a connection are bound anew with it. */
-static void a_new_connection_has_nothing_bound(void **state)
+static void a_new_connection_has_nothing_bound(scripted *p)
 {
-    scripted *p = *state;
     scripted_open(p,
                   "on insert into *pawl_queue]*\n times 1\n count 1\n"
                   "on insert into *pawl_queue]*\n times 1\n error\n gone\n",
@@ -118,7 +115,7 @@ static void a_new_connection_has_nothing_bound(void **state)
 
 /* Each further piece of a long value may be a trip. One whose length is told is read in two calls; of one whose length is
  * told at the end each piece is as long as all before it, 64 KB at least. */
-static void the_rest_of_a_value_is_one_piece(void **state)
+static void the_rest_of_a_value_is_one_piece(scripted *p)
 {
     static const struct {
         const char *body;
@@ -129,8 +126,7 @@ static void the_rest_of_a_value_is_one_piece(void **state)
         {"fill:4095", 4095, 0, 1},   {"fill:4096", 4096, 1, 1},   {"fill:100000", 100000, 1, 1},
         {"open:4095", 4095, 0, 1},   {"open:4096", 4096, 1, 1},   {"open:69630", 69630, 1, 2},
         {"open:69631", 69631, 1, 3}, {"open:69632", 69632, 2, 3}, {"open:100000", 100000, 2, 3}};
-    scripted *p       = *state;
-    bool      is_wide = strcmp(p->dialect->name, "mssql") == 0;
+    bool is_wide = strcmp(p->dialect->name, "mssql") == 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         char            rules[400];
         pawl_queue_rows rows;
@@ -158,9 +154,8 @@ static void the_rest_of_a_value_is_one_piece(void **state)
 #define OF_SAGA "*[Id] in (select *" NAMED " union all select *" OWN ")"
 
 /* A claim for any destination names its index, once a look has found a row; a saga's timeouts are asked for by the conditions of theirs. */
-static void timeouts_go_by_their_indexes(void **state)
+static void timeouts_go_by_their_indexes(scripted *p)
 {
-    scripted                *p       = *state;
     const pawl_uuid          id      = {{1, 2, 3}};
     const pawl_timeout_claim claim   = {.due_max   = SCRIPTED_NOW,
                                         .count_max = 3,
@@ -233,10 +228,9 @@ static void answers(char *rules, size_t size, size_t count)
 
 /* A server parses each text that is new to it. Messages of 3 to 64 in a round, from 2 to 1,900 bytes: 1, 2, 4 or 8 sets
  * behind the fence. */
-static void rounds_have_few_texts(void **state)
+static void rounds_have_few_texts(scripted *p)
 {
     static const size_t sizes[] = {2, 700, 1300, 1900};
-    scripted           *p       = *state;
     texts               found   = {0};
     size_t              blocks  = 0;
     for (size_t count = 3; count <= 2 * SET; count++) {
@@ -255,10 +249,9 @@ static void rounds_have_few_texts(void **state)
 }
 
 /* 18 sets are as many as 32, for which there is no room behind the fence; of 50 none is one. */
-static void a_round_of_many_sets_has_room(void **state)
+static void a_round_of_many_sets_has_room(scripted *p)
 {
     static const char fence[] = "on declare s varchar2*\n times 1\n count 0\n then\n row 'a'\n";
-    scripted         *p       = *state;
     char              rules[400];
     int               used = snprintf(rules, sizeof rules, "%s", fence);
     answers(rules + used, sizeof rules - (size_t)used, 137);
@@ -291,12 +284,11 @@ static pawl_code set_checkpoints(scripted *p, unsigned bits)
 
 /* One after another, in any order: a statement stands once in a block, behind the fence or the other one or first. The answer
  * fits none of the blocks, so that each round is done again, too. */
-static void runs_that_alternate_have_few_texts(void **state)
+static void runs_that_alternate_have_few_texts(scripted *p)
 {
     static const char rules[] = "on insert into \"PAWL_CHECKPOINTS\"*\n count 1\n"
                                 "on update \"PAWL_CHECKPOINTS\"*\n count 1\n"
                                 "on declare s varchar2*\n count 0\n then\n row 'a'\n";
-    scripted         *p       = *state;
     texts             found   = {0};
     scripted_open(p, rules, DEADLINE_MS);
     for (unsigned bits = 0; bits < 1 << POINTS; bits += 37) {
@@ -311,10 +303,7 @@ static void runs_that_alternate_have_few_texts(void **state)
     free_texts(&found);
 }
 
-#define SCRIPTED(test, dialect)                                                          \
-    {                                                                                    \
-#test " (" dialect ")", test, scripted_setup, scripted_teardown, (void *)dialect \
-    }
+#define SCRIPTED(test, dialect) SCRIPTED_TEST(#test " (" dialect ")", test, dialect)
 
 const struct CMUnitTest tests[] = {
     SCRIPTED(parameters_are_bound_once, "mssql"),
@@ -328,10 +317,4 @@ const struct CMUnitTest tests[] = {
     SCRIPTED(runs_that_alternate_have_few_texts, "oracle"),
     {.name = NULL},
 };
-#else
-int main(void)
-{
-    puts("skipped: built without unixODBC");
-    return 77;
-}
 #endif

@@ -11,9 +11,8 @@
 
 /* The row was locked when it was loaded, by the transaction that holds the claims. Another
  * connection would wait for it until the deadline. */
-static void a_saga_is_saved_where_it_was_locked(void **state)
+static void a_saga_is_saved_where_it_was_locked(ground *p)
 {
-    ground          *p      = *state;
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_update update = begin_order(p, store, 1);
     pawl_value       id     = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
@@ -35,9 +34,8 @@ static void a_saga_is_saved_where_it_was_locked(void **state)
 
 /* Another transaction has added a message, and is not committed: the flush waits for it,
  * sees the message, and the row stays, else nobody would hand the message over. */
-static void a_flush_row_waits_for_an_add(void **state)
+static void a_flush_row_waits_for_an_add(ground *p)
 {
-    ground             *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     PGconn             *other   = raw_open(p->schema);
     pawl_flush_set      sets[]  = {{.partition = TEXT("car"), .due = NOW, .is_done = true},
@@ -78,9 +76,8 @@ static void a_flush_row_waits_for_an_add(void **state)
 
 /* Another handle raises the epoch and has not committed when the fence finds the row. PostgreSQL
  * may go on with the row's new version, wherever that lies: it depends on its release. */
-static void o32_a_commit_that_waited_for_a_take_over_is_fenced(void **state)
+static void o32_a_commit_that_waited_for_a_take_over_is_fenced(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     PGconn         *other   = raw_open(p->schema);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -98,9 +95,8 @@ static void o32_a_commit_that_waited_for_a_take_over_is_fenced(void **state)
 
 /* The server gives a place again that no session can see any more: behind a take-over and a commit
  * the worker's row lies where the old handle has left it. */
-static void o32_a_place_that_was_given_again_does_not_pass_the_fence(void **state)
+static void o32_a_place_that_was_given_again_does_not_pass_the_fence(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -123,9 +119,8 @@ static void o32_a_place_that_was_given_again_does_not_pass_the_fence(void **stat
 
 /* Two commits that each have both sagas meet at the same one, so that neither waits for the other
  * in a circle. */
-static void sagas_of_one_set_are_locked_by_their_ids(void **state)
+static void sagas_of_one_set_are_locked_by_their_ids(ground *p)
 {
-    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_saga_update updates[3];
     pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -153,9 +148,8 @@ static void sagas_of_one_set_are_locked_by_their_ids(void **state)
 }
 
 /* As with sagas: two commits that have marked the same messages meet at the same mark. */
-static void marks_of_one_set_are_written_by_their_ids(void **state)
+static void marks_of_one_set_are_written_by_their_ids(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     PGconn          *other   = raw_open(p->schema);
     pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -190,9 +184,8 @@ static void expect_no_transaction(ground *p, pawl_store *store)
 }
 
 /* Nothing behind a transaction that stays open can be vacuumed. */
-static void a_claim_of_nothing_leaves_no_transaction(void **state)
+static void a_claim_of_nothing_leaves_no_transaction(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_no_transaction(p, store);
@@ -216,9 +209,8 @@ static void a_claim_of_nothing_leaves_no_transaction(void **state)
     "create trigger take_first after delete on pawl_queue for each statement execute " \
     "function take_first()"
 
-static void a_row_that_another_took_is_claimed_anew(void **state)
+static void a_row_that_another_took_is_claimed_anew(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     for (const char *const *id = (const char *const[]){"m-1", "m-2", "m-3", NULL}; *id != NULL;
          id++)
@@ -235,11 +227,10 @@ static void a_row_that_another_took_is_claimed_anew(void **state)
 }
 
 /* Locks that were taken without a hold end with the wait. */
-static void a_wait_ends_a_transaction_without_claims(void **state)
+static void a_wait_ends_a_transaction_without_claims(ground *p)
 {
     static const char free_count[] = "select count(*) from (select 1 from \"shop_Order\" "
                                      "for update skip locked) as free";
-    ground           *p            = *state;
     pawl_store       *store        = open_store(p, p->url);
     pawl_value        id           = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row     row;
@@ -256,9 +247,8 @@ static void a_wait_ends_a_transaction_without_claims(void **state)
 }
 
 /* An operator reads in the inbox how each message ended. */
-static void marks_say_how_it_ended(void **state)
+static void marks_say_how_it_ended(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
     pawl_inbox_entry marks[] = {
@@ -279,9 +269,8 @@ static void marks_say_how_it_ended(void **state)
 }
 
 /* Of what is inserted only the row that is there is refused, beside others of its kind. */
-static void of_a_set_what_is_there_is_refused(void **state)
+static void of_a_set_what_is_there_is_refused(ground *p)
 {
-    ground             *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     pawl_refusals       refused = {.arena = p->arena};
     pawl_checkpoint_set sets[]  = {{.name = TEXT("a"), .to = 7, .at = NOW, .group = 0},
@@ -300,9 +289,8 @@ static void of_a_set_what_is_there_is_refused(void **state)
 }
 
 /* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
-static void of_timeouts_each_is_told_apart(void **state)
+static void of_timeouts_each_is_told_apart(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_refusals    refused = {.arena = p->arena};
     pawl_timeout_set sets[4] = {{.name = TEXT("pay")}, {.name = TEXT("pay")}};
@@ -329,20 +317,19 @@ static void of_timeouts_each_is_told_apart(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_saga_is_saved_where_it_was_locked),
-    CASE(a_flush_row_waits_for_an_add),
-    CASE(o32_a_commit_that_waited_for_a_take_over_is_fenced),
-    CASE(o32_a_place_that_was_given_again_does_not_pass_the_fence),
-    CASE(sagas_of_one_set_are_locked_by_their_ids),
-    CASE(marks_of_one_set_are_written_by_their_ids),
-    CASE(a_claim_of_nothing_leaves_no_transaction),
-    CASE(a_row_that_another_took_is_claimed_anew),
-    CASE(a_wait_ends_a_transaction_without_claims),
-    CASE(marks_say_how_it_ended),
-    CASE(of_a_set_what_is_there_is_refused),
-    CASE(of_timeouts_each_is_told_apart),
+    ON_TROUBLE(a_saga_is_saved_where_it_was_locked),
+    ON_TROUBLE(a_flush_row_waits_for_an_add),
+    ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced),
+    ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence),
+    ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids),
+    ON_TROUBLE(marks_of_one_set_are_written_by_their_ids),
+    ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction),
+    ON_TROUBLE(a_row_that_another_took_is_claimed_anew),
+    ON_TROUBLE(a_wait_ends_a_transaction_without_claims),
+    ON_TROUBLE(marks_say_how_it_ended),
+    ON_TROUBLE(of_a_set_what_is_there_is_refused),
+    ON_TROUBLE(of_timeouts_each_is_told_apart),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -13,9 +13,8 @@
 
 /* ---- Killed back ends --------------------------------------------------- */
 
-static void an_idle_handle_connects_again(void **state)
+static void an_idle_handle_connects_again(ground *p)
 {
-    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows;
     int             first = pid_of(store);
@@ -40,9 +39,8 @@ static void an_idle_handle_connects_again(void **state)
 }
 
 /* Nothing is lost: what was held is free at once, and this handle is told. */
-static void claims_end_with_the_back_end(void **state)
+static void claims_end_with_the_back_end(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_store       *other = open_store(p, p->url);
     pawl_worker_info *workers;
@@ -71,10 +69,9 @@ static void claims_end_with_the_back_end(void **state)
 
 /* A session that rested too long in its transaction is lost like one that was ended: the handle connects again, and the
  * claim is free. */
-static void a_session_that_rested_too_long_is_lost(void **state)
+static void a_session_that_rested_too_long_is_lost(ground *p)
 {
-    ground *p = *state;
-    char    url[1300];
+    char url[1300];
     snprintf(url, sizeof url, "%s&options=-c%%20idle_in_transaction_session_timeout%%3D300",
              p->url);
     pawl_store *store = open_store(p, url);
@@ -89,9 +86,8 @@ static void a_session_that_rested_too_long_is_lost(void **state)
     pawl_store_close(store);
 }
 
-static void killed_in_a_commit_nothing_is_applied(void **state)
+static void killed_in_a_commit_nothing_is_applied(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_queue_send  send    = send_of("orders", "m-1");
@@ -114,9 +110,8 @@ static void killed_in_a_commit_nothing_is_applied(void **state)
 }
 
 /* In a hold the pipeline is off, which is another way to the same answers. */
-static void killed_in_a_hold_nothing_is_applied(void **state)
+static void killed_in_a_hold_nothing_is_applied(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -201,11 +196,10 @@ static void expect_each_once(ground *p)
     assert_int_equal(raw_number(p->pg, "select sum(\"Messages\") from pawl_workers"), expected);
 }
 
-static void a_lost_answer_is_found_out(void **state)
+static void a_lost_answer_is_found_out(ground *p)
 {
-    ground *p       = *state;
-    proxy  *between = open_proxy(p);
-    char    url[1400];
+    proxy *between = open_proxy(p);
+    char   url[1400];
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -224,11 +218,10 @@ static void a_lost_answer_is_found_out(void **state)
 
 /* Where the old session goes on in the pooler's hands: its lock on the worker's
  * row is all that tells which one it is. */
-static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
+static void a_lost_answer_is_found_out_behind_a_pooler(ground *p)
 {
-    ground *p = *state;
-    char    url[1400];
-    proxy  *between = open_pooled_proxy(p, url, sizeof url);
+    char   url[1400];
+    proxy *between = open_pooled_proxy(p, url, sizeof url);
     if (between == NULL)
         skip();
     apply_schema(p, p->url, order_tables, 1);
@@ -261,11 +254,10 @@ static void expect_walked(ground *p, proxy *between, pawl_store *store, proxy_lo
     }
 }
 
-static void a_lost_walk_goes_on(void **state)
+static void a_lost_walk_goes_on(ground *p)
 {
-    ground *p       = *state;
-    proxy  *between = open_proxy(p);
-    char    url[1400];
+    proxy *between = open_proxy(p);
+    char   url[1400];
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -281,11 +273,10 @@ static void a_lost_walk_goes_on(void **state)
 /* Claims are held on one connection; the send that does not wait goes over the
  * other, which ends behind the fence, its session kept. Nothing but its lock on
  * the worker's row tells of it. */
-static void a_lost_second_connection_is_found_out(void **state)
+static void a_lost_second_connection_is_found_out(ground *p)
 {
-    ground *p       = *state;
-    proxy  *between = open_proxy(p);
-    char    url[1400];
+    proxy *between = open_proxy(p);
+    char   url[1400];
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -312,9 +303,8 @@ static void a_lost_second_connection_is_found_out(void **state)
 }
 
 /* A server that says nothing, not even to a cancel, costs a deadline and a bit. */
-static void a_silent_server_is_given_up(void **state)
+static void a_silent_server_is_given_up(ground *p)
 {
-    ground         *p       = *state;
     proxy          *between = open_proxy(p);
     char            url[1400];
     pawl_queue_rows rows;
@@ -346,12 +336,11 @@ static void a_silent_server_is_given_up(void **state)
     proxy_close(between);
 }
 
-static void connecting_can_be_interrupted(void **state)
+static void connecting_can_be_interrupted(ground *p)
 {
-    ground *p       = *state;
-    proxy  *between = open_proxy(p);
-    char    url[1400];
-    job     look;
+    proxy *between = open_proxy(p);
+    char   url[1400];
+    job    look;
     if (between == NULL)
         skip();
     proxy_url(p, between, url, sizeof url);
@@ -390,9 +379,8 @@ static int refuse_in_child(ground *p, pawl_store *store)
     return 0;
 }
 
-static void a_child_leaves_the_parents_session_alone(void **state)
+static void a_child_leaves_the_parents_session_alone(ground *p)
 {
-    ground     *p      = *state;
     int         status = -1;
     char        sql[100];
     pawl_store *store = open_store(p, p->url);
@@ -415,20 +403,19 @@ static void a_child_leaves_the_parents_session_alone(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(an_idle_handle_connects_again),
-    CASE(claims_end_with_the_back_end),
-    CASE(a_session_that_rested_too_long_is_lost),
-    CASE(killed_in_a_commit_nothing_is_applied),
-    CASE(killed_in_a_hold_nothing_is_applied),
-    CASE(a_lost_answer_is_found_out),
-    CASE(a_lost_answer_is_found_out_behind_a_pooler),
-    CASE(a_lost_walk_goes_on),
-    CASE(a_lost_second_connection_is_found_out),
-    CASE(a_silent_server_is_given_up),
-    CASE(connecting_can_be_interrupted),
-    CASE(a_child_leaves_the_parents_session_alone),
+    ON_TROUBLE(an_idle_handle_connects_again),
+    ON_TROUBLE(claims_end_with_the_back_end),
+    ON_TROUBLE(a_session_that_rested_too_long_is_lost),
+    ON_TROUBLE(killed_in_a_commit_nothing_is_applied),
+    ON_TROUBLE(killed_in_a_hold_nothing_is_applied),
+    ON_TROUBLE(a_lost_answer_is_found_out),
+    ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler),
+    ON_TROUBLE(a_lost_walk_goes_on),
+    ON_TROUBLE(a_lost_second_connection_is_found_out),
+    ON_TROUBLE(a_silent_server_is_given_up),
+    ON_TROUBLE(connecting_can_be_interrupted),
+    ON_TROUBLE(a_child_leaves_the_parents_session_alone),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

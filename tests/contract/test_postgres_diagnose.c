@@ -21,9 +21,8 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-static void a_server_that_is_well(void **state)
+static void a_server_that_is_well(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_no_failure(&rows);
@@ -36,18 +35,16 @@ static void a_server_that_is_well(void **state)
     pawl_store_close(store);
 }
 
-static void a_clock_that_is_off(void **state)
+static void a_clock_that_is_off(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_at(p, "");
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
     pawl_store_close(store);
 }
 
-static void settings_that_do_harm(void **state)
+static void settings_that_do_harm(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "&options=-c%20synchronous_commit%3Doff%20-c%20"
                                                "default_transaction_isolation%3Dserializable");
     pawl_finding_rows rows  = diagnose(p, store);
@@ -59,9 +56,8 @@ static void settings_that_do_harm(void **state)
     pawl_store_close(store);
 }
 
-static void a_session_that_may_not_write(void **state)
+static void a_session_that_may_not_write(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "&options=-c%20default_transaction_read_only%3Don");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "read_only", PAWL_FINDING_FAIL, "refused",
@@ -70,9 +66,8 @@ static void a_session_that_may_not_write(void **state)
 }
 
 /* By the name that it gave itself, and by its age. */
-static void a_transaction_that_stays_open(void **state)
+static void a_transaction_that_stays_open(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "");
     PGconn           *other = raw_open(p->schema);
     char              kill[60];
@@ -90,9 +85,8 @@ static void a_transaction_that_stays_open(void **state)
     pawl_store_close(store);
 }
 
-static void an_index_that_was_not_built_to_its_end(void **state)
+static void an_index_that_was_not_built_to_its_end(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_at(p, "");
     raw_run(p->pg, "update pg_index set indisvalid = false where "
                    "indexrelid = 'pawl_queue_due'::regclass");
@@ -102,9 +96,8 @@ static void an_index_that_was_not_built_to_its_end(void **state)
 }
 
 /* Leases that ran out a while ago, and events without a position where projections read. */
-static void rows_that_nobody_takes(void **state)
+static void rows_that_nobody_takes(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_at(p, "");
     raw_run(p->pg,
             "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', 't', 'orders', "
@@ -150,9 +143,8 @@ static pawl_store *open_as_role(ground *p)
     return store;
 }
 
-static void a_role_without_rights(void **state)
+static void a_role_without_rights(ground *p)
 {
-    ground           *p = *state;
     char              sql[400];
     pawl_store       *store = open_as_role(p);
     pawl_finding_rows rows  = diagnose(p, store);
@@ -174,16 +166,15 @@ static void a_role_without_rights(void **state)
     raw_run(p->pg, sql);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_server_that_is_well),
-    CASE(a_clock_that_is_off),
-    CASE(settings_that_do_harm),
-    CASE(a_session_that_may_not_write),
-    CASE(a_transaction_that_stays_open),
-    CASE(an_index_that_was_not_built_to_its_end),
-    CASE(rows_that_nobody_takes),
-    CASE(a_role_without_rights),
+    ON_GROUND(a_server_that_is_well),
+    ON_GROUND(a_clock_that_is_off),
+    ON_GROUND(settings_that_do_harm),
+    ON_GROUND(a_session_that_may_not_write),
+    ON_GROUND(a_transaction_that_stays_open),
+    ON_GROUND(an_index_that_was_not_built_to_its_end),
+    ON_GROUND(rows_that_nobody_takes),
+    ON_GROUND(a_role_without_rights),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -51,9 +51,8 @@ static int64_t mine(PGconn *pg)
 
 /* ---- With the caller -------------------------------------------------------- */
 
-static void enlisted_changes_follow_the_caller(void **state)
+static void enlisted_changes_follow_the_caller(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin; insert into mine values (1)");
@@ -78,9 +77,8 @@ static void enlisted_changes_follow_the_caller(void **state)
 }
 
 /* Nothing that pawl did is left on the connection, but for the rows. */
-static void the_connection_is_left_as_it_was(void **state)
+static void the_connection_is_left_as_it_was(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin");
@@ -100,9 +98,8 @@ static void the_connection_is_left_as_it_was(void **state)
 }
 
 /* Savepoints of the caller hold for changes that were enlisted after them. */
-static void savepoints_of_the_caller_hold(void **state)
+static void savepoints_of_the_caller_hold(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "begin; savepoint pawl_enlist; insert into mine values (1)");
@@ -123,9 +120,8 @@ static void savepoints_of_the_caller_hold(void **state)
 
 /* ---- What is refused ---------------------------------------------------------- */
 
-static void a_refused_change_leaves_the_transaction_usable(void **state)
+static void a_refused_change_leaves_the_transaction_usable(ground *p)
 {
-    ground          *p = *state;
     PGconn          *other;
     pawl_store      *store = open_with_own_table(p, &other);
     pawl_queue_send  send;
@@ -151,9 +147,8 @@ static void a_refused_change_leaves_the_transaction_usable(void **state)
 }
 
 /* The same when it is the server that refuses: no table. */
-static void a_failed_statement_leaves_the_transaction_usable(void **state)
+static void a_failed_statement_leaves_the_transaction_usable(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "alter table pawl_queue rename to away; begin; insert into mine values (1)");
@@ -167,9 +162,8 @@ static void a_failed_statement_leaves_the_transaction_usable(void **state)
     pawl_store_close(store);
 }
 
-static void a_claim_is_settled_by_its_worker_alone(void **state)
+static void a_claim_is_settled_by_its_worker_alone(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -194,9 +188,8 @@ static void expect_no_enlist(ground *p, pawl_store *store, PGconn *pg, const cha
     expect_text(p, says);
 }
 
-static void enlist_wants_a_transaction_on_the_same_database(void **state)
+static void enlist_wants_a_transaction_on_the_same_database(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_no_enlist(p, store, NULL, "the connection is NULL");
     expect_no_enlist(p, store, p->pg, "begin first");
@@ -224,9 +217,8 @@ static void enlist_wants_a_transaction_on_the_same_database(void **state)
 }
 
 /* The caller's session is gone: an error, whose rows went with the session. */
-static void a_lost_connection_is_told(void **state)
+static void a_lost_connection_is_told(ground *p)
 {
-    ground     *p = *state;
     PGconn     *other;
     char        sql[100];
     pawl_store *store = open_with_own_table(p, &other);
@@ -383,9 +375,8 @@ static void expect_picture(PGconn *pg, const char *expected)
         expected);
 }
 
-static void all_kinds_follow_the_caller(void **state)
+static void all_kinds_follow_the_caller(ground *p)
 {
-    ground      *p = *state;
     PGconn      *other;
     all_kinds    all;
     pawl_changes changes;
@@ -428,9 +419,8 @@ static void all_kinds_follow_the_caller(void **state)
 #define PAID(F) F(TEXT, order_id)
 PAWL_RECORD(paid, PAID);
 
-static void a_sender_writes_at_once(void **state)
+static void a_sender_writes_at_once(ground *p)
 {
-    ground               *p = *state;
     PGconn               *other;
     pawl_sender          *sender       = NULL;
     pawl_store           *store        = open_with_own_table(p, &other);
@@ -470,9 +460,8 @@ static void a_sender_writes_at_once(void **state)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-static void a_sleeper_wakes_at_the_commit_and_not_before(void **state)
+static void a_sleeper_wakes_at_the_commit_and_not_before(ground *p)
 {
-    ground     *p = *state;
     sleeper     it;
     PGconn     *other;
     pawl_store *store  = open_with_own_table(p, &other);
@@ -497,19 +486,18 @@ static void a_sleeper_wakes_at_the_commit_and_not_before(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(enlisted_changes_follow_the_caller),
-    CASE(the_connection_is_left_as_it_was),
-    CASE(savepoints_of_the_caller_hold),
-    CASE(a_refused_change_leaves_the_transaction_usable),
-    CASE(a_failed_statement_leaves_the_transaction_usable),
-    CASE(a_claim_is_settled_by_its_worker_alone),
-    CASE(enlist_wants_a_transaction_on_the_same_database),
-    CASE(a_lost_connection_is_told),
-    CASE(all_kinds_follow_the_caller),
-    CASE(a_sender_writes_at_once),
-    CASE(a_sleeper_wakes_at_the_commit_and_not_before),
+    ON_GROUND(enlisted_changes_follow_the_caller),
+    ON_GROUND(the_connection_is_left_as_it_was),
+    ON_GROUND(savepoints_of_the_caller_hold),
+    ON_GROUND(a_refused_change_leaves_the_transaction_usable),
+    ON_GROUND(a_failed_statement_leaves_the_transaction_usable),
+    ON_GROUND(a_claim_is_settled_by_its_worker_alone),
+    ON_GROUND(enlist_wants_a_transaction_on_the_same_database),
+    ON_GROUND(a_lost_connection_is_told),
+    ON_GROUND(all_kinds_follow_the_caller),
+    ON_GROUND(a_sender_writes_at_once),
+    ON_GROUND(a_sleeper_wakes_at_the_commit_and_not_before),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

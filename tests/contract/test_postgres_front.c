@@ -47,18 +47,16 @@ static pawl_store *open_behind(ground *p)
     return store;
 }
 
-static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(void **state)
+static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
     pawl_store_close(store);
 }
 
-static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(void **state)
+static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, 0, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -72,9 +70,8 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(void **sta
     pawl_store_close(store);
 }
 
-static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(void **state)
+static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
     send_due(p, store, "third", NOW);
@@ -97,9 +94,8 @@ static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
     raw_run(p->pg, "delete from pawl_queue");
 }
 
-static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(void **state)
+static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(ground *p)
 {
-    ground *p = *state;
     expect_first_row(p, 0, PAWL_SECONDS(2));
     expect_first_row(p, 0, -PAWL_SECONDS(2));
     expect_first_row(p, 3000, 0);
@@ -164,12 +160,11 @@ static void rows_that_were_passed_over_are_gone_back_to(void)
     dlclose(module);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(e15_a_row_before_the_front_is_claimed_when_there_is_no_other),
-    CASE(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause),
-    CASE(e15_a_row_before_the_front_waits_for_others_up_to_the_pause),
-    CASE(e15_with_a_virtual_clock_claims_begin_with_the_first_row),
+    ON_GROUND(e15_a_row_before_the_front_is_claimed_when_there_is_no_other),
+    ON_GROUND(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause),
+    ON_GROUND(e15_a_row_before_the_front_waits_for_others_up_to_the_pause),
+    ON_GROUND(e15_with_a_virtual_clock_claims_begin_with_the_first_row),
     TEST(rows_that_were_passed_over_are_gone_back_to),
     {.name = NULL},
 };

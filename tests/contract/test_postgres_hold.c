@@ -55,10 +55,9 @@ static void end_hold(ground *p, held *h)
     pawl_store_close(h->store);
 }
 
-static void own_sql_commits_with_the_changes(void **state)
+static void own_sql_commits_with_the_changes(ground *p)
 {
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     assert_int_equal(mine_count(p), 0);
@@ -71,11 +70,10 @@ static void own_sql_commits_with_the_changes(void **state)
 }
 
 /* Other calls of the handle run in the hold's transaction, and change no setting of it. */
-static void a_lease_in_a_hold_is_part_of_it(void **state)
+static void a_lease_in_a_hold_is_part_of_it(ground *p)
 {
-    ground *p       = *state;
-    bool    is_held = false;
-    held    h;
+    bool is_held = false;
+    held h;
     begin_hold(p, &h);
     expect_code(
         p, pawl_store_lead(h.store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
@@ -89,14 +87,13 @@ static void a_lease_in_a_hold_is_part_of_it(void **state)
 }
 
 /* pawl's session is set to plan for pawl's statements alone. */
-static void own_sql_is_planned_as_the_server_would(void **state)
+static void own_sql_is_planned_as_the_server_would(ground *p)
 {
     static const char *const names[] = {
         "enable_seqscan", "enable_bitmapscan",       "enable_hashjoin", "enable_mergejoin",
         "enable_sort",    "enable_incremental_sort", "plan_cache_mode", "jit",
     };
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char sql[100], expected[100];
@@ -110,10 +107,9 @@ static void own_sql_is_planned_as_the_server_would(void **state)
     end_hold(p, &h);
 }
 
-static void a_failed_statement_fails_the_commit(void **state)
+static void a_failed_statement_fails_the_commit(ground *p)
 {
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     expect_refused(h.pg, "insert into mine values ('x')", "22P02", "invalid input syntax");
@@ -123,10 +119,9 @@ static void a_failed_statement_fails_the_commit(void **state)
     end_hold(p, &h);
 }
 
-static void only_pawl_ends_the_transaction(void **state)
+static void only_pawl_ends_the_transaction(ground *p)
 {
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1); commit");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
@@ -141,10 +136,9 @@ static void only_pawl_ends_the_transaction(void **state)
     end_hold(p, &h);
 }
 
-static void an_unfinished_statement_loses_the_connection(void **state)
+static void an_unfinished_statement_loses_the_connection(ground *p)
 {
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     PQclear(PQexec(h.pg, "copy mine from stdin"));
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_ELOST);
@@ -156,9 +150,8 @@ static void an_unfinished_statement_loses_the_connection(void **state)
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
-static void a_refusal_in_a_hold_refuses_everything(void **state)
+static void a_refusal_in_a_hold_refuses_everything(ground *p)
 {
-    ground          *p       = *state;
     pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
@@ -216,9 +209,8 @@ static void expect_waking(ground *p, pawl_store *sleeper, pawl_store *sender, co
     expect_code(p, settle_one(p, sleeper, "orders", rows.items[0].seq), PAWL_OK);
 }
 
-static void a_handle_is_woken_after_a_hold_too(void **state)
+static void a_handle_is_woken_after_a_hold_too(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     pawl_store *sender = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -240,9 +232,8 @@ static void a_handle_is_woken_after_a_hold_too(void **state)
 /* ---- Claims ------------------------------------------------------------- */
 
 /* The second connection carries a change set that settles no claim: its rows are there at once. */
-static void a_send_that_does_not_wait_keeps_the_claims(void **state)
+static void a_send_that_does_not_wait_keeps_the_claims(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -259,9 +250,8 @@ static void a_send_that_does_not_wait_keeps_the_claims(void **state)
     pawl_store_close(store);
 }
 
-static void refused_groups_stay_claimed(void **state)
+static void refused_groups_stay_claimed(ground *p)
 {
-    ground           *p         = *state;
     pawl_store       *store     = open_store(p, p->url);
     pawl_store       *other     = open_store(p, p->url);
     pawl_inbox_entry  marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
@@ -299,10 +289,9 @@ static void refused_groups_stay_claimed(void **state)
 
 /* ---- Prepared statements ------------------------------------------------ */
 
-static void forgotten_statements_are_prepared_anew(void **state)
+static void forgotten_statements_are_prepared_anew(ground *p)
 {
-    ground *p = *state;
-    held    h;
+    held h;
     begin_hold(p, &h);
     raw_run(h.pg, "deallocate all");
     pawl_store_handler_transaction_end(h.store);
@@ -311,9 +300,8 @@ static void forgotten_statements_are_prepared_anew(void **state)
     end_hold(p, &h);
 }
 
-static void an_altered_table_is_planned_anew(void **state)
+static void an_altered_table_is_planned_anew(ground *p)
 {
-    ground     *p     = *state;
     pawl_value  id    = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_store *store = open_store(p, p->url);
     begin_order(p, store, 1);
@@ -329,20 +317,19 @@ static void an_altered_table_is_planned_anew(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(own_sql_commits_with_the_changes),
-    CASE(a_lease_in_a_hold_is_part_of_it),
-    CASE(own_sql_is_planned_as_the_server_would),
-    CASE(a_failed_statement_fails_the_commit),
-    CASE(only_pawl_ends_the_transaction),
-    CASE(an_unfinished_statement_loses_the_connection),
-    CASE(a_refusal_in_a_hold_refuses_everything),
-    CASE(a_handle_is_woken_after_a_hold_too),
-    CASE(a_send_that_does_not_wait_keeps_the_claims),
-    CASE(refused_groups_stay_claimed),
-    CASE(forgotten_statements_are_prepared_anew),
-    CASE(an_altered_table_is_planned_anew),
+    ON_TROUBLE(own_sql_commits_with_the_changes),
+    ON_TROUBLE(a_lease_in_a_hold_is_part_of_it),
+    ON_TROUBLE(own_sql_is_planned_as_the_server_would),
+    ON_TROUBLE(a_failed_statement_fails_the_commit),
+    ON_TROUBLE(only_pawl_ends_the_transaction),
+    ON_TROUBLE(an_unfinished_statement_loses_the_connection),
+    ON_TROUBLE(a_refusal_in_a_hold_refuses_everything),
+    ON_TROUBLE(a_handle_is_woken_after_a_hold_too),
+    ON_TROUBLE(a_send_that_does_not_wait_keeps_the_claims),
+    ON_TROUBLE(refused_groups_stay_claimed),
+    ON_TROUBLE(forgotten_statements_are_prepared_anew),
+    ON_TROUBLE(an_altered_table_is_planned_anew),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -105,9 +105,8 @@ static void commit_late(const ground *p, PGconn *late, insert_fn *insert)
     PQfinish(late);
 }
 
-static void a_claim_begins_before_what_is_committed_late(void **state)
+static void a_claim_begins_before_what_is_committed_late(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim(p, store), 0);
     PGconn *late = insert_beside_late(p, insert_rows);
@@ -120,9 +119,8 @@ static void a_claim_begins_before_what_is_committed_late(void **state)
     pawl_store_close(store);
 }
 
-static void an_event_of_such_a_transaction_is_numbered(void **state)
+static void an_event_of_such_a_transaction_is_numbered(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
     PGconn *late = insert_beside_late(p, insert_events);
@@ -143,9 +141,8 @@ static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
 }
 
 /* The horizon can move over events that the scan before it left for the next one. */
-static void events_that_a_scan_left_are_numbered_by_the_next(void **state)
+static void events_that_a_scan_left_are_numbered_by_the_next(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     assert_int_equal(number(p, store), 0); /* a look at the whole, for a minute the last */
@@ -163,9 +160,8 @@ static void events_that_a_scan_left_are_numbered_by_the_next(void **state)
 }
 
 /* Were the horizon wrong, an event would wait for a minute and not for ever. */
-static void the_whole_is_looked_at_from_time_to_time(void **state)
+static void the_whole_is_looked_at_from_time_to_time(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
     insert_events(p->pg, "one", 1);
@@ -192,9 +188,8 @@ static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
 
 /* Rows that were delivered stay in the index while somebody's snapshot can see it pending;
  * that one writes nothing, and so nothing can come late. */
-static void claims_begin_behind_what_was_delivered(void **state)
+static void claims_begin_behind_what_was_delivered(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     PGconn     *leased = raw_open(p->schema);
     raw_run(leased, "begin isolation level repeatable read; select 1 from pawl_outbox limit 1");
@@ -214,9 +209,8 @@ static void claims_begin_behind_what_was_delivered(void **state)
 }
 
 /* The horizon is that of the endpoint whose rows were claimed last. */
-static void each_endpoint_has_a_horizon_of_its_own(void **state)
+static void each_endpoint_has_a_horizon_of_its_own(ground *p)
 {
-    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
     insert_rows(p->pg, "other", 1);
@@ -248,9 +242,8 @@ static void check_rows_of(const ground *p, const char *table)
 
 /* A row can wait for the end of another transaction that has the same key, so that
  * any number of others are numbered, delivered and over before it is there. */
-static void a_transaction_is_numbered_before_its_rows(void **state)
+static void a_transaction_is_numbered_before_its_rows(ground *p)
 {
-    ground           *p      = *state;
     pawl_store       *store  = open_store(p, p->url);
     pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
                                 .source      = TEXT("Order/1"),
@@ -295,15 +288,14 @@ static void a_transaction_is_numbered_before_its_rows(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_claim_begins_before_what_is_committed_late),
-    CASE(an_event_of_such_a_transaction_is_numbered),
-    CASE(events_that_a_scan_left_are_numbered_by_the_next),
-    CASE(the_whole_is_looked_at_from_time_to_time),
-    CASE(claims_begin_behind_what_was_delivered),
-    CASE(each_endpoint_has_a_horizon_of_its_own),
-    CASE(a_transaction_is_numbered_before_its_rows),
+    ON_GROUND(a_claim_begins_before_what_is_committed_late),
+    ON_GROUND(an_event_of_such_a_transaction_is_numbered),
+    ON_GROUND(events_that_a_scan_left_are_numbered_by_the_next),
+    ON_GROUND(the_whole_is_looked_at_from_time_to_time),
+    ON_GROUND(claims_begin_behind_what_was_delivered),
+    ON_GROUND(each_endpoint_has_a_horizon_of_its_own),
+    ON_GROUND(a_transaction_is_numbered_before_its_rows),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -75,11 +75,10 @@ static void open_at(ground *p, const char *list, const char *parameters, int64_t
     pawl_store_close(store);
 }
 
-static void the_next_host_is_tried(void **state)
+static void the_next_host_is_tried(ground *p)
 {
-    ground *p = *state;
-    char    list[200], parameters[200];
-    hosts   h;
+    char  list[200], parameters[200];
+    hosts h;
     hosts_open(p, &h);
     snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.port);
     open_at(p, list, "&sslmode=disable", LIMIT_MS, PAWL_OK);
@@ -112,9 +111,8 @@ static void *start_up(void *context)
     return NULL;
 }
 
-static void a_host_s_time_begins_with_it(void **state)
+static void a_host_s_time_begins_with_it(ground *p)
 {
-    ground   *p = *state;
     char      list[200];
     hosts     h;
     pthread_t server;
@@ -126,11 +124,10 @@ static void a_host_s_time_begins_with_it(void **state)
     hosts_close(&h);
 }
 
-static void the_last_host_has_its_time_too(void **state)
+static void the_last_host_has_its_time_too(ground *p)
 {
-    ground *p = *state;
-    char    list[100], text[200];
-    hosts   h;
+    char  list[100], text[200];
+    hosts h;
     hosts_open(p, &h);
     snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute);
     snprintf(text, sizeof text, "no connection to 127.0.0.1:%d within 1000 ms", h.mute);
@@ -143,11 +140,10 @@ static void the_last_host_has_its_time_too(void **state)
     hosts_close(&h);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(the_next_host_is_tried),
-    CASE(a_host_s_time_begins_with_it),
-    CASE(the_last_host_has_its_time_too),
+    ON_TROUBLE(the_next_host_is_tried),
+    ON_TROUBLE(a_host_s_time_begins_with_it),
+    ON_TROUBLE(the_last_host_has_its_time_too),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -71,9 +71,8 @@ static void insert_raw(PGconn *pg, const char *stream)
 
 /* ---- Positions ------------------------------------------------------------ */
 
-static void an_event_committed_late_comes_behind(void **state)
+static void an_event_committed_late_comes_behind(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     raw_run(late, "begin");
@@ -118,9 +117,8 @@ static int64_t begins_at(pawl_store *store)
 }
 
 /* However many were numbered since: what its commit was followed by comes behind it. */
-static void an_event_committed_very_late_comes_before_what_followed(void **state)
+static void an_event_committed_very_late_comes_before_what_followed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
     expect_code(p, append(p, store, "first", 0, 1), PAWL_OK);
@@ -145,9 +143,8 @@ static void an_event_committed_very_late_comes_before_what_followed(void **state
 /* Events that were numbered stay in the index while somebody's snapshot can see it without a
  * position; that one writes nothing, and so nothing can come late. Where to begin moves
  * when others are over that were under way, to an event that was seen before. */
-static void numbering_begins_behind_what_was_numbered(void **state)
+static void numbering_begins_behind_what_was_numbered(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     PGconn     *leased = raw_open(p->schema);
     raw_run(p->pg, "create sequence many");
@@ -166,9 +163,8 @@ static void numbering_begins_behind_what_was_numbered(void **state)
 }
 
 /* The claims' transaction is rolled back; what was numbered is durable. */
-static void numbering_is_no_part_of_the_claims(void **state)
+static void numbering_is_no_part_of_the_claims(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     expect_code(p, append(p, store, "a", 0, 3), PAWL_OK);
@@ -199,9 +195,8 @@ static void *number_all(void *context)
     return NULL;
 }
 
-static void two_that_number_give_each_position_once(void **state)
+static void two_that_number_give_each_position_once(ground *p)
 {
-    ground   *p          = *state;
     numbering numbers[2] = {{.error = PAWL_ERROR_INIT}, {.error = PAWL_ERROR_INIT}};
     for (size_t i = 0; i < 2; i++)
         numbers[i].store = open_store(p, p->url);
@@ -264,10 +259,9 @@ static void number_beside(ground *p, pawl_store *store, pawl_store *elsewhere, c
 
 /* The turn is that of the tables: who numbers in another schema, or under another prefix, is not
  * waited for. */
-static void tables_elsewhere_are_numbered_at_the_same_time(void **state)
+static void tables_elsewhere_are_numbered_at_the_same_time(ground *p)
 {
-    ground *p     = *state;
-    void   *other = NULL;
+    void *other = NULL;
     assert_int_equal(ground_setup(&other), 0);
     ground     *q     = other;
     pawl_store *store = open_store(p, p->url);
@@ -281,9 +275,8 @@ static void tables_elsewhere_are_numbered_at_the_same_time(void **state)
 
 /* Two workers meet on their streams in one order, so that neither waits for the
  * other in a circle. */
-static void streams_are_appended_in_one_order(void **state)
+static void streams_are_appended_in_one_order(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[3 * 2];
     size_t            count = add_events(items, "b", 0, 2);
@@ -297,9 +290,8 @@ static void streams_are_appended_in_one_order(void **state)
 }
 
 /* The first round of a commit says nothing of what it refuses: the second does. */
-static void both_rounds_tell_taken_from_missing(void **state)
+static void both_rounds_tell_taken_from_missing(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, append(p, store, "a", 0, 2), PAWL_OK);
     for (int i = 0; i < 2; i++) {
@@ -312,9 +304,8 @@ static void both_rounds_tell_taken_from_missing(void **state)
     pawl_store_close(store);
 }
 
-static void an_appender_waits_for_the_other(void **state)
+static void an_appender_waits_for_the_other(ground *p)
 {
-    ground            *p       = *state;
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
@@ -331,9 +322,8 @@ static void an_appender_waits_for_the_other(void **state)
     pawl_store_close(store);
 }
 
-static void an_enlist_sees_what_its_transaction_appended(void **state)
+static void an_enlist_sees_what_its_transaction_appended(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[EVENTS_MAX];
     raw_run(p->pg, "begin");
@@ -353,9 +343,8 @@ static void an_enlist_sees_what_its_transaction_appended(void **state)
 /* ---- Checkpoints ---------------------------------------------------------- */
 
 /* A statement moves a row once. */
-static void a_checkpoint_moves_twice_in_a_set(void **state)
+static void a_checkpoint_moves_twice_in_a_set(ground *p)
 {
-    ground             *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     pawl_checkpoint_set moves[] = {
         {.name = TEXT("b"), .from = 0, .to = 4, .at = NOW},
@@ -408,9 +397,8 @@ static void commit_one_of_two(ground *p, pawl_store *store, int64_t version)
 
 /* A sequence counts what is rolled back, too. The fence is written once, so there was one
  * transaction, and in it the messages stayed locked. */
-static void a_refused_group_sets_no_claim_free(void **state)
+static void a_refused_group_sets_no_claim_free(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
     for (int i = 0; i < 4; i++) {
         char id[20];
@@ -438,7 +426,6 @@ static void a_refused_group_sets_no_claim_free(void **state)
     pawl_store_close(store);
 }
 
-#define ON_GROUND(name) cmocka_unit_test_setup_teardown(name, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
     ON_GROUND(an_event_committed_late_comes_behind),
     ON_GROUND(an_event_committed_very_late_comes_before_what_followed),

@@ -68,9 +68,8 @@ static void stand_still(ground *p, pawl_store *store)
     raw_run(store->ops->native(store), lock);
 }
 
-static void a_commit_that_stands_still_is_ended(void **state)
+static void a_commit_that_stands_still_is_ended(ground *p)
 {
-    ground         *p = *state;
     pair            it;
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -100,11 +99,10 @@ static void a_commit_that_stands_still_is_ended(void **state)
 
 /* On whichever connection: of the handle, its second one, a pooler's. The server does not
  * forget a pipeline whose end never came, as it does a transaction. */
-static void a_pipeline_without_its_end_is_ended(void **state)
+static void a_pipeline_without_its_end_is_ended(ground *p)
 {
-    ground *p = *state;
-    pair    it;
-    char    update[300], lock[200];
+    pair it;
+    char update[300], lock[200];
     begin_led(p, &it);
     make_sql(p, it.first, update, lock);
     PGconn *pg = raw_open(p->schema);
@@ -156,18 +154,16 @@ static void expect_followed(ground *p, pair *it)
 }
 
 /* The lease's own row is locked: it is not waited for until the deadline. */
-static void o20_a_renewal_that_stands_still_is_ended(void **state)
+static void o20_a_renewal_that_stands_still_is_ended(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_followed(p, &it);
 }
 
-static void o20_a_lead_given_back_that_stands_still_is_ended(void **state)
+static void o20_a_lead_given_back_that_stands_still_is_ended(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     lock_lease(p, &it, "delete from %s.pawl_leases");
     expect_followed(p, &it);
 }
@@ -182,11 +178,10 @@ static int64_t lease_count(ground *p, const pawl_store *store)
 
 /* While it holds claims: the lease goes over its second connection, and is there for others
  * whatever becomes of the claims. */
-static void o20_one_with_claims_follows_as_soon(void **state)
+static void o20_one_with_claims_follows_as_soon(ground *p)
 {
-    ground *p = *state;
-    pair    it;
-    bool    is_held = false;
+    pair it;
+    bool is_held = false;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_code(p, send_one(p, it.second, "other", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, it.second, "other", NOW, 1);
@@ -203,9 +198,8 @@ static void o20_one_with_claims_follows_as_soon(void **state)
 }
 
 /* The server works for it: its client is alive, or was until a moment ago. */
-static void o20_a_renewal_that_is_slow_is_left_alone(void **state)
+static void o20_a_renewal_that_is_slow_is_left_alone(ground *p)
 {
-    ground *p = *state;
     pair    it;
     bool    is_held = true;
     char    sql[200];
@@ -268,10 +262,9 @@ static void expect_second_look(ground *p, pair *it, const char *sql, bool expect
     assert_int_equal(is_held, expected);
 }
 
-static void o20_of_two_that_find_it_free_one_leads(void **state)
+static void o20_of_two_that_find_it_free_one_leads(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     begin_led(p, &it);
     expect_second_look(p, &it, "begin; update pawl_leases set \"Expires\" = '2100-01-01'", false);
     expect_second_look(p, &it, "begin; update pawl_leases set \"Worker\" = gen_random_uuid()",
@@ -282,10 +275,9 @@ static void o20_of_two_that_find_it_free_one_leads(void **state)
 }
 
 /* Of a lease: how often it went from one to another. */
-static void o20_the_epoch_counts_take_overs(void **state)
+static void o20_the_epoch_counts_take_overs(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     begin_led(p, &it);
     assert_int_equal(raw_number(p->pg, "select \"Epoch\" from pawl_leases"), 1);
     assert_true(leads(p, it.first, NOW + 1));
@@ -299,10 +291,9 @@ static void o20_the_epoch_counts_take_overs(void **state)
 
 /* A handler may take longer than the lease lasts: what it has claimed, and its own SQL,
  * are in nobody's way. */
-static void a_leader_that_is_slow_is_left_alone(void **state)
+static void a_leader_that_is_slow_is_left_alone(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     begin_led(p, &it);
     int pid = pid_of(it.first);
     raw_run(p->pg, "create table mine (id integer)");
@@ -323,11 +314,10 @@ static void a_leader_that_is_slow_is_left_alone(void **state)
 }
 
 /* Whose sessions are another role's. */
-static void without_the_right_the_lead_is_taken_all_the_same(void **state)
+static void without_the_right_the_lead_is_taken_all_the_same(ground *p)
 {
-    ground *p = *state;
-    pair    it;
-    char    sql[400], url[1400];
+    pair it;
+    char sql[400], url[1400];
     begin_led(p, &it);
     snprintf(sql, sizeof sql,
              "create role \"%s\"; grant usage on schema \"%s\" to \"%s\"; "
@@ -355,10 +345,9 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* Long before its lease is over. */
-static void a_leader_without_its_session_is_not_listed(void **state)
+static void a_leader_without_its_session_is_not_listed(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     begin_led(p, &it);
     assert_int_equal(lead_count(p, it.second, NOW), 1);
     kill_pid(p, pid_of(it.first));
@@ -367,10 +356,9 @@ static void a_leader_without_its_session_is_not_listed(void **state)
 }
 
 /* The row of its lease would stay for ever. */
-static void a_leader_that_closes_leaves_no_lease(void **state)
+static void a_leader_that_closes_leaves_no_lease(ground *p)
 {
-    ground *p = *state;
-    pair    it;
+    pair it;
     begin_led(p, &it);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
     expect_code(p, pawl_store_worker_close(it.second, NOW, &p->error), PAWL_OK);
@@ -380,20 +368,19 @@ static void a_leader_that_closes_leaves_no_lease(void **state)
     end_pair(&it);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_commit_that_stands_still_is_ended),
-    CASE(a_pipeline_without_its_end_is_ended),
-    CASE(o20_a_renewal_that_stands_still_is_ended),
-    CASE(o20_a_lead_given_back_that_stands_still_is_ended),
-    CASE(o20_one_with_claims_follows_as_soon),
-    CASE(o20_a_renewal_that_is_slow_is_left_alone),
-    CASE(o20_of_two_that_find_it_free_one_leads),
-    CASE(o20_the_epoch_counts_take_overs),
-    CASE(a_leader_that_is_slow_is_left_alone),
-    CASE(without_the_right_the_lead_is_taken_all_the_same),
-    CASE(a_leader_without_its_session_is_not_listed),
-    CASE(a_leader_that_closes_leaves_no_lease),
+    ON_TROUBLE(a_commit_that_stands_still_is_ended),
+    ON_TROUBLE(a_pipeline_without_its_end_is_ended),
+    ON_TROUBLE(o20_a_renewal_that_stands_still_is_ended),
+    ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended),
+    ON_TROUBLE(o20_one_with_claims_follows_as_soon),
+    ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone),
+    ON_TROUBLE(o20_of_two_that_find_it_free_one_leads),
+    ON_TROUBLE(o20_the_epoch_counts_take_overs),
+    ON_TROUBLE(a_leader_that_is_slow_is_left_alone),
+    ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same),
+    ON_TROUBLE(a_leader_without_its_session_is_not_listed),
+    ON_TROUBLE(a_leader_that_closes_leaves_no_lease),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -217,28 +217,27 @@ static void try_messages(ground *p, size_t size, bool is_lasting)
     free(body);
 }
 
-static void a_message_survives_one_failure(void **state)
+static void a_message_survives_one_failure(ground *p)
 {
-    try_messages(*state, 2, false);
+    try_messages(p, 2, false);
 }
 
-static void a_message_survives_a_shortage(void **state)
+static void a_message_survives_a_shortage(ground *p)
 {
-    try_messages(*state, 2, true);
+    try_messages(p, 2, true);
 }
 
-static void a_large_message_survives_one_failure(void **state)
+static void a_large_message_survives_one_failure(ground *p)
 {
-    try_messages(*state, 100000, false);
+    try_messages(p, 100000, false);
 }
 
 #define DEADLINE_MS 3200 /* tries pause for 50, 100 ... 1600 ms, 3150 in all */
 #define COMMIT_MS 1000   /* until a dropped answer is noticed */
 
 /* Tries are over when the deadline is: the last pause and the last try do not go on behind it. */
-static void an_unknown_outcome_keeps_the_deadline(void **state)
+static void an_unknown_outcome_keeps_the_deadline(ground *p)
 {
-    ground         *p      = *state;
     pawl_store     *keeper = open_store(p, p->url);
     pawl_queue_send send   = send_of("orders", "e-1");
     message_trip    t      = {.p = p, .id = "e-1"};
@@ -264,12 +263,11 @@ static void an_unknown_outcome_keeps_the_deadline(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_message_survives_one_failure),
-        CASE(a_message_survives_a_shortage),
-        CASE(a_large_message_survives_one_failure),
-        CASE(an_unknown_outcome_keeps_the_deadline),
+        ON_TROUBLE(a_message_survives_one_failure),
+        ON_TROUBLE(a_message_survives_a_shortage),
+        ON_TROUBLE(a_large_message_survives_one_failure),
+        ON_TROUBLE(an_unknown_outcome_keeps_the_deadline),
     };
     if (ground_server() == NULL)
         return ground_skip();

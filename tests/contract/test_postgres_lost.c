@@ -54,10 +54,9 @@ static void expect_all_told(ground *p, lossy *way, const char *through)
     assert_true(lost > (turns_are_whole() ? 100 : 25));
 }
 
-static void o32_what_is_told_is_what_is_there(void **state)
+static void o32_what_is_told_is_what_is_there(ground *p)
 {
-    ground *p = *state;
-    char    url[1400];
+    char url[1400];
     strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
     lossy way = {.part = PART, .context = open_proxy(p), .lose = lose, .was_lost = was_lost};
     if (way.context == NULL)
@@ -66,21 +65,19 @@ static void o32_what_is_told_is_what_is_there(void **state)
     expect_all_told(p, &way, url);
 }
 
-static void o32_what_is_told_is_what_is_there_behind_a_pooler(void **state)
+static void o32_what_is_told_is_what_is_there_behind_a_pooler(ground *p)
 {
-    ground *p = *state;
-    char    url[1400];
-    lossy   way = {.is_brief = true, .part = PART + 1, .lose = lose, .was_lost = was_lost};
+    char  url[1400];
+    lossy way   = {.is_brief = true, .part = PART + 1, .lose = lose, .was_lost = was_lost};
     way.context = open_pooled_proxy(p, url, sizeof url);
     if (way.context == NULL)
         skip();
     expect_all_told(p, &way, url);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(o32_what_is_told_is_what_is_there),
-    CASE(o32_what_is_told_is_what_is_there_behind_a_pooler),
+    ON_TROUBLE(o32_what_is_told_is_what_is_there),
+    ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

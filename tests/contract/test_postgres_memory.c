@@ -33,10 +33,9 @@ static pawl_code open_and_attach(ground *p, pawl_store **store)
     return code;
 }
 
-static void opening_survives(void **state)
+static void opening_survives(ground *p)
 {
-    ground *p      = *state;
-    bool    is_met = true;
+    bool is_met = true;
     apply_schema(p, p->url, order_tables, 1);
     for (long n = 1; is_met; n++) {
         pawl_store *store = NULL;
@@ -198,26 +197,25 @@ static void try_messages(ground *p, bool is_refused, bool is_held)
     pawl_store_close(keeper);
 }
 
-static void a_message_survives(void **state)
+static void a_message_survives(ground *p)
 {
-    try_messages(*state, false, false);
+    try_messages(p, false, false);
 }
 
-static void a_refusal_survives(void **state)
+static void a_refusal_survives(ground *p)
 {
-    try_messages(*state, true, false);
+    try_messages(p, true, false);
 }
 
-static void a_hold_survives(void **state)
+static void a_hold_survives(ground *p)
 {
-    try_messages(*state, false, true);
+    try_messages(p, false, true);
 }
 
 /* Claims are given back by a rollback. Without memory for its text the transaction would stay open: the
  * connection is given up, and with it the row locks. */
-static void a_release_survives(void **state)
+static void a_release_survives(ground *p)
 {
-    ground           *p        = *state;
     pawl_store       *keeper   = open_store(p, p->url);
     bool              is_met   = true;
     pawl_queue_settle settle   = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
@@ -249,9 +247,8 @@ static void a_release_survives(void **state)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-static void an_enlist_survives(void **state)
+static void an_enlist_survives(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     PGconn     *pg     = raw_open(p->schema);
     bool        is_met = true;
@@ -291,9 +288,8 @@ static void an_enlist_survives(void **state)
 
 /* A lease and the question what is due next go to the server together, COMMIT behind them: a claim
  * that failed has leased nothing. */
-static void a_claim_of_timeouts_survives(void **state)
+static void a_claim_of_timeouts_survives(ground *p)
 {
-    ground            *p      = *state;
     pawl_store        *keeper = open_store(p, p->url);
     bool               is_met = true;
     pawl_timeout_rows  rows;
@@ -347,9 +343,8 @@ static void append_event(ground *p, pawl_store *store)
 /* The turn to number, the positions and COMMIT go to the server together: without the turn, which keeps
  * others from numbering, nothing behind it is sent. Readers are told behind the commit, by what an
  * append has prepared already. */
-static void a_numbering_survives(void **state)
+static void a_numbering_survives(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *keeper = open_store(p, p->url);
     bool        is_met = true;
     for (long n = 1; is_met; n++) {
@@ -377,11 +372,11 @@ static void a_numbering_survives(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(opening_survives),     CASE(a_message_survives),           CASE(a_refusal_survives),
-        CASE(a_hold_survives),      CASE(a_release_survives),           CASE(an_enlist_survives),
-        CASE(a_numbering_survives), CASE(a_claim_of_timeouts_survives),
+        ON_TROUBLE(opening_survives),     ON_TROUBLE(a_message_survives),
+        ON_TROUBLE(a_refusal_survives),   ON_TROUBLE(a_hold_survives),
+        ON_TROUBLE(a_release_survives),   ON_TROUBLE(an_enlist_survives),
+        ON_TROUBLE(a_numbering_survives), ON_TROUBLE(a_claim_of_timeouts_survives),
     };
     if (ground_server() == NULL)
         return ground_skip();

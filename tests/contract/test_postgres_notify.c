@@ -75,9 +75,8 @@ static void send_everything(ground *p, pawl_store *store, unsigned number)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void one_notification_a_commit_at_most(void **state)
+static void one_notification_a_commit_at_most(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *ear   = raw_open(p->schema);
     char        last[300];
@@ -102,9 +101,8 @@ static void one_notification_a_commit_at_most(void **state)
 }
 
 /* LISTEN is of handles that sleep, which one that claims again and again does not. */
-static void a_busy_queue_notifies_nobody(void **state)
+static void a_busy_queue_notifies_nobody(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *worker = open_sleeper(p, "orders");
     pawl_store *store  = open_store(p, p->url);
     PGconn     *ear    = raw_open(p->schema);
@@ -141,9 +139,8 @@ static pawl_code claim_outbox(ground *p, pawl_store *store, pawl_outbox_rows *ro
 }
 
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
-static void each_sleeps_for_what_it_claims(void **state)
+static void each_sleeps_for_what_it_claims(ground *p)
 {
-    ground          *p      = *state;
     pawl_store      *store  = open_store(p, p->url);
     pawl_store      *idle   = open_store(p, p->url);
     pawl_store      *runner = open_store(p, p->url);
@@ -170,11 +167,10 @@ static void each_sleeps_for_what_it_claims(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(one_notification_a_commit_at_most),
-    CASE(a_busy_queue_notifies_nobody),
-    CASE(each_sleeps_for_what_it_claims),
+    ON_GROUND(one_notification_a_commit_at_most),
+    ON_GROUND(a_busy_queue_notifies_nobody),
+    ON_GROUND(each_sleeps_for_what_it_claims),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -72,10 +72,9 @@ static const url_case url_cases[] = {
      PAWL_ESCHEMA, "pawl schema apply"},
 };
 
-static void what_is_wrong_is_named(void **state)
+static void what_is_wrong_is_named(ground *p)
 {
-    ground *p = *state;
-    char    server[200], url[600];
+    char server[200], url[600];
     if (PQhost(p->pg)[0] == '/')
         skip();
     snprintf(server, sizeof server, "%s:%s", PQhost(p->pg), PQport(p->pg));
@@ -85,11 +84,10 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void options_that_do_not_fit_are_refused(void **state)
+static void options_that_do_not_fit_are_refused(ground *p)
 {
-    ground *p = *state;
-    char    url[2000];
-    size_t  size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
+    char   url[2000];
+    size_t size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
     for (; size < 1700; size += 10)
         memcpy(url + size, "-c%20a%3Db", 10);
     url[size] = '\0';
@@ -97,10 +95,9 @@ static void options_that_do_not_fit_are_refused(void **state)
 }
 
 /* As the URL says it, decoded. */
-static void a_schema_may_be_written_as_urls_are(void **state)
+static void a_schema_may_be_written_as_urls_are(ground *p)
 {
-    ground *p = *state;
-    char    url[1400];
+    char url[1400];
     ground_url("pawl%5Ftest", url, sizeof url);
     snprintf(url + strlen(url), sizeof url - strlen(url), "%s", p->schema + strlen("pawl_test"));
     pawl_store *store = open_store(p, url);
@@ -110,10 +107,9 @@ static void a_schema_may_be_written_as_urls_are(void **state)
 }
 
 /* Both names are libpq's, and the same place for whoever wakes or compares stores. */
-static void postgresql_is_the_same_scheme(void **state)
+static void postgresql_is_the_same_scheme(ground *p)
 {
-    ground *p = *state;
-    char    url[1400];
+    char url[1400];
     assert_int_equal(strncmp(p->url, "postgres://", 11), 0);
     snprintf(url, sizeof url, "postgresql%s", p->url + strlen("postgres"));
     pawl_store *store = open_store(p, url);
@@ -129,10 +125,9 @@ static void postgresql_is_the_same_scheme(void **state)
 
 /* ---- Refusing servers --------------------------------------------------- */
 
-static void a_role_may_have_too_many_connections(void **state)
+static void a_role_may_have_too_many_connections(ground *p)
 {
-    ground *p = *state;
-    char    url[1400], sql[300];
+    char url[1400], sql[300];
     snprintf(sql, sizeof sql, "create role %s login connection limit 0", p->schema);
     raw_run(p->pg, sql);
     snprintf(url, sizeof url, "%s&user=%s&password=" SECRET, p->url, p->schema);
@@ -148,10 +143,9 @@ static void a_role_may_have_too_many_connections(void **state)
     raw_run(p->pg, sql);
 }
 
-static void a_database_must_hold_utf8(void **state)
+static void a_database_must_hold_utf8(ground *p)
 {
-    ground *p = *state;
-    char    url[1400], sql[300];
+    char url[1400], sql[300];
     snprintf(sql, sizeof sql,
              "create database %s encoding SQL_ASCII template template0 "
              "lc_collate 'C' lc_ctype 'C' locale_provider libc",
@@ -209,9 +203,8 @@ static void use_both(ground *p, const char *url)
 }
 
 /* PgBouncer refuses the session options. */
-static void a_pooler_is_noticed_by_what_it_refuses(void **state)
+static void a_pooler_is_noticed_by_what_it_refuses(ground *p)
 {
-    ground     *p      = *state;
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
     char        url[1400];
@@ -223,11 +216,10 @@ static void a_pooler_is_noticed_by_what_it_refuses(void **state)
 }
 
 /* Another has the session's settings ignored, and shows itself by the process. */
-static void a_pooler_is_noticed_by_its_process(void **state)
+static void a_pooler_is_noticed_by_its_process(ground *p)
 {
-    ground *p       = *state;
-    proxy  *between = open_proxy(p);
-    char    url[1400];
+    proxy *between = open_proxy(p);
+    char   url[1400];
     if (between == NULL)
         skip();
     proxy_fake_pids(between);
@@ -239,16 +231,15 @@ static void a_pooler_is_noticed_by_its_process(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(what_is_wrong_is_named),
-        CASE(options_that_do_not_fit_are_refused),
-        CASE(a_schema_may_be_written_as_urls_are),
-        CASE(postgresql_is_the_same_scheme),
-        CASE(a_role_may_have_too_many_connections),
-        CASE(a_database_must_hold_utf8),
-        CASE(a_pooler_is_noticed_by_what_it_refuses),
-        CASE(a_pooler_is_noticed_by_its_process),
+        ON_TROUBLE(what_is_wrong_is_named),
+        ON_TROUBLE(options_that_do_not_fit_are_refused),
+        ON_TROUBLE(a_schema_may_be_written_as_urls_are),
+        ON_TROUBLE(postgresql_is_the_same_scheme),
+        ON_TROUBLE(a_role_may_have_too_many_connections),
+        ON_TROUBLE(a_database_must_hold_utf8),
+        ON_TROUBLE(a_pooler_is_noticed_by_what_it_refuses),
+        ON_TROUBLE(a_pooler_is_noticed_by_its_process),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -40,9 +40,8 @@ static pawl_store *open_pooled(ground *p, pawl_time now)
 }
 
 /* Nothing is listened to: a wait is over soon, whoever sent what. */
-static void a_pooled_wait_is_short(void **state)
+static void a_pooled_wait_is_short(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_pooled(p, NOW);
     sleeper     it;
     find_nothing(p, store, "orders");
@@ -64,11 +63,10 @@ static void let_pass(pawl_store *store, int64_t seconds)
     driver->beat_ms -= seconds * 1000;
 }
 
-static void a_pooled_worker_says_that_it_lives(void **state)
+static void a_pooled_worker_says_that_it_lives(ground *p)
 {
     static const char is_later[] = "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < "
                                    "'2026-01-01 00:00:30Z' from pawl_workers where \"Epoch\" > 0";
-    ground           *p          = *state;
     pawl_store       *store      = open_pooled(p, NOW);
     pawl__pg_of(store)->beat_ms  = clock_ms(); /* its heartbeat was just now */
     sleep_briefly(p, store);
@@ -106,9 +104,8 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* The heartbeat of a worker that was seen at NOW, and is gone without a word, ends after 15 s. */
-static void a_dead_pooled_worker_is_known_after_15_s(void **state)
+static void a_dead_pooled_worker_is_known_after_15_s(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *dead  = open_pooled(p, NOW);
     bool        leads = false;
     add_row(p, true, "2026-01-01 00:00:00Z");
@@ -145,9 +142,8 @@ static void close_three(pawl_store *a, pawl_store *b, pawl_store *c)
 }
 
 /* Its handler takes longer than 15 s: another handle beats for it, and for nobody beside it. */
-static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(void **state)
+static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(ground *p)
 {
-    ground        *p      = *state;
     pawl_store    *slow   = open_pooled(p, NOW);
     pawl_worker_id self[] = {{uuid_of(99)}, pawl_store_worker(slow)};
     add_row(p, true, "2026-01-01 00:00:00Z");
@@ -164,9 +160,8 @@ static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(void **state)
 }
 
 /* The heartbeat is in a transaction while another worker looks for the dead, which does not wait for it. */
-static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has(void **state)
+static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has(ground *p)
 {
-    ground     *p    = *state;
     pawl_store *slow = open_pooled(p, NOW);
     add_row(p, true, "2026-01-01 00:00:00Z");
     assert_int_equal(claim_timeouts(p, slow, 1, NOW), 1);
@@ -182,9 +177,8 @@ static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_ha
 
 /* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
  * not end. */
-static void a_pooled_commit_that_stands_still_is_ended(void **state)
+static void a_pooled_commit_that_stands_still_is_ended(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
     char        sql[200];
@@ -225,9 +219,8 @@ static void expect_setting(pawl_store *store, const char *name, const char *want
 
 /* Statistics of a small table would have a set of thousands walk it for each of its items. A claim
  * leaves its transaction open. */
-static void a_pooled_transaction_has_the_plans_of_a_session(void **state)
+static void a_pooled_transaction_has_the_plans_of_a_session(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_pooled(p, NOW);
     PGconn     *pg    = pawl__pg_of(store)->main.pg;
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -244,9 +237,8 @@ static void a_pooled_transaction_has_the_plans_of_a_session(void **state)
     pawl_store_close(store);
 }
 
-static void a_pooled_handler_has_the_plans_of_the_server(void **state)
+static void a_pooled_handler_has_the_plans_of_the_server(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_pooled(p, NOW);
     expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     expect_setting(store, "enable_seqscan", "on");
@@ -255,16 +247,15 @@ static void a_pooled_handler_has_the_plans_of_the_server(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_pooled_wait_is_short),
-    CASE(a_pooled_worker_says_that_it_lives),
-    CASE(a_dead_pooled_worker_is_known_after_15_s),
-    CASE(o26_a_pooled_worker_that_takes_long_keeps_what_it_has),
-    CASE(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has),
-    CASE(a_pooled_commit_that_stands_still_is_ended),
-    CASE(a_pooled_transaction_has_the_plans_of_a_session),
-    CASE(a_pooled_handler_has_the_plans_of_the_server),
+    ON_GROUND(a_pooled_wait_is_short),
+    ON_GROUND(a_pooled_worker_says_that_it_lives),
+    ON_GROUND(a_dead_pooled_worker_is_known_after_15_s),
+    ON_GROUND(o26_a_pooled_worker_that_takes_long_keeps_what_it_has),
+    ON_GROUND(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has),
+    ON_GROUND(a_pooled_commit_that_stands_still_is_ended),
+    ON_GROUND(a_pooled_transaction_has_the_plans_of_a_session),
+    ON_GROUND(a_pooled_handler_has_the_plans_of_the_server),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

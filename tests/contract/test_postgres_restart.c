@@ -137,9 +137,8 @@ static void try_end(ground *p, pawl_store *store, const char *verb, const char *
     assert_int_equal(queue_count(p), 0);
 }
 
-static void a_handle_outlives_its_server(void **state)
+static void a_handle_outlives_its_server(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     try_end(p, store, "stop", "m-1");
     try_end(p, store, "crash", "m-2");
@@ -148,9 +147,8 @@ static void a_handle_outlives_its_server(void **state)
 }
 
 /* The server goes while a commit waits in it. */
-static void a_commit_meets_the_end_of_the_server(void **state)
+static void a_commit_meets_the_end_of_the_server(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_changes     changes = one_update(&update);
@@ -258,10 +256,9 @@ static void a_commit_without_its_standby_is_unknown(void **state)
 }
 
 /* The set is durable then: what comes behind the commit cannot undo it. */
-static void a_wake_up_that_fails_is_no_failure(void **state)
+static void a_wake_up_that_fails_is_no_failure(ground *p)
 {
-    ground *p = *state;
-    char    url[1400], sql[600];
+    char url[1400], sql[600];
     apply_schema(p, p->url, order_tables, 1);
     snprintf(sql, sizeof sql,
              "create role quiet login; grant usage on schema %s to quiet; "
@@ -299,9 +296,8 @@ static void wait_for_refusal(const char *user)
     }
 }
 
-static void a_wrong_password_is_refused(void **state)
+static void a_wrong_password_is_refused(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     char        command[300], url[300];
     raw_run(p->pg, "create role clerk login superuser password 'right'");
@@ -328,14 +324,13 @@ static void a_wrong_password_is_refused(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_handle_outlives_its_server),
-        CASE(a_commit_meets_the_end_of_the_server),
+        ON_TROUBLE(a_handle_outlives_its_server),
+        ON_TROUBLE(a_commit_meets_the_end_of_the_server),
         cmocka_unit_test_setup_teardown(a_commit_without_its_standby_is_unknown, trouble_setup,
                                         standby_teardown),
-        CASE(a_wake_up_that_fails_is_no_failure),
-        CASE(a_wrong_password_is_refused),
+        ON_TROUBLE(a_wake_up_that_fails_is_no_failure),
+        ON_TROUBLE(a_wrong_password_is_refused),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -21,11 +21,10 @@ static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 
 /* ---- The script --------------------------------------------------------- */
 
-static void the_script_makes_what_apply_makes(void **state)
+static void the_script_makes_what_apply_makes(ground *p)
 {
-    ground *p      = *state;
-    lines  *script = calloc(2, sizeof *script);
-    char    other[60], sql[300];
+    lines *script = calloc(2, sizeof *script);
+    char   other[60], sql[300];
     assert_non_null(script);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
     expect_code(
@@ -61,11 +60,10 @@ static void the_script_makes_what_apply_makes(void **state)
 }
 
 /* The script by itself is what open, verify and the function want. */
-static void a_schema_made_by_hand_verifies(void **state)
+static void a_schema_made_by_hand_verifies(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
-    char    sql[100];
+    lines *out = calloc(1, sizeof *out);
+    char   sql[100];
     assert_non_null(out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, out), PAWL_OK);
     snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
@@ -77,11 +75,10 @@ static void a_schema_made_by_hand_verifies(void **state)
 }
 
 /* No row of the catalog is written again: no lock is taken then either. */
-static void applying_twice_changes_nothing(void **state)
+static void applying_twice_changes_nothing(ground *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
-    ground           *p          = *state;
     lines            *out        = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, both_tables, 2);
@@ -102,10 +99,9 @@ static int64_t object_count(ground *p)
                              "where pronamespace = to_regnamespace(current_schema()))");
 }
 
-static void dropping_leaves_what_is_not_ours(void **state)
+static void dropping_leaves_what_is_not_ours(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
     /* Nothing is there, not even the schema. */
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
@@ -128,9 +124,8 @@ static pawl_code apply_both(void *context, pawl_error *error)
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-static void processes_may_apply_at_once(void **state)
+static void processes_may_apply_at_once(ground *p)
 {
-    ground *p = *state;
     run_at_once(apply_both, p);
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -236,10 +231,9 @@ static void verify_round(ground *p, unsigned round, lines *out)
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
 }
 
-static void verify_names_each_difference(void **state)
+static void verify_names_each_difference(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
     assert_int_equal(out->count, 16 + 2 + 1);
@@ -249,10 +243,9 @@ static void verify_names_each_difference(void **state)
 }
 
 /* Apply puts right all that it can. */
-static void apply_makes_what_is_missing(void **state)
+static void apply_makes_what_is_missing(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, both_tables, 2);
     raw_run(p->pg, "drop table pawl_dead; drop index pawl_queue_due; delete from pawl_schema; "
@@ -265,9 +258,8 @@ static void apply_makes_what_is_missing(void **state)
 
 /* ---- Versions, and opening without tables ------------------------------- */
 
-static void a_newer_schema_is_left_alone(void **state)
+static void a_newer_schema_is_left_alone(ground *p)
 {
-    ground     *p     = *state;
     lines      *out   = calloc(1, sizeof *out);
     pawl_store *store = NULL;
     assert_non_null(out);
@@ -286,9 +278,8 @@ static void a_newer_schema_is_left_alone(void **state)
     free(out);
 }
 
-static void opening_says_what_to_run(void **state)
+static void opening_says_what_to_run(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     char        url[1300];
     snprintf(url, sizeof url, "%s&password=open%%20sesame", p->url);
@@ -321,9 +312,8 @@ static void opening_says_what_to_run(void **state)
 /* ---- Sagas -------------------------------------------------------------- */
 
 /* D27: rows stay and are null in the new column; then it is used. */
-static void a_correlation_column_is_added(void **state)
+static void a_correlation_column_is_added(ground *p)
 {
-    ground                *p     = *state;
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
     pawl_store            *store = NULL;
@@ -346,11 +336,10 @@ static void a_correlation_column_is_added(void **state)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-static void another_type_of_correlation_is_refused(void **state)
+static void another_type_of_correlation_is_refused(ground *p)
 {
     static const char      says[]  = "column Correlation_order_id: incorrect data type: expected "
                                      "timestamp without time zone, found character varying(200)";
-    ground                *p       = *state;
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
@@ -368,10 +357,9 @@ static void another_type_of_correlation_is_refused(void **state)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-static void a_strangers_table_is_refused(void **state)
+static void a_strangers_table_is_refused(ground *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
-    ground           *p      = *state;
     pawl_store       *store  = NULL;
     lines            *out    = calloc(1, sizeof *out);
     char              sql[300];
@@ -389,10 +377,9 @@ static void a_strangers_table_is_refused(void **state)
     free(out);
 }
 
-static void quotes_in_names_are_refused(void **state)
+static void quotes_in_names_are_refused(ground *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
-    ground                  *p       = *state;
     lines                   *out     = calloc(1, sizeof *out);
     assert_non_null(out);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -412,11 +399,10 @@ static void quotes_in_names_are_refused(void **state)
 }
 
 /* D5: in bytes, never cut; what just fits works. */
-static void long_names_are_refused(void **state)
+static void long_names_are_refused(ground *p)
 {
     static const char      bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789"
                                      "abcdefghijklmnopqrstuvwxyz0123456789";
-    ground                *p       = *state;
     pawl_saga_table        saga    = order_table;
     const pawl_saga_table *list    = &saga;
     lines                 *out     = calloc(1, sizeof *out);
@@ -444,9 +430,8 @@ static void long_names_are_refused(void **state)
 }
 
 /* D10, D11: the same property in two tables; each has its own index. */
-static void index_names_are_short(void **state)
+static void index_names_are_short(ground *p)
 {
-    ground                *p      = *state;
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
     second.name                   = TEXT("shop_Return");
@@ -462,9 +447,8 @@ static void index_names_are_short(void **state)
 }
 
 /* D12, D16: types, and what an operator reads with plain SQL. */
-static void columns_hold_readable_values(void **state)
+static void columns_hold_readable_values(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_raw_text(p->pg,
                     "select string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' "
@@ -487,9 +471,8 @@ static void columns_hold_readable_values(void **state)
 }
 
 /* D35 */
-static void schemas_do_not_see_one_another(void **state)
+static void schemas_do_not_see_one_another(ground *p)
 {
-    ground     *p = *state;
     char        schema[60], url[1200], sql[200];
     pawl_value  value = pawl_value_text(TEXT("order-1"));
     pawl_store *first = open_store(p, p->url);
@@ -511,11 +494,10 @@ static void schemas_do_not_see_one_another(void **state)
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-static void d34_a_failed_install_leaves_nothing(void **state)
+static void d34_a_failed_install_leaves_nothing(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
-    char    sql[100];
+    lines *out = calloc(1, sizeof *out);
+    char   sql[100];
     assert_non_null(out);
     snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
     raw_run(p->pg, sql);
@@ -530,9 +512,8 @@ static void d34_a_failed_install_leaves_nothing(void **state)
 }
 
 /* Before anything is sent: the schema is not even made. */
-static void d34_a_prefix_is_looked_at_first(void **state)
+static void d34_a_prefix_is_looked_at_first(ground *p)
 {
-    ground          *p    = *state;
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
                 PAWL_ECONFIG);
@@ -542,27 +523,26 @@ static void d34_a_prefix_is_looked_at_first(void **state)
     assert_int_equal(object_count(p), 0);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(the_script_makes_what_apply_makes),
-    CASE(a_schema_made_by_hand_verifies),
-    CASE(applying_twice_changes_nothing),
-    CASE(dropping_leaves_what_is_not_ours),
-    CASE(processes_may_apply_at_once),
-    CASE(verify_names_each_difference),
-    CASE(apply_makes_what_is_missing),
-    CASE(a_newer_schema_is_left_alone),
-    CASE(opening_says_what_to_run),
-    CASE(a_correlation_column_is_added),
-    CASE(another_type_of_correlation_is_refused),
-    CASE(a_strangers_table_is_refused),
-    CASE(quotes_in_names_are_refused),
-    CASE(long_names_are_refused),
-    CASE(index_names_are_short),
-    CASE(columns_hold_readable_values),
-    CASE(schemas_do_not_see_one_another),
-    CASE(d34_a_failed_install_leaves_nothing),
-    CASE(d34_a_prefix_is_looked_at_first),
+    ON_GROUND(the_script_makes_what_apply_makes),
+    ON_GROUND(a_schema_made_by_hand_verifies),
+    ON_GROUND(applying_twice_changes_nothing),
+    ON_GROUND(dropping_leaves_what_is_not_ours),
+    ON_GROUND(processes_may_apply_at_once),
+    ON_GROUND(verify_names_each_difference),
+    ON_GROUND(apply_makes_what_is_missing),
+    ON_GROUND(a_newer_schema_is_left_alone),
+    ON_GROUND(opening_says_what_to_run),
+    ON_GROUND(a_correlation_column_is_added),
+    ON_GROUND(another_type_of_correlation_is_refused),
+    ON_GROUND(a_strangers_table_is_refused),
+    ON_GROUND(quotes_in_names_are_refused),
+    ON_GROUND(long_names_are_refused),
+    ON_GROUND(index_names_are_short),
+    ON_GROUND(columns_hold_readable_values),
+    ON_GROUND(schemas_do_not_see_one_another),
+    ON_GROUND(d34_a_failed_install_leaves_nothing),
+    ON_GROUND(d34_a_prefix_is_looked_at_first),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -9,9 +9,8 @@
 
 #include "contract/postgres_ground.h"
 
-static void a_message_sent_with_sql_is_claimed(void **state)
+static void a_message_sent_with_sql_is_claimed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "begin");
     expect_raw_text(p->pg,
@@ -38,9 +37,8 @@ static void a_message_sent_with_sql_is_claimed(void **state)
     pawl_store_close(store);
 }
 
-static void what_is_not_given_is_made(void **state)
+static void what_is_not_given_is_made(ground *p)
 {
-    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "begin; select pawl_send('orders', 'ping', '')");
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue where \"Due\" = now() and "
@@ -53,10 +51,9 @@ static void what_is_not_given_is_made(void **state)
 
 /* A search path that finds other tables changes nothing: a trigger runs with
  * whatever its client has set. */
-static void the_function_finds_its_own_tables(void **state)
+static void the_function_finds_its_own_tables(ground *p)
 {
-    ground *p = *state;
-    char    sql[200];
+    char sql[200];
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "set search_path = pg_catalog");
     snprintf(sql, sizeof sql, "select %s.pawl_send('orders', 'ping', '', message_id => 'm-1')",
@@ -66,9 +63,8 @@ static void the_function_finds_its_own_tables(void **state)
     assert_int_equal(raw_number(p->pg, sql), 1);
 }
 
-static void a_live_id_is_sent_once(void **state)
+static void a_live_id_is_sent_once(ground *p)
 {
-    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "select pawl_send('orders', 'ping', 'first', message_id => 'm-1')");
     expect_raw_text(p->pg, "select pawl_send('orders', 'pong', 'second', message_id => 'm-1')",
@@ -84,7 +80,7 @@ static void a_live_id_is_sent_once(void **state)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 1);
 }
 
-static void the_function_refuses_what_pawl_refuses(void **state)
+static void the_function_refuses_what_pawl_refuses(ground *p)
 {
     static const struct {
         const char *arguments;
@@ -112,7 +108,6 @@ static void the_function_refuses_what_pawl_refuses(void **state)
         {"'q', 't', 'b', headers => '{\"a\":\"' || repeat('h', 65536) || '\"}'", "22023",
          "headers has 65544 bytes, limit 65536"},
     };
-    ground *p = *state;
     apply_schema(p, p->url, NULL, 0);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         char sql[300];
@@ -132,9 +127,8 @@ static PGnotify *next_notify(PGconn *pg)
     return PQnotifies(pg);
 }
 
-static void sending_wakes_who_listens(void **state)
+static void sending_wakes_who_listens(ground *p)
 {
-    ground *p = *state;
     char    sql[300];
     PGconn *other = raw_open(p->schema);
     apply_schema(p, p->url, NULL, 0);
@@ -156,14 +150,13 @@ static void sending_wakes_who_listens(void **state)
     PQfinish(other);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_message_sent_with_sql_is_claimed),
-    CASE(what_is_not_given_is_made),
-    CASE(the_function_finds_its_own_tables),
-    CASE(a_live_id_is_sent_once),
-    CASE(the_function_refuses_what_pawl_refuses),
-    CASE(sending_wakes_who_listens),
+    ON_GROUND(a_message_sent_with_sql_is_claimed),
+    ON_GROUND(what_is_not_given_is_made),
+    ON_GROUND(the_function_finds_its_own_tables),
+    ON_GROUND(a_live_id_is_sent_once),
+    ON_GROUND(the_function_refuses_what_pawl_refuses),
+    ON_GROUND(sending_wakes_who_listens),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -105,9 +105,8 @@ static void wait_for_end(ground *p, int pid)
     raw_wait(p->pg, sql, 0);
 }
 
-static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
+static void a_worker_stopped_in_its_commit_is_waited_for_once(ground *p)
 {
-    ground *p = *state;
     pair    it;
     PGconn *pg = NULL;
     begin_pair(p, &it);
@@ -126,9 +125,8 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
 }
 
 /* The server works for the one; the other one is no commit. */
-static void one_that_works_and_one_that_is_not_ours_are_left_alone(void **state)
+static void one_that_works_and_one_that_is_not_ours_are_left_alone(ground *p)
 {
-    ground *p = *state;
     pair    it;
     PGconn *busy, *other;
     begin_pair(p, &it);
@@ -173,9 +171,8 @@ static int64_t find_turn(ground *p, pawl_store *store)
     return number;
 }
 
-static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void **state)
+static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(ground *p)
 {
-    ground *p = *state;
     char    sql[100];
     int64_t count = -1;
     apply_schema(p, p->url, order_tables, 1);
@@ -215,9 +212,8 @@ static void expect_lead_in_one_piece(ground *p, pawl_store *store)
     assert_int_equal(syncs, 1);
 }
 
-static void what_is_short_leaves_in_one_piece(void **state)
+static void what_is_short_leaves_in_one_piece(ground *p)
 {
-    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     int64_t     count = -1;
@@ -247,9 +243,8 @@ static pawl_code mark_one(ground *p, pawl_store *store)
 
 /* A refusal is seldom alone: as long as they come, no commit is tried first in the form that says
  * nothing of what it refuses. */
-static void of_many_refusals_the_first_alone_costs_a_round(void **state)
+static void of_many_refusals_the_first_alone_costs_a_round(ground *p)
 {
-    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     expect_code(p, mark_one(p, store), PAWL_OK);
@@ -264,9 +259,8 @@ static void of_many_refusals_the_first_alone_costs_a_round(void **state)
     pawl_store_close(store);
 }
 
-static void a_client_that_is_gone_is_noticed(void **state)
+static void a_client_that_is_gone_is_noticed(ground *p)
 {
-    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     PGconn     *pg    = store->ops->native(store);
@@ -279,14 +273,13 @@ static void a_client_that_is_gone_is_noticed(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_worker_stopped_in_its_commit_is_waited_for_once),
-    CASE(one_that_works_and_one_that_is_not_ours_are_left_alone),
-    CASE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still),
-    CASE(what_is_short_leaves_in_one_piece),
-    CASE(of_many_refusals_the_first_alone_costs_a_round),
-    CASE(a_client_that_is_gone_is_noticed),
+    ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once),
+    ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone),
+    ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still),
+    ON_TROUBLE(what_is_short_leaves_in_one_piece),
+    ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round),
+    ON_TROUBLE(a_client_that_is_gone_is_noticed),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -66,9 +66,8 @@ static int64_t keep_hand(ground *p)
 }
 
 /* Oldest first, as they are made: the hand follows them, for any worker. */
-static void the_hand_follows_the_oldest(void **state)
+static void the_hand_follows_the_oldest(ground *p)
 {
-    ground     *p      = *state;
     bool        more   = false;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -97,9 +96,8 @@ static void the_hand_follows_the_oldest(void **state)
 
 /* Thousands of pages with an old mark here and there: a sweep stops on its way, says that there is more, and the next
  * one goes on from there. */
-static void a_walk_that_stops_on_its_way_is_gone_on_with(void **state)
+static void a_walk_that_stops_on_its_way_is_gone_on_with(ground *p)
 {
-    ground     *p     = *state;
     bool        more  = false;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg,
@@ -122,9 +120,8 @@ static void a_walk_that_stops_on_its_way_is_gone_on_with(void **state)
 }
 
 /* Far from the hand, few or many: found by the strolls. */
-static void marks_out_of_order_go_too(void **state)
+static void marks_out_of_order_go_too(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 10000, 10);
     add_marks(p, 5, 90);
@@ -140,9 +137,8 @@ static void marks_out_of_order_go_too(void **state)
 
 /* After a `vacuum full` the hand may be far before the old marks, and strolls have to reach them within hours, however
  * large the table is: a stroll goes through more than its least number of pages. */
-static void a_round_of_strolls_is_not_longer_with_the_table(void **state)
+static void a_round_of_strolls_is_not_longer_with_the_table(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
                    "select rpad('orders', 200, 'x'), rpad(n::text, 200, 'x'), 'handled', "
@@ -158,9 +154,8 @@ static void a_round_of_strolls_is_not_longer_with_the_table(void **state)
 }
 
 /* The table became smaller behind the hand. */
-static void a_hand_past_the_end_begins_again(void **state)
+static void a_hand_past_the_end_begins_again(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 100, 90);
     raw_run(p->pg, "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", "
@@ -172,9 +167,8 @@ static void a_hand_past_the_end_begins_again(void **state)
 }
 
 /* A mark that a transaction holds is left for the next time. */
-static void a_held_mark_is_passed_over(void **state)
+static void a_held_mark_is_passed_over(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
     add_marks(p, 10, 90);
@@ -207,9 +201,8 @@ static pid_t start_sweep(ground *p)
 
 /* The sweep's lock is taken without waiting: while one worker sweeps, another leaves it to that
  * one, which stands still where it writes down how far it came. */
-static void one_worker_sweeps_at_a_time(void **state)
+static void one_worker_sweeps_at_a_time(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
     int         status;
@@ -248,9 +241,8 @@ static pawl_next_due next_of(ground *p, pawl_store *store)
 
 /* Rows in hand are left out, this handle's and those of others; looking leaves no
  * lock behind. */
-static void rows_in_hand_are_not_due(void **state)
+static void rows_in_hand_are_not_due(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => timestamptz "
@@ -268,9 +260,8 @@ static void rows_in_hand_are_not_due(void **state)
     pawl_store_close(first);
 }
 
-static void flushes_and_timeouts_are_due(void **state)
+static void flushes_and_timeouts_are_due(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_aggregator_flush values "
                    "('stock/a', 'stock', '2026-01-01 00:00:09Z', 0, 0, ''), "
@@ -289,9 +280,8 @@ static void flushes_and_timeouts_are_due(void **state)
 }
 
 /* Another program set it and notified nobody: this handle did not sleep yet. */
-static void a_timeout_that_came_since_the_claim_ends_a_wait(void **state)
+static void a_timeout_that_came_since_the_claim_ends_a_wait(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     for (int due_s = 0; due_s <= 60; due_s += 60) { /* a second one is not due yet: it ends none */
         assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 0);
@@ -316,18 +306,17 @@ static void a_timeout_that_came_since_the_claim_ends_a_wait(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_hand_follows_the_oldest),
-        CASE(marks_out_of_order_go_too),
-        CASE(a_round_of_strolls_is_not_longer_with_the_table),
-        CASE(a_walk_that_stops_on_its_way_is_gone_on_with),
-        CASE(a_timeout_that_came_since_the_claim_ends_a_wait),
-        CASE(a_hand_past_the_end_begins_again),
-        CASE(a_held_mark_is_passed_over),
-        CASE(one_worker_sweeps_at_a_time),
-        CASE(rows_in_hand_are_not_due),
-        CASE(flushes_and_timeouts_are_due),
+        ON_GROUND(the_hand_follows_the_oldest),
+        ON_GROUND(marks_out_of_order_go_too),
+        ON_GROUND(a_round_of_strolls_is_not_longer_with_the_table),
+        ON_GROUND(a_walk_that_stops_on_its_way_is_gone_on_with),
+        ON_GROUND(a_timeout_that_came_since_the_claim_ends_a_wait),
+        ON_GROUND(a_hand_past_the_end_begins_again),
+        ON_GROUND(a_held_mark_is_passed_over),
+        ON_GROUND(one_worker_sweeps_at_a_time),
+        ON_GROUND(rows_in_hand_are_not_due),
+        ON_GROUND(flushes_and_timeouts_are_due),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -70,9 +70,8 @@ static int64_t reap(ground *p, pawl_store *store, pawl_time now)
 
 /* Business time may be ahead of machine time: what was leased there is reaped as
  * soon as its lease is over, and nobody looks so far once no lease is there. */
-static void leases_ahead_of_now_are_reaped(void **state)
+static void leases_ahead_of_now_are_reaped(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW + FAR, 5);
     add_timeouts(p, "elsewhere", NOW + FAR, 1);
@@ -97,9 +96,8 @@ static int64_t mark_version(ground *p)
 }
 
 /* A mark is written when the due times leave it, not with each claim. */
-static void a_mark_is_written_once_a_minute(void **state)
+static void a_mark_is_written_once_a_minute(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(300), 200);
     assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 70)).count, 10);
@@ -132,9 +130,8 @@ static void a_mark_is_written_once_a_minute(void **state)
 }
 
 /* A claim for any destination marks each of them; names are texts of any kind. */
-static void each_destination_has_a_mark(void **state)
+static void each_destination_has_a_mark(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(3), 1);
     add_timeouts(p, "a:b % _\\ caf\xC3\xA9", NOW - PAWL_DAYS(300), 1);
@@ -146,9 +143,8 @@ static void each_destination_has_a_mark(void **state)
     pawl_store_close(store);
 }
 
-static void odd_due_times_are_marked(void **state)
+static void odd_due_times_are_marked(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", PAWL_TIME_MIN, 1);
     add_timeouts(p, "orders", PAWL_TIME_MAX - 999999, 1);
@@ -164,9 +160,8 @@ static void odd_due_times_are_marked(void **state)
 
 /* ---- Workers that end --------------------------------------------------- */
 
-static void a_worker_that_closes_frees_its_own(void **state)
+static void a_worker_that_closes_frees_its_own(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(9), 5);
@@ -210,9 +205,8 @@ static void lease_to(ground *p, const char *worker)
 
 /* All rows are looked at once for each death. A worker behind a pooler that was
  * seen again since died anew. */
-static void a_death_frees_once(void **state)
+static void a_death_frees_once(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     char        dead[PAWL_UUID_TEXT_SIZE + 1];
@@ -239,9 +233,8 @@ static void a_death_frees_once(void **state)
 
 /* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping
  * leaves what it has. */
-static void reaping_does_not_guess(void **state)
+static void reaping_does_not_guess(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW, 1);
@@ -257,9 +250,8 @@ static void reaping_does_not_guess(void **state)
 }
 
 /* A sweep ends a worker that nobody had freed, too. */
-static void a_swept_worker_frees(void **state)
+static void a_swept_worker_frees(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
     pawl_sweep  sweep  = {.inbox_before   = PAWL_TIME_MIN,
@@ -289,9 +281,8 @@ static void look_at_all(pawl_store *store)
 
 /* After a claim that was full the next one goes without a look; what is due a
  * little earlier still comes first, and what is not there is not found. */
-static void full_claims_keep_the_order(void **state)
+static void full_claims_keep_the_order(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(60), 60);
     for (unsigned i = 0; i < 25; i++) {
@@ -315,9 +306,8 @@ static void full_claims_keep_the_order(void **state)
 }
 
 /* Whatever allocation fails, a claim that failed leaves nothing leased. */
-static void a_failed_claim_leases_nothing(void **state)
+static void a_failed_claim_leases_nothing(ground *p)
 {
-    ground            *p      = *state;
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 1000, 70);
     pawl_timeout_rows  rows;
@@ -355,10 +345,9 @@ static const char index_count[] = "select count(*) from pg_index as i join pg_at
                                   "where i.indrelid = 'pawl_timeouts'::regclass "
                                   "and a.attname like 'Lease%'";
 
-static void apply_drops_indexes_on_leases(void **state)
+static void apply_drops_indexes_on_leases(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
     apply_schema(p, p->url, order_tables, 1);
     assert_int_equal(raw_number(p->pg, index_count), 0);
@@ -379,9 +368,8 @@ static void apply_drops_indexes_on_leases(void **state)
 /* ---- Claims ------------------------------------------------------------- */
 
 /* A row that another transaction has is not waited for: the next ones are taken. */
-static void a_claim_passes_over_rows_that_others_have(void **state)
+static void a_claim_passes_over_rows_that_others_have(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     PGconn     *other = raw_open(p->schema);
     add_timeouts(p, "orders", NOW, 3);
@@ -421,9 +409,8 @@ static void end_both(ground *p, pawl_store *store)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
-static void the_check_goes_with_the_claim_of_the_queue(void **state)
+static void the_check_goes_with_the_claim_of_the_queue(ground *p)
 {
-    ground            *p      = *state;
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
     /* Not before the handle has claimed timeouts, and not the first time. */
@@ -450,9 +437,8 @@ static void the_check_goes_with_the_claim_of_the_queue(void **state)
 }
 
 /* A timeout that is due already is leased by the answer. */
-static void the_check_with_a_claim_finds_what_is_due(void **state)
+static void the_check_with_a_claim_finds_what_is_due(ground *p)
 {
-    ground            *p      = *state;
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
     assert_int_equal(claim(p, store, wanted).count, 0);
@@ -464,9 +450,8 @@ static void the_check_with_a_claim_finds_what_is_due(void **state)
     pawl_store_close(store);
 }
 
-static void every_sixteenth_check_goes_alone(void **state)
+static void every_sixteenth_check_goes_alone(ground *p)
 {
-    ground            *p      = *state;
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
     size_t             alone  = 0;
@@ -481,23 +466,22 @@ static void every_sixteenth_check_goes_alone(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(leases_ahead_of_now_are_reaped),
-        CASE(a_mark_is_written_once_a_minute),
-        CASE(each_destination_has_a_mark),
-        CASE(odd_due_times_are_marked),
-        CASE(a_worker_that_closes_frees_its_own),
-        CASE(a_death_frees_once),
-        CASE(reaping_does_not_guess),
-        CASE(a_swept_worker_frees),
-        CASE(full_claims_keep_the_order),
-        CASE(a_failed_claim_leases_nothing),
-        CASE(apply_drops_indexes_on_leases),
-        CASE(a_claim_passes_over_rows_that_others_have),
-        CASE(the_check_goes_with_the_claim_of_the_queue),
-        CASE(the_check_with_a_claim_finds_what_is_due),
-        CASE(every_sixteenth_check_goes_alone),
+        ON_GROUND(leases_ahead_of_now_are_reaped),
+        ON_GROUND(a_mark_is_written_once_a_minute),
+        ON_GROUND(each_destination_has_a_mark),
+        ON_GROUND(odd_due_times_are_marked),
+        ON_GROUND(a_worker_that_closes_frees_its_own),
+        ON_GROUND(a_death_frees_once),
+        ON_GROUND(reaping_does_not_guess),
+        ON_GROUND(a_swept_worker_frees),
+        ON_GROUND(full_claims_keep_the_order),
+        ON_GROUND(a_failed_claim_leases_nothing),
+        ON_GROUND(apply_drops_indexes_on_leases),
+        ON_GROUND(a_claim_passes_over_rows_that_others_have),
+        ON_GROUND(the_check_goes_with_the_claim_of_the_queue),
+        ON_GROUND(the_check_with_a_claim_finds_what_is_due),
+        ON_GROUND(every_sixteenth_check_goes_alone),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -14,9 +14,8 @@
 
 /* ---- The fence ---------------------------------------------------------- */
 
-static void a_replaced_worker_is_fenced(void **state)
+static void a_replaced_worker_is_fenced(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     raw_run(p->pg, "update pawl_workers set \"Epoch\" = \"Epoch\" + 1");
@@ -32,9 +31,8 @@ static void a_replaced_worker_is_fenced(void **state)
 }
 
 /* The commit looks for its worker's row where it was last. */
-static void a_worker_row_may_move(void **state)
+static void a_worker_row_may_move(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
@@ -121,9 +119,8 @@ static void try_states(ground *p, pawl_store *store, pawl_store *other)
     }
 }
 
-static void errors_leave_nothing_behind(void **state)
+static void errors_leave_nothing_behind(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -161,9 +158,8 @@ static void refuse_writing(ground *p, const char *id)
 
 /* As after a fail-over behind one name: another server has it now, and the connection is to
  * the old one. */
-static void one_that_can_only_be_read_is_away(void **state)
+static void one_that_can_only_be_read_is_away(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int         pid   = pid_of(store);
     refuse_writing(p, "m-1");
@@ -179,9 +175,8 @@ static void one_that_can_only_be_read_is_away(void **state)
 }
 
 /* The second connection, while messages are claimed: they stay claimed. */
-static void one_that_can_only_be_read_is_away_for_the_second_connection(void **state)
+static void one_that_can_only_be_read_is_away_for_the_second_connection(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     refuse_writing(p, "m-3");
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -197,9 +192,8 @@ static void one_that_can_only_be_read_is_away_for_the_second_connection(void **s
 }
 
 /* A standby can be opened, and looked at. */
-static void a_standby_can_be_read(void **state)
+static void a_standby_can_be_read(ground *p)
 {
-    ground         *p     = *state;
     pawl_store     *store = NULL;
     pawl_queue_rows rows;
     char            url[1400];
@@ -252,9 +246,8 @@ static void close_opponent(PGconn *pg)
 
 /* A session looks for a deadlock once, some time after it began to wait. The commit is the
  * last to wait: it finds the deadlock, however slow the others are. */
-static void a_deadlock_can_be_tried_again(void **state)
+static void a_deadlock_can_be_tried_again(ground *p)
 {
-    ground          *p         = *state;
     pawl_store      *store     = open_store(p, p->url);
     pawl_saga_update updates[] = {begin_order(p, store, 1), begin_order(p, store, 2)};
     pawl_changes     changes   = one_update(updates);
@@ -288,7 +281,7 @@ static void a_deadlock_can_be_tried_again(void **state)
     pawl_store_close(store);
 }
 
-static void limits_of_the_session_end_a_commit(void **state)
+static void limits_of_the_session_end_a_commit(ground *p)
 {
     static const struct {
         const char *options;
@@ -300,7 +293,6 @@ static void limits_of_the_session_end_a_commit(void **state)
         {"-c%20statement_timeout%3D2s%20-c%20synchronous_commit%3Doff", PAWL_ETIMEOUT,
          "due to statement timeout [57014]"},
     };
-    ground *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         char url[1400];
@@ -356,9 +348,8 @@ static void end_waiting(ground *p, waiting *w)
     pawl_store_close(w->store);
 }
 
-static void a_commit_keeps_to_its_deadline(void **state)
+static void a_commit_keeps_to_its_deadline(ground *p)
 {
-    ground *p = *state;
     waiting w;
     begin_waiting(p, &w, SHORT_MS);
     int pid = pid_of(w.store);
@@ -368,9 +359,8 @@ static void a_commit_keeps_to_its_deadline(void **state)
     end_waiting(p, &w);
 }
 
-static void o30_a_commit_is_interrupted(void **state)
+static void o30_a_commit_is_interrupted(ground *p)
 {
-    ground *p = *state;
     waiting w;
     job     commit;
     begin_waiting(p, &w, ENOUGH_MS);
@@ -387,9 +377,8 @@ static void o30_a_commit_is_interrupted(void **state)
 
 /* A read that failed has ended the transaction that holds the claims: the commit
  * that follows takes their locks again. */
-static void a_read_that_fails_keeps_the_claims(void **state)
+static void a_read_that_fails_keeps_the_claims(ground *p)
 {
-    ground            *p    = *state;
     pawl_subscriptions list = {0};
     waiting            w;
     begin_waiting(p, &w, SHORT_MS);
@@ -401,9 +390,8 @@ static void a_read_that_fails_keeps_the_claims(void **state)
     end_waiting(p, &w);
 }
 
-static void a_hold_keeps_to_its_deadline(void **state)
+static void a_hold_keeps_to_its_deadline(ground *p)
 {
-    ground       *p   = *state;
     pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row row = {0};
     waiting       w;
@@ -426,9 +414,8 @@ static void a_hold_keeps_to_its_deadline(void **state)
 }
 
 /* The caller's transaction is as it was before. */
-static void an_enlist_keeps_to_its_deadline(void **state)
+static void an_enlist_keeps_to_its_deadline(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
     pawl_store      *hasty   = open_more(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -449,21 +436,20 @@ static void an_enlist_keeps_to_its_deadline(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(one_that_can_only_be_read_is_away),
-    CASE(one_that_can_only_be_read_is_away_for_the_second_connection),
-    CASE(a_standby_can_be_read),
-    CASE(a_replaced_worker_is_fenced),
-    CASE(a_worker_row_may_move),
-    CASE(errors_leave_nothing_behind),
-    CASE(a_deadlock_can_be_tried_again),
-    CASE(limits_of_the_session_end_a_commit),
-    CASE(a_commit_keeps_to_its_deadline),
-    CASE(o30_a_commit_is_interrupted),
-    CASE(a_read_that_fails_keeps_the_claims),
-    CASE(a_hold_keeps_to_its_deadline),
-    CASE(an_enlist_keeps_to_its_deadline),
+    ON_TROUBLE(one_that_can_only_be_read_is_away),
+    ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection),
+    ON_TROUBLE(a_standby_can_be_read),
+    ON_TROUBLE(a_replaced_worker_is_fenced),
+    ON_TROUBLE(a_worker_row_may_move),
+    ON_TROUBLE(errors_leave_nothing_behind),
+    ON_TROUBLE(a_deadlock_can_be_tried_again),
+    ON_TROUBLE(limits_of_the_session_end_a_commit),
+    ON_TROUBLE(a_commit_keeps_to_its_deadline),
+    ON_TROUBLE(o30_a_commit_is_interrupted),
+    ON_TROUBLE(a_read_that_fails_keeps_the_claims),
+    ON_TROUBLE(a_hold_keeps_to_its_deadline),
+    ON_TROUBLE(an_enlist_keeps_to_its_deadline),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -24,11 +24,10 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-static void the_first_version_is_upgraded(void **state)
+static void the_first_version_is_upgraded(ground *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
-    ground           *p          = *state;
     make_version_1(p);
     expect_refused_as_old(p);
     apply_upgrade(p, PAWL_OK);
@@ -44,9 +43,8 @@ static void the_first_version_is_upgraded(void **state)
     expect_delivered(p);
 }
 
-static void the_script_upgrades(void **state)
+static void the_script_upgrades(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     raw_run(p->pg, script->text);
@@ -57,9 +55,8 @@ static void the_script_upgrades(void **state)
 }
 
 /* Tables that a newer program made stay of its version. */
-static void the_script_lowers_no_version(void **state)
+static void the_script_lowers_no_version(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 6");
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -68,9 +65,8 @@ static void the_script_lowers_no_version(void **state)
     expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "6");
 }
 
-static void appliers_wait_for_one_another(void **state)
+static void appliers_wait_for_one_another(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     apply_at_once(p);
     expect_differences(p, NULL, 0);
@@ -78,9 +74,8 @@ static void appliers_wait_for_one_another(void **state)
 }
 
 /* A program of the version before is at work while its tables change. */
-static void an_older_program_goes_on(void **state)
+static void an_older_program_goes_on(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "set plan_cache_mode = force_generic_plan; prepare go_on as " OLD_ROW(
                        "4", "pending", "0", AT, "null"));
@@ -94,9 +89,8 @@ static void an_older_program_goes_on(void **state)
 }
 
 /* This program starts on tables of the version after it. */
-static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
+static void d26_a_program_opens_tables_that_are_a_version_ahead(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     raw_run(p->pg, NEXT_VERSION);
@@ -121,10 +115,9 @@ static pid_t begin_apply(const ground *p)
     "'::regclass"
 
 /* A handler takes long: others go on meanwhile, instead of waiting behind the apply. */
-static void d34_an_apply_that_waits_lets_others_work(void **state)
+static void d34_an_apply_that_waits_lets_others_work(ground *p)
 {
-    ground *p      = *state;
-    int     status = -1;
+    int status = -1;
     make_version_1(p);
     raw_run(p->pg, "begin; select * from pawl_queue for update");
     PGconn *other = raw_open(p->schema);
@@ -139,10 +132,9 @@ static void d34_an_apply_that_waits_lets_others_work(void **state)
     expect_differences(p, NULL, 0);
 }
 
-static void d34_an_apply_that_finds_tables_in_use_changes_nothing(void **state)
+static void d34_an_apply_that_finds_tables_in_use_changes_nothing(ground *p)
 {
     pawl_schema_spec spec = {.deadline = PAWL_MILLISECONDS(1500)};
-    ground          *p    = *state;
     make_version_1(p);
     PGconn *other = raw_open(p->schema);
     raw_run(other, "begin; select * from pawl_queue for update");
@@ -154,10 +146,9 @@ static void d34_an_apply_that_finds_tables_in_use_changes_nothing(void **state)
 }
 
 /* A commit that has locked another table needs the queue, which apply has locked. */
-static void d34_a_commit_that_waits_for_an_apply_goes_first(void **state)
+static void d34_a_commit_that_waits_for_an_apply_goes_first(ground *p)
 {
-    ground *p      = *state;
-    int     status = -1;
+    int status = -1;
     make_version_1(p);
     raw_run(
         p->pg,
@@ -172,10 +163,9 @@ static void d34_a_commit_that_waits_for_an_apply_goes_first(void **state)
 
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
-static void apply_waits_for_what_is_claimed(void **state)
+static void apply_waits_for_what_is_claimed(ground *p)
 {
-    ground *p      = *state;
-    int     status = -1;
+    int status = -1;
     make_version_1(p);
     raw_run(p->pg, "begin; select * from pawl_queue for update");
     pid_t child = begin_apply(p);
@@ -190,9 +180,8 @@ static void apply_waits_for_what_is_claimed(void **state)
     expect_differences(p, NULL, 0);
 }
 
-static void a_failed_upgrade_leaves_version_1(void **state)
+static void a_failed_upgrade_leaves_version_1(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     raw_run(p->pg, "create type pawl_folds as enum ('mine')");
     apply_upgrade(p, PAWL_EPERSIST);
@@ -204,11 +193,10 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 }
 
 /* As the program before this one made it. */
-static void the_last_version_is_upgraded(void **state)
+static void the_last_version_is_upgraded(ground *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};
-    ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     raw_run(p->pg, TO_VERSION_4);
@@ -247,40 +235,37 @@ static void plan_is_run(ground *p, const char *difference)
     free(plan);
 }
 
-static void d34_a_plan_makes_what_apply_makes(void **state)
+static void d34_a_plan_makes_what_apply_makes(ground *p)
 {
-    ground *p = *state;
-    char    made[100];
+    char made[100];
     snprintf(made, sizeof made, "create schema \"%s\";\n", p->schema);
     plan_is_run(p, made);
     raw_run(p->pg, "drop table pawl_dead; drop function pawl_send");
     plan_is_run(p, "-- table pawl_dead is missing\n");
 }
 
-static void d34_a_plan_upgrades(void **state)
+static void d34_a_plan_upgrades(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     plan_is_run(p, "-- table pawl_schema: expected version 5, found 1\n");
     expect_delivered(p);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(the_last_version_is_upgraded),
-    CASE(the_first_version_is_upgraded),
-    CASE(the_script_upgrades),
-    CASE(the_script_lowers_no_version),
-    CASE(appliers_wait_for_one_another),
-    CASE(an_older_program_goes_on),
-    CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
-    CASE(apply_waits_for_what_is_claimed),
-    CASE(d34_an_apply_that_waits_lets_others_work),
-    CASE(d34_an_apply_that_finds_tables_in_use_changes_nothing),
-    CASE(d34_a_commit_that_waits_for_an_apply_goes_first),
-    CASE(a_failed_upgrade_leaves_version_1),
-    CASE(d34_a_plan_makes_what_apply_makes),
-    CASE(d34_a_plan_upgrades),
+    ON_GROUND(the_last_version_is_upgraded),
+    ON_GROUND(the_first_version_is_upgraded),
+    ON_GROUND(the_script_upgrades),
+    ON_GROUND(the_script_lowers_no_version),
+    ON_GROUND(appliers_wait_for_one_another),
+    ON_GROUND(an_older_program_goes_on),
+    ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead),
+    ON_GROUND(apply_waits_for_what_is_claimed),
+    ON_GROUND(d34_an_apply_that_waits_lets_others_work),
+    ON_GROUND(d34_an_apply_that_finds_tables_in_use_changes_nothing),
+    ON_GROUND(d34_a_commit_that_waits_for_an_apply_goes_first),
+    ON_GROUND(a_failed_upgrade_leaves_version_1),
+    ON_GROUND(d34_a_plan_makes_what_apply_makes),
+    ON_GROUND(d34_a_plan_upgrades),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

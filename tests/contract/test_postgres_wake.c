@@ -62,9 +62,8 @@ static void join_sender(const sender *it)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-static void a_commit_of_another_process_wakes(void **state)
+static void a_commit_of_another_process_wakes(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     sender      other = start_sender(p, "orders");
     sleeper     it;
@@ -76,9 +75,8 @@ static void a_commit_of_another_process_wakes(void **state)
     pawl_store_close(store);
 }
 
-static void a_message_sent_with_sql_wakes(void **state)
+static void a_message_sent_with_sql_wakes(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     sleeper     it;
     lie_down(&it, store);
@@ -88,9 +86,8 @@ static void a_message_sent_with_sql_wakes(void **state)
     pawl_store_close(store);
 }
 
-static void another_queue_wakes_nobody(void **state)
+static void another_queue_wakes_nobody(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
     raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
@@ -106,9 +103,8 @@ static void another_queue_wakes_nobody(void **state)
 }
 
 /* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
-static void a_wake_up_counts_until_the_next_claim(void **state)
+static void a_wake_up_counts_until_the_next_claim(ground *p)
 {
-    ground       *p     = *state;
     pawl_store   *store = open_sleeper(p, "orders");
     pawl_next_due next;
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-02 00:00:00Z')");
@@ -123,9 +119,8 @@ static void a_wake_up_counts_until_the_next_claim(void **state)
 }
 
 /* A row for the outbox wakes the handle that works on it; another one it does not. */
-static void a_call_for_the_outbox_wakes_its_runner(void **state)
+static void a_call_for_the_outbox_wakes_its_runner(ground *p)
 {
-    ground          *p     = *state;
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
     char             sql[100];
@@ -145,9 +140,8 @@ static void a_call_for_the_outbox_wakes_its_runner(void **state)
 }
 
 /* The server ended the session that listened, and its locks. */
-static void a_connection_made_again_listens(void **state)
+static void a_connection_made_again_listens(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
     expect_sleeps_on(p, store);
@@ -191,9 +185,8 @@ static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
     raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
 }
 
-static void no_commit_is_slept_through(void **state)
+static void no_commit_is_slept_through(ground *p)
 {
-    ground *p = *state;
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
     /* The wait was to last longer than that. */
@@ -202,9 +195,8 @@ static void no_commit_is_slept_through(void **state)
 }
 
 /* A NOTIFY of rows that the last claim left wakes nobody. */
-static void what_is_known_may_wait(void **state)
+static void what_is_known_may_wait(ground *p)
 {
-    ground       *p = *state;
     pawl_next_due next;
     pawl_store   *store = open_store(p, p->url);
     add_row(p, false, "2026-01-01 00:00:07Z");
@@ -260,9 +252,8 @@ static pid_t start_holder(ground *p)
     return child;
 }
 
-static void what_the_dead_had_is_taken_over(void **state)
+static void what_the_dead_had_is_taken_over(ground *p)
 {
-    ground            *p     = *state;
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  timeouts;
     pawl_timeout_claim timeout       = {.destination = TEXT("orders"),
@@ -301,17 +292,16 @@ static void what_the_dead_had_is_taken_over(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_commit_of_another_process_wakes),
-        CASE(a_message_sent_with_sql_wakes),
-        CASE(another_queue_wakes_nobody),
-        CASE(a_wake_up_counts_until_the_next_claim),
-        CASE(a_call_for_the_outbox_wakes_its_runner),
-        CASE(a_connection_made_again_listens),
-        CASE(no_commit_is_slept_through),
-        CASE(what_is_known_may_wait),
-        CASE(what_the_dead_had_is_taken_over),
+        ON_GROUND(a_commit_of_another_process_wakes),
+        ON_GROUND(a_message_sent_with_sql_wakes),
+        ON_GROUND(another_queue_wakes_nobody),
+        ON_GROUND(a_wake_up_counts_until_the_next_claim),
+        ON_GROUND(a_call_for_the_outbox_wakes_its_runner),
+        ON_GROUND(a_connection_made_again_listens),
+        ON_GROUND(no_commit_is_slept_through),
+        ON_GROUND(what_is_known_may_wait),
+        ON_GROUND(what_the_dead_had_is_taken_over),
     };
     if (ground_server() == NULL)
         return ground_skip();

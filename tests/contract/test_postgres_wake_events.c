@@ -61,9 +61,8 @@ static pawl_store *open_other(ground *p)
 
 /* ---- Waking ------------------------------------------------------------------------ */
 
-static void events_and_their_positions_wake_a_reader(void **state)
+static void events_and_their_positions_wake_a_reader(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *reader = open_reader(p), *other = open_other(p);
     sleeper     it;
     lie_down(&it, reader);
@@ -81,9 +80,8 @@ static void events_and_their_positions_wake_a_reader(void **state)
 }
 
 /* Committed before the reader had the lock that makes others call it. */
-static void no_event_is_slept_through(void **state)
+static void no_event_is_slept_through(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *reader = open_store(p, p->url), *other = open_other(p);
     expect_events(p, reader, 0, 0);
     append_event(p, other, 1);
@@ -103,9 +101,8 @@ static void no_event_is_slept_through(void **state)
 }
 
 /* A handle that sleeps for a queue begins to read the journal. */
-static void what_it_sleeps_for_may_grow(void **state)
+static void what_it_sleeps_for_may_grow(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_sleeper(p, "orders"), *other = open_other(p);
     sleeper     it;
     expect_events(p, store, 0, 0);
@@ -118,9 +115,8 @@ static void what_it_sleeps_for_may_grow(void **state)
     pawl_store_close(store);
 }
 
-static void others_are_not_called(void **state)
+static void others_are_not_called(ground *p)
 {
-    ground          *p      = *state;
     pawl_store      *worker = open_sleeper(p, "orders");
     pawl_store      *reader = open_reader(p), *other = open_other(p);
     pawl_event_query query = {.stream = TEXT("A/1")};
@@ -145,12 +141,11 @@ static void others_are_not_called(void **state)
     pawl_store_close(worker);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(events_and_their_positions_wake_a_reader),
-    CASE(no_event_is_slept_through),
-    CASE(what_it_sleeps_for_may_grow),
-    CASE(others_are_not_called),
+    ON_GROUND(events_and_their_positions_wake_a_reader),
+    ON_GROUND(no_event_is_slept_through),
+    ON_GROUND(what_it_sleeps_for_may_grow),
+    ON_GROUND(others_are_not_called),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;

@@ -173,7 +173,7 @@ static void behind_odbc_the_server_is_asked(void)
     };
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
         char  encrypted[200], plain[200];
-        void *ground = (void *)(uintptr_t)servers[i].name;
+        void *ground = &(scripted_case){NULL, servers[i].name};
         assert_int_equal(scripted_setup(&ground), 0);
         snprintf(encrypted, sizeof encrypted, "%s'TLS_AES_256'\n", servers[i].asks);
         snprintf(plain, sizeof plain, "%s''\n", servers[i].asks);

@@ -87,9 +87,8 @@ static pawl_queue_rows claim_while(ground *p, pawl_store *store, pawl_store *oth
 }
 
 /* A due time that moves between the read and the claim: the claim neither gets nor keeps the row. */
-static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
+static void a_row_put_off_in_the_middle_is_not_claimed(ground *p)
 {
-    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle later = {.queue    = TEXT("orders"),
                                .action   = PAWL_QUEUE_RETRY,
@@ -110,9 +109,8 @@ static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
     pawl_store_close(b);
 }
 
-static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
+static void a_row_that_goes_in_the_middle_is_not_claimed(ground *p)
 {
-    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle done = {.queue = TEXT("orders"), .seq = hold_second(p, b)};
     pawl_queue_rows   rows = claim_while(p, a, b, done);
@@ -123,9 +121,8 @@ static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
 }
 
 /* The row is due still, but no longer as it was read. */
-static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
+static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(ground *p)
 {
-    ground           *p = *state;
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle again = {.queue    = TEXT("orders"),
                                .action   = PAWL_QUEUE_RETRY,
@@ -143,11 +140,10 @@ static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
     pawl_store_close(b);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_row_put_off_in_the_middle_is_not_claimed),
-    CASE(a_row_that_goes_in_the_middle_is_not_claimed),
-    CASE(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
+    ON_GROUND(a_row_put_off_in_the_middle_is_not_claimed),
+    ON_GROUND(a_row_that_goes_in_the_middle_is_not_claimed),
+    ON_GROUND(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
     {.name = NULL},
 };
 

@@ -23,9 +23,8 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-static void a_file_that_is_well(void **state)
+static void a_file_that_is_well(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
     for (size_t i = 0; i < rows.count; i++)
@@ -37,18 +36,16 @@ static void a_file_that_is_well(void **state)
     pawl_store_close(store);
 }
 
-static void settings_that_do_harm(void **state)
+static void settings_that_do_harm(ground *p)
 {
-    ground           *p     = *state;
     pawl_store       *store = open_at(p, "?synchronous=off");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
     pawl_store_close(store);
 }
 
-static void a_lease_that_ran_out(void **state)
+static void a_lease_that_ran_out(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_at(p, "");
     sqlite3    *db    = raw_open(p->path);
     char        sql[500];
@@ -68,9 +65,8 @@ static void a_lease_that_ran_out(void **state)
 }
 
 /* A file without its data: the log's size is that of the file beside the database. */
-static void a_log_that_grows(void **state)
+static void a_log_that_grows(ground *p)
 {
-    ground     *p = *state;
     char        log[300];
     pawl_store *store = open_at(p, "");
     snprintf(log, sizeof log, "%s-wal", p->path);
@@ -82,9 +78,8 @@ static void a_log_that_grows(void **state)
     pawl_store_close(store);
 }
 
-static void a_file_that_is_damaged(void **state)
+static void a_file_that_is_damaged(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_at(p, "");
     for (int i = 0; i < 200; i++) {
         char id[20];
@@ -107,10 +102,10 @@ static void a_file_that_is_damaged(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_file_that_is_well), CASE(settings_that_do_harm),  CASE(a_lease_that_ran_out),
-    CASE(a_log_that_grows),    CASE(a_file_that_is_damaged), {.name = NULL},
+    ON_GROUND(a_file_that_is_well),    ON_GROUND(settings_that_do_harm),
+    ON_GROUND(a_lease_that_ran_out),   ON_GROUND(a_log_that_grows),
+    ON_GROUND(a_file_that_is_damaged), {.name = NULL},
 };
 
 #endif

@@ -91,9 +91,8 @@ static void expect_noticed(ground *p, pawl_store *store, const char *says)
     }
 }
 
-static void a_file_that_is_gone_is_noticed(void **state)
+static void a_file_that_is_gone_is_noticed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     delete_file(p);
@@ -107,9 +106,8 @@ static void a_file_that_is_gone_is_noticed(void **state)
     pawl_store_close(store);
 }
 
-static void another_file_in_its_place_is_noticed(void **state)
+static void another_file_in_its_place_is_noticed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     replace_file(p);
     expect_noticed(p, store, REPLACED);
@@ -119,9 +117,8 @@ static void another_file_in_its_place_is_noticed(void **state)
 }
 
 /* The handler's own SQL went into a file that nobody will find. */
-static void a_commit_of_a_hold_is_refused(void **state)
+static void a_commit_of_a_hold_is_refused(ground *p)
 {
-    ground         *p        = *state;
     pawl_store     *store    = open_store(p, p->url);
     pawl_queue_send send     = send_of("orders", "m-1");
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
@@ -144,9 +141,8 @@ static int delete_now(unsigned what, void *context, void *statement, void *text)
 }
 
 /* A worker with nothing to do sleeps for half a minute. */
-static void a_wait_notices_it(void **state)
+static void a_wait_notices_it(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
     expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
@@ -154,12 +150,11 @@ static void a_wait_notices_it(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(a_file_that_is_gone_is_noticed),
-    CASE(another_file_in_its_place_is_noticed),
-    CASE(a_commit_of_a_hold_is_refused),
-    CASE(a_wait_notices_it),
+    ON_GROUND(a_file_that_is_gone_is_noticed),
+    ON_GROUND(another_file_in_its_place_is_noticed),
+    ON_GROUND(a_commit_of_a_hold_is_refused),
+    ON_GROUND(a_wait_notices_it),
     {.name = NULL},
 };
 

@@ -264,29 +264,28 @@ static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
     assert_true(failed > 200);
 }
 
-static void o30_no_lock_stays_when_one_allocation_fails(void **state)
+static void o30_no_lock_stays_when_one_allocation_fails(ground *p)
 {
-    each_allocation_fails(*state, false, false);
-    each_allocation_fails(*state, false, true);
+    each_allocation_fails(p, false, false);
+    each_allocation_fails(p, false, true);
 }
 
-static void o30_no_lock_stays_while_there_is_no_memory(void **state)
+static void o30_no_lock_stays_while_there_is_no_memory(ground *p)
 {
-    each_allocation_fails(*state, true, false);
+    each_allocation_fails(p, true, false);
 }
 
 /* Here the rollback itself cannot be run: the connection is closed and made anew. */
-static void o30_a_connection_that_cannot_roll_back_is_made_anew(void **state)
+static void o30_a_connection_that_cannot_roll_back_is_made_anew(ground *p)
 {
-    each_allocation_fails(*state, true, true);
+    each_allocation_fails(p, true, true);
 }
 
 /* Claims are the handle's, not the connection's: they outlive it. The file is found again
  * from another folder, too. */
-static void claims_outlive_a_connection(void **state)
+static void claims_outlive_a_connection(ground *p)
 {
-    ground *p = *state;
-    char    before_path[4096];
+    char before_path[4096];
     assert_non_null(getcwd(before_path, sizeof before_path));
     assert_int_equal(chdir(p->folder), 0);
     pawl_store *store = open_store(p, "sqlite:store.db");
@@ -309,9 +308,8 @@ static void claims_outlive_a_connection(void **state)
 }
 
 /* The connection is made once more for it. */
-static void a_handle_that_lost_its_connection_ends_its_worker(void **state)
+static void a_handle_that_lost_its_connection_ends_its_worker(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_store(p, p->url);
     void       *before = store->ops->native(store);
     is_shortage        = true;
@@ -366,9 +364,8 @@ static bool enlist_fails_once(ground *p, long n)
     return is_met;
 }
 
-static void s33_an_enlist_without_memory_leaves_nothing_half(void **state)
+static void s33_an_enlist_without_memory_leaves_nothing_half(ground *p)
 {
-    ground *p = *state;
     for (int i = 0; i < 2; i++) {
         long n      = 1;
         is_shortage = i == 1;
@@ -380,14 +377,13 @@ static void s33_an_enlist_without_memory_leaves_nothing_half(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(o30_no_lock_stays_when_one_allocation_fails),
-        CASE(o30_no_lock_stays_while_there_is_no_memory),
-        CASE(o30_a_connection_that_cannot_roll_back_is_made_anew),
-        CASE(claims_outlive_a_connection),
-        CASE(a_handle_that_lost_its_connection_ends_its_worker),
-        CASE(s33_an_enlist_without_memory_leaves_nothing_half),
+        ON_GROUND(o30_no_lock_stays_when_one_allocation_fails),
+        ON_GROUND(o30_no_lock_stays_while_there_is_no_memory),
+        ON_GROUND(o30_a_connection_that_cannot_roll_back_is_made_anew),
+        ON_GROUND(claims_outlive_a_connection),
+        ON_GROUND(a_handle_that_lost_its_connection_ends_its_worker),
+        ON_GROUND(s33_an_enlist_without_memory_leaves_nothing_half),
     };
     replace_memory();
     replace_files();

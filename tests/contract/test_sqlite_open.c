@@ -33,9 +33,8 @@ static int count_in_child(ground *p, bool was_used)
 }
 
 /* Comes first: later tests of this process have used SQLite. */
-static void memory_is_counted_where_sqlite_was_used_before(void **state)
+static void memory_is_counted_where_sqlite_was_used_before(ground *p)
 {
-    ground *p = *state;
     assert_int_equal(count_in_child(p, false), 0);
     assert_int_equal(count_in_child(p, true), 0);
 }
@@ -49,10 +48,9 @@ static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code
     expect_text(p, part);
 }
 
-static void bad_urls_are_refused(void **state)
+static void bad_urls_are_refused(ground *p)
 {
-    ground *p = *state;
-    char    url[400];
+    char url[400];
     refuse_at(p, "sqlite:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "a file is needed");
     refuse_at(p, "sqlite::memory:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "':memory:'");
     snprintf(url, sizeof url, "%s?synchronous=half", p->url);
@@ -68,10 +66,9 @@ static void bad_urls_are_refused(void **state)
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
 
-static void settings_reach_the_connection(void **state)
+static void settings_reach_the_connection(ground *p)
 {
-    ground *p = *state;
-    char    url[400];
+    char url[400];
     snprintf(url, sizeof url, "%s?synchronous=normal&cache_mb=3", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = store->ops->native(store);
@@ -88,10 +85,9 @@ static void settings_reach_the_connection(void **state)
     pawl_store_close(store);
 }
 
-static void a_missing_file_is_made_only_by_create(void **state)
+static void a_missing_file_is_made_only_by_create(ground *p)
 {
-    ground *p = *state;
-    char    url[400];
+    char url[400];
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
     snprintf(url, sizeof url, "%s?create=no", p->url);
@@ -106,19 +102,17 @@ static void a_missing_file_is_made_only_by_create(void **state)
     pawl_store_close(store);
 }
 
-static void what_cannot_be_a_file_is_unreachable(void **state)
+static void what_cannot_be_a_file_is_unreachable(ground *p)
 {
-    ground *p = *state;
-    char    url[400];
+    char url[400];
     snprintf(url, sizeof url, "sqlite:%s", p->folder);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
     snprintf(url, sizeof url, "sqlite:%s/none/store.db", p->folder);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, "none/store.db");
 }
 
-static void a_file_that_may_not_be_written_is_unreachable(void **state)
+static void a_file_that_may_not_be_written_is_unreachable(ground *p)
 {
-    ground *p = *state;
     pawl_store_close(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0444), 0);
     assert_true(modes_count(true));
@@ -130,10 +124,9 @@ static void a_file_that_may_not_be_written_is_unreachable(void **state)
     expect_text(p, "store.db: may not be written");
 }
 
-static void another_kind_of_file_is_no_store(void **state)
+static void another_kind_of_file_is_no_store(ground *p)
 {
-    ground *p    = *state;
-    FILE   *file = fopen(p->path, "w");
+    FILE *file = fopen(p->path, "w");
     assert_non_null(file);
     for (int i = 0; i < 300; i++)
         fputs("This is no database at all. ", file);
@@ -142,18 +135,16 @@ static void another_kind_of_file_is_no_store(void **state)
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ENOTSTORE, p->path);
 }
 
-static void another_encoding_is_no_store(void **state)
+static void another_encoding_is_no_store(ground *p)
 {
-    ground  *p  = *state;
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "pragma encoding = 'UTF-16le'; create table mine (id integer)");
     sqlite3_close(db);
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, "UTF-16le");
 }
 
-static void a_database_without_a_schema_names_the_command(void **state)
+static void a_database_without_a_schema_names_the_command(ground *p)
 {
-    ground  *p  = *state;
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
@@ -166,9 +157,8 @@ static void a_database_without_a_schema_names_the_command(void **state)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
 }
 
-static void a_missing_saga_table_names_the_table(void **state)
+static void a_missing_saga_table_names_the_table(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
     pawl_store_close(store);
@@ -177,9 +167,8 @@ static void a_missing_saga_table_names_the_table(void **state)
     expect_text(p, "pawl schema apply");
 }
 
-static void a_newer_schema_names_both_versions(void **state)
+static void a_newer_schema_names_both_versions(ground *p)
 {
-    ground *p = *state;
     pawl_store_close(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_schema set Version = 7");
@@ -195,10 +184,9 @@ static void a_newer_schema_names_both_versions(void **state)
     assert_int_equal(path_number(p->path, "select Version from pawl_schema"), 7);
 }
 
-static void a_lock_held_past_the_deadline_is_busy(void **state)
+static void a_lock_held_past_the_deadline_is_busy(ground *p)
 {
-    ground *p = *state;
-    char    url[400];
+    char url[400];
     snprintf(url, sizeof url, "%s?busy_ms=0", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = raw_open(p->path);
@@ -213,9 +201,8 @@ static void a_lock_held_past_the_deadline_is_busy(void **state)
     pawl_store_close(store);
 }
 
-static void a_full_disk_applies_nothing(void **state)
+static void a_full_disk_applies_nothing(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
     char        limit[60];
@@ -238,9 +225,8 @@ static void a_full_disk_applies_nothing(void **state)
 }
 
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
-static void every_lock_is_waited_for_in_full(void **state)
+static void every_lock_is_waited_for_in_full(ground *p)
 {
-    ground         *p = *state;
     char            url[400];
     struct timespec begin, end;
     snprintf(url, sizeof url, "%s?busy_ms=40", p->url);
@@ -278,9 +264,8 @@ static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return result;
 }
 
-static void a_file_that_cannot_have_a_log_is_refused(void **state)
+static void a_file_that_cannot_have_a_log_is_refused(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     system_vfs        = sqlite3_vfs_find(NULL);
     plain             = *system_vfs;
@@ -296,23 +281,22 @@ static void a_file_that_cannot_have_a_log_is_refused(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(memory_is_counted_where_sqlite_was_used_before),
-    CASE(bad_urls_are_refused),
-    CASE(settings_reach_the_connection),
-    CASE(a_missing_file_is_made_only_by_create),
-    CASE(what_cannot_be_a_file_is_unreachable),
-    CASE(a_file_that_may_not_be_written_is_unreachable),
-    CASE(another_kind_of_file_is_no_store),
-    CASE(another_encoding_is_no_store),
-    CASE(a_database_without_a_schema_names_the_command),
-    CASE(a_missing_saga_table_names_the_table),
-    CASE(a_newer_schema_names_both_versions),
-    CASE(every_lock_is_waited_for_in_full),
-    CASE(a_file_that_cannot_have_a_log_is_refused),
-    CASE(a_lock_held_past_the_deadline_is_busy),
-    CASE(a_full_disk_applies_nothing),
+    ON_GROUND(memory_is_counted_where_sqlite_was_used_before),
+    ON_GROUND(bad_urls_are_refused),
+    ON_GROUND(settings_reach_the_connection),
+    ON_GROUND(a_missing_file_is_made_only_by_create),
+    ON_GROUND(what_cannot_be_a_file_is_unreachable),
+    ON_GROUND(a_file_that_may_not_be_written_is_unreachable),
+    ON_GROUND(another_kind_of_file_is_no_store),
+    ON_GROUND(another_encoding_is_no_store),
+    ON_GROUND(a_database_without_a_schema_names_the_command),
+    ON_GROUND(a_missing_saga_table_names_the_table),
+    ON_GROUND(a_newer_schema_names_both_versions),
+    ON_GROUND(every_lock_is_waited_for_in_full),
+    ON_GROUND(a_file_that_cannot_have_a_log_is_refused),
+    ON_GROUND(a_lock_held_past_the_deadline_is_busy),
+    ON_GROUND(a_full_disk_applies_nothing),
     {.name = NULL},
 };
 

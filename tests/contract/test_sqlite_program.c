@@ -86,11 +86,10 @@ static void send_some(ground *p, int count)
     pawl_store_close(store);
 }
 
-static void one_process_works_a_queue(void **state)
+static void one_process_works_a_queue(ground *p)
 {
-    ground *p = *state;
-    child   c;
-    char    name[40];
+    child c;
+    char  name[40];
     send_some(p, 3);
     start(p, &c, claim_and_wait);
     pawl_store     *store = open_store(p, p->url);
@@ -110,9 +109,8 @@ static void one_process_works_a_queue(void **state)
     pawl_store_close(store);
 }
 
-static void handles_of_a_process_share_the_claims(void **state)
+static void handles_of_a_process_share_the_claims(ground *p)
 {
-    ground *p = *state;
     send_some(p, 3);
     pawl_store     *a    = open_store(p, p->url);
     pawl_store     *b    = open_store(p, p->url);
@@ -145,9 +143,8 @@ static pawl_store *take_over(ground *p, const pawl_store *old)
 
 /* The old handle stays open, as that of a thread does which never comes back: its queue
  * is given back all the same, by the last one that claims from it. */
-static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(void **state)
+static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(ground *p)
 {
-    ground *p = *state;
     send_some(p, 3);
     pawl_store *lost  = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
@@ -221,11 +218,10 @@ static void expect_workers(ground *p, pawl_store *store, size_t expected)
     assert_int_equal(stats.workers, expected);
 }
 
-static void a_dead_process_holds_nothing(void **state)
+static void a_dead_process_holds_nothing(ground *p)
 {
-    ground *p = *state;
-    child   c;
-    bool    is_led = true;
+    child c;
+    bool  is_led = true;
     send_some(p, 3);
     set_timeout(p);
     start(p, &c, lease_all_and_wait);
@@ -284,9 +280,8 @@ static void lease_a_timeout_and_wait(ground *p, child *c)
 }
 
 /* Leases of the dead are freed at worker_open, by an endpoint of another queue, too. */
-static void a_worker_that_opens_frees_what_the_dead_held(void **state)
+static void a_worker_that_opens_frees_what_the_dead_held(ground *p)
 {
-    ground           *p = *state;
     child             c;
     pawl_timeout_rows rows;
     set_timeout(p);
@@ -305,9 +300,8 @@ static void a_worker_that_opens_frees_what_the_dead_held(void **state)
 
 /* The lease row moved on while a claim was in hand: the acknowledge of the
  * process that lost it is refused. */
-static void a_lost_lease_refuses_the_settle(void **state)
+static void a_lost_lease_refuses_the_settle(ground *p)
 {
-    ground *p = *state;
     send_some(p, 1);
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows  = claim_some(p, store, "orders", 1);
@@ -359,9 +353,8 @@ static int use_in_child(ground *p, pawl_store *store)
     return wrong;
 }
 
-static void a_child_may_not_use_the_handle(void **state)
+static void a_child_may_not_use_the_handle(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int         status;
     send_some(p, 1);
@@ -377,9 +370,8 @@ static void a_child_may_not_use_the_handle(void **state)
 }
 
 /* Another file, and this one once its parent had closed it. */
-static void a_child_opens_what_its_parent_had_not_open(void **state)
+static void a_child_opens_what_its_parent_had_not_open(ground *p)
 {
-    ground     *p = *state;
     char        other[sizeof p->url + 1];
     int         status;
     pawl_store *closed = open_store(p, p->url);
@@ -399,11 +391,10 @@ static void a_child_opens_what_its_parent_had_not_open(void **state)
 }
 
 /* A child that was forked, and lives on, does not keep its parent alive. */
-static void a_forked_child_does_not_inherit_the_lease(void **state)
+static void a_forked_child_does_not_inherit_the_lease(ground *p)
 {
-    ground *p = *state;
-    child   c;
-    int     status;
+    child c;
+    int   status;
     send_some(p, 1);
     assert_int_equal(pipe(c.to_child), 0);
     assert_int_equal(pipe(c.to_parent), 0);
@@ -443,10 +434,9 @@ static void send_when_told(ground *p, child *c)
     pawl_store_close(store);
 }
 
-static void another_process_wakes_a_wait(void **state)
+static void another_process_wakes_a_wait(ground *p)
 {
-    ground *p = *state;
-    child   c;
+    child c;
     pawl_store_close(open_store(p, p->url));
     start(p, &c, send_when_told);
     pawl_store *store = open_store(p, p->url);
@@ -459,9 +449,8 @@ static void another_process_wakes_a_wait(void **state)
 }
 
 /* Committed before the wait began, but after the last one ended. */
-static void a_commit_before_the_wait_is_noticed(void **state)
+static void a_commit_before_the_wait_is_noticed(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
@@ -509,10 +498,9 @@ static void claim_when_told(ground *p, child *c)
 }
 
 /* Both saw that it is nobody's; the second looks again before it takes it. */
-static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(void **state)
+static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(ground *p)
 {
-    ground *p = *state;
-    child   c;
+    child c;
     send_some(p, 2);
     start(p, &c, claim_when_told);
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
@@ -529,9 +517,8 @@ static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(void **state
 }
 
 /* Many looks at the file later: none of them shortens it. */
-static void a_wait_that_nothing_ends_lasts_its_time(void **state)
+static void a_wait_that_nothing_ends_lasts_its_time(ground *p)
 {
-    ground         *p        = *state;
     pawl_store     *store    = open_store(p, p->url);
     const int64_t   duration = PAWL_MILLISECONDS(60);
     struct timespec begin, end;
@@ -544,21 +531,20 @@ static void a_wait_that_nothing_ends_lasts_its_time(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(one_process_works_a_queue),
-    CASE(handles_of_a_process_share_the_claims),
-    CASE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
-    CASE(a_dead_process_holds_nothing),
-    CASE(a_worker_that_opens_frees_what_the_dead_held),
-    CASE(a_lost_lease_refuses_the_settle),
-    CASE(a_child_may_not_use_the_handle),
-    CASE(a_child_opens_what_its_parent_had_not_open),
-    CASE(a_forked_child_does_not_inherit_the_lease),
-    CASE(another_process_wakes_a_wait),
-    CASE(a_commit_before_the_wait_is_noticed),
-    CASE(a_wait_that_nothing_ends_lasts_its_time),
-    CASE(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
+    ON_GROUND(one_process_works_a_queue),
+    ON_GROUND(handles_of_a_process_share_the_claims),
+    ON_GROUND(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
+    ON_GROUND(a_dead_process_holds_nothing),
+    ON_GROUND(a_worker_that_opens_frees_what_the_dead_held),
+    ON_GROUND(a_lost_lease_refuses_the_settle),
+    ON_GROUND(a_child_may_not_use_the_handle),
+    ON_GROUND(a_child_opens_what_its_parent_had_not_open),
+    ON_GROUND(a_forked_child_does_not_inherit_the_lease),
+    ON_GROUND(another_process_wakes_a_wait),
+    ON_GROUND(a_commit_before_the_wait_is_noticed),
+    ON_GROUND(a_wait_that_nothing_ends_lasts_its_time),
+    ON_GROUND(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
     {.name = NULL},
 };
 

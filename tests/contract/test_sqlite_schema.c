@@ -52,10 +52,9 @@ static int64_t object_count(const char *path)
     return path_number(path, "select count(*) from sqlite_schema where name not like 'sqlite_%'");
 }
 
-static void the_script_makes_what_create_makes(void **state)
+static void the_script_makes_what_create_makes(ground *p)
 {
-    ground *p      = *state;
-    lines  *script = calloc(2, sizeof *script);
+    lines *script = calloc(2, sizeof *script);
     assert_non_null(script);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
     expect_code(p,
@@ -86,10 +85,9 @@ static void the_script_makes_what_create_makes(void **state)
     free(script);
 }
 
-static void applying_twice_changes_nothing(void **state)
+static void applying_twice_changes_nothing(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
     int64_t version = path_number(p->path, "pragma schema_version");
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
@@ -99,10 +97,9 @@ static void applying_twice_changes_nothing(void **state)
     free(out);
 }
 
-static void dropping_leaves_what_is_not_ours(void **state)
+static void dropping_leaves_what_is_not_ours(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer); insert into mine values (1)");
@@ -116,10 +113,9 @@ static void dropping_leaves_what_is_not_ours(void **state)
     free(out);
 }
 
-static void verify_names_each_difference(void **state)
+static void verify_names_each_difference(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
                 PAWL_EUNREACHABLE);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
@@ -153,10 +149,9 @@ static void verify_names_each_difference(void **state)
 }
 
 /* The version says that all is there; apply looks further, as verify does. */
-static void apply_makes_what_verify_misses(void **state)
+static void apply_makes_what_verify_misses(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
+    lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index pawl_outbox_tried; drop index pawl_queue_due");
@@ -169,9 +164,8 @@ static void apply_makes_what_verify_misses(void **state)
 }
 
 /* D27: rows stay and are null in the new column; then it is used. */
-static void d27_a_correlation_column_is_added(void **state)
+static void d27_a_correlation_column_is_added(ground *p)
 {
-    ground                *p     = *state;
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
     pawl_store            *store = NULL;
@@ -214,9 +208,8 @@ static void d27_a_correlation_column_is_added(void **state)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-static void another_type_of_correlation_is_refused(void **state)
+static void another_type_of_correlation_is_refused(ground *p)
 {
-    ground                *p       = *state;
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
@@ -239,10 +232,9 @@ static void another_type_of_correlation_is_refused(void **state)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-static void a_strangers_table_is_refused(void **state)
+static void a_strangers_table_is_refused(ground *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
-    ground           *p      = *state;
     pawl_store       *store  = NULL;
     lines            *out    = calloc(1, sizeof *out);
     char              sql[200];
@@ -262,10 +254,9 @@ static void a_strangers_table_is_refused(void **state)
     free(out);
 }
 
-static void quotes_in_names_are_refused(void **state)
+static void quotes_in_names_are_refused(ground *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
-    ground                  *p       = *state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         pawl_store            *store = NULL;
         pawl_saga_table        bad   = order_table;
@@ -280,9 +271,8 @@ static void quotes_in_names_are_refused(void **state)
 }
 
 /* D11: the same property in two tables; each has its own index. */
-static void index_names_hold_the_table(void **state)
+static void index_names_hold_the_table(ground *p)
 {
-    ground                *p      = *state;
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
     pawl_store            *store  = NULL;
@@ -295,9 +285,8 @@ static void index_names_hold_the_table(void **state)
 }
 
 /* D39: what an operator reads with plain SQL. */
-static void columns_hold_readable_values(void **state)
+static void columns_hold_readable_values(ground *p)
 {
-    ground          *p        = *state;
     pawl_store      *store    = open_store(p, p->url);
     pawl_saga_insert insert   = {.table    = &order_table,
                                  .id       = {uuid_of(1)},
@@ -329,9 +318,8 @@ static void columns_hold_readable_values(void **state)
 }
 
 /* No number is used again, even when the newest row is gone. */
-static void ids_are_never_used_again(void **state)
+static void ids_are_never_used_again(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_store(p, p->url);
     int64_t     last  = 0;
     for (int i = 0; i < 3; i++) {
@@ -356,9 +344,8 @@ static pawl_code create_both(void *context, pawl_error *error)
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-static void processes_may_create_at_once(void **state)
+static void processes_may_create_at_once(ground *p)
 {
-    ground *p = *state;
     run_at_once(create_both, p);
     lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
@@ -366,9 +353,8 @@ static void processes_may_create_at_once(void **state)
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-static void d34_a_failed_install_leaves_nothing(void **state)
+static void d34_a_failed_install_leaves_nothing(ground *p)
 {
-    ground  *p   = *state;
     lines   *out = calloc(1, sizeof *out);
     sqlite3 *db  = raw_open(p->path);
     assert_non_null(out);
@@ -407,12 +393,11 @@ static size_t run_part(const char *path, const char *script, size_t count_max)
 }
 
 /* Wherever a script ended: open refuses what it left, and the next apply makes the rest. */
-static void d26_a_part_of_a_script_is_made_whole(void **state)
+static void d26_a_part_of_a_script_is_made_whole(ground *p)
 {
     static const pawl_saga_table plain    = {.type = PAWL_TEXT_INIT("Plain"),
                                              .name = PAWL_TEXT_INIT("shop_Plain")};
     const pawl_saga_table *const tables[] = {&order_table, &odd_table, &plain};
-    ground                      *p        = *state;
     lines                       *script   = calloc(1, sizeof *script);
     lines                       *out      = calloc(1, sizeof *out);
     assert_non_null(script);
@@ -501,9 +486,8 @@ static void plan_is_run(ground *p, const char *sql, const char *difference)
     free(plan);
 }
 
-static void d34_a_plan_is_what_apply_runs(void **state)
+static void d34_a_plan_is_what_apply_runs(ground *p)
 {
-    ground *p = *state;
     assert_int_equal(sqlite3_auto_extension((void (*)(void))watch), SQLITE_OK);
     plan_is_run(p, NULL, "-- table pawl_queue is missing\n");
     plan_is_run(p, "drop table pawl_dead", "-- table pawl_dead is missing\n");
@@ -520,11 +504,10 @@ static void d34_a_plan_is_what_apply_runs(void **state)
 }
 
 /* No plan is made of tables that apply refuses, nor for a file that it could not make. */
-static void d28_a_plan_is_refused_as_apply_is(void **state)
+static void d28_a_plan_is_refused_as_apply_is(ground *p)
 {
-    ground *p   = *state;
-    lines  *out = calloc(1, sizeof *out);
-    char    url[400];
+    lines *out = calloc(1, sizeof *out);
+    char   url[400];
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index Index_shop_Order_Correlation_order_id;"
@@ -547,35 +530,33 @@ static void d28_a_plan_is_refused_as_apply_is(void **state)
 }
 
 /* Before anything is sent: the file is not even made. */
-static void d34_a_prefix_is_looked_at_first(void **state)
+static void d34_a_prefix_is_looked_at_first(ground *p)
 {
-    ground          *p    = *state;
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
                 PAWL_ECONFIG);
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(the_script_makes_what_create_makes),
-    CASE(applying_twice_changes_nothing),
-    CASE(dropping_leaves_what_is_not_ours),
-    CASE(verify_names_each_difference),
-    CASE(apply_makes_what_verify_misses),
-    CASE(d27_a_correlation_column_is_added),
-    CASE(another_type_of_correlation_is_refused),
-    CASE(a_strangers_table_is_refused),
-    CASE(quotes_in_names_are_refused),
-    CASE(index_names_hold_the_table),
-    CASE(columns_hold_readable_values),
-    CASE(ids_are_never_used_again),
-    CASE(processes_may_create_at_once),
-    CASE(d34_a_failed_install_leaves_nothing),
-    CASE(d26_a_part_of_a_script_is_made_whole),
-    CASE(d34_a_prefix_is_looked_at_first),
-    CASE(d34_a_plan_is_what_apply_runs),
-    CASE(d28_a_plan_is_refused_as_apply_is),
+    ON_GROUND(the_script_makes_what_create_makes),
+    ON_GROUND(applying_twice_changes_nothing),
+    ON_GROUND(dropping_leaves_what_is_not_ours),
+    ON_GROUND(verify_names_each_difference),
+    ON_GROUND(apply_makes_what_verify_misses),
+    ON_GROUND(d27_a_correlation_column_is_added),
+    ON_GROUND(another_type_of_correlation_is_refused),
+    ON_GROUND(a_strangers_table_is_refused),
+    ON_GROUND(quotes_in_names_are_refused),
+    ON_GROUND(index_names_hold_the_table),
+    ON_GROUND(columns_hold_readable_values),
+    ON_GROUND(ids_are_never_used_again),
+    ON_GROUND(processes_may_create_at_once),
+    ON_GROUND(d34_a_failed_install_leaves_nothing),
+    ON_GROUND(d26_a_part_of_a_script_is_made_whole),
+    ON_GROUND(d34_a_prefix_is_looked_at_first),
+    ON_GROUND(d34_a_plan_is_what_apply_runs),
+    ON_GROUND(d28_a_plan_is_refused_as_apply_is),
     {.name = NULL},
 };
 

@@ -75,9 +75,8 @@ static int64_t workers(ground *p)
     return path_number(p->path, "select count(*) from pawl_workers where Process <> 0");
 }
 
-static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
+static void e28_dead_workers_go_a_bounded_number_at_a_time(ground *p)
 {
-    ground *p = *state;
     for (int i = 0; i < 3; i++)
         leave_worker(p);
     pawl_store *store = open_store(p, p->url);
@@ -128,10 +127,9 @@ static void expect_nothing_swept(ground *p, swept result, const char *label)
         fail_msg("%s: %d rows are left", label, (int)old_rows(p));
 }
 
-static void e34_a_sweep_that_fails_leaves_everything(void **state)
+static void e34_a_sweep_that_fails_leaves_everything(ground *p)
 {
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
-    ground                  *p        = *state;
     pawl_store              *store    = open_with_old_rows(p);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char     text[200];
@@ -167,10 +165,9 @@ static void *resize(void *memory, size_t size, void *context)
     return realloc(memory, size);
 }
 
-static void e34_a_sweep_without_memory_leaves_everything(void **state)
+static void e34_a_sweep_without_memory_leaves_everything(ground *p)
 {
     const pawl_allocator allocator = {resize, NULL};
-    ground              *p         = *state;
     pawl_store          *store     = open_with_old_rows(p);
     swept                result;
     pawl_allocator_set(&allocator);
@@ -210,9 +207,8 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 
-static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
+static void e34_marks_that_cannot_be_read_are_no_end_of_marks(ground *p)
 {
-    ground *p = *state;
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
     pawl_store *store = open_store(p, p->url);
     sqlite3_cancel_auto_extension((void (*)(void))trace);
@@ -228,12 +224,11 @@ static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(e28_dead_workers_go_a_bounded_number_at_a_time),
-    CASE(e34_a_sweep_that_fails_leaves_everything),
-    CASE(e34_a_sweep_without_memory_leaves_everything),
-    CASE(e34_marks_that_cannot_be_read_are_no_end_of_marks),
+    ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time),
+    ON_GROUND(e34_a_sweep_that_fails_leaves_everything),
+    ON_GROUND(e34_a_sweep_without_memory_leaves_everything),
+    ON_GROUND(e34_marks_that_cannot_be_read_are_no_end_of_marks),
     {.name = NULL},
 };
 

@@ -26,9 +26,8 @@ static pawl_store *open_with_own_table(ground *p)
     return store;
 }
 
-static void own_sql_commits_with_the_changes(void **state)
+static void own_sql_commits_with_the_changes(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -48,9 +47,8 @@ static void own_sql_commits_with_the_changes(void **state)
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
-static void a_refusal_in_a_hold_refuses_everything(void **state)
+static void a_refusal_in_a_hold_refuses_everything(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_with_own_table(p);
     pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
@@ -81,9 +79,8 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
     pawl_store_close(store);
 }
 
-static void a_hold_that_was_rolled_back_is_lost(void **state)
+static void a_hold_that_was_rolled_back_is_lost(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -97,9 +94,8 @@ static void a_hold_that_was_rolled_back_is_lost(void **state)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-static void enlisted_changes_follow_the_caller(void **state)
+static void enlisted_changes_follow_the_caller(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_with_own_table(p);
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -120,9 +116,8 @@ static void enlisted_changes_follow_the_caller(void **state)
 }
 
 /* The rows to hold are looked for where they were added: another connection does not see them. */
-static void an_enlist_holds_rows_of_its_own_transaction(void **state)
+static void an_enlist_holds_rows_of_its_own_transaction(ground *p)
 {
-    ground           *p      = *state;
     pawl_store       *store  = open_with_own_table(p);
     sqlite3          *db     = raw_open(p->path);
     pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
@@ -153,9 +148,8 @@ static void an_enlist_holds_rows_of_its_own_transaction(void **state)
     pawl_store_close(store);
 }
 
-static void a_failed_enlist_leaves_nothing(void **state)
+static void a_failed_enlist_leaves_nothing(ground *p)
 {
-    ground          *p       = *state;
     pawl_store      *store   = open_with_own_table(p);
     sqlite3         *db      = raw_open(p->path);
     pawl_queue_send  send    = send_of("orders", "m-1");
@@ -177,9 +171,8 @@ static void a_failed_enlist_leaves_nothing(void **state)
     pawl_store_close(store);
 }
 
-static void enlist_wants_a_transaction_on_the_same_file(void **state)
+static void enlist_wants_a_transaction_on_the_same_file(ground *p)
 {
-    ground         *p       = *state;
     pawl_store     *store   = open_store(p, p->url);
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -262,9 +255,8 @@ static void end_failing(void)
 
 /* The driver cannot tell, the core asks: the raised epoch takes the failed
  * commit's place in the log, and the answer is no. */
-static void a_failed_sync_is_unknown_then_resolved(void **state)
+static void a_failed_sync_is_unknown_then_resolved(ground *p)
 {
-    ground *p = *state;
     begin_failing();
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -293,9 +285,8 @@ static void a_failed_sync_is_unknown_then_resolved(void **state)
 }
 
 /* Claims of a commit in doubt stay with the handle until the doubt is over. */
-static void claims_outlive_a_commit_in_doubt(void **state)
+static void claims_outlive_a_commit_in_doubt(ground *p)
 {
-    ground *p = *state;
     begin_failing();
     pawl_store *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
@@ -311,9 +302,8 @@ static void claims_outlive_a_commit_in_doubt(void **state)
 }
 
 /* A lease taken inside a hold is written as a stamp elsewhere: here it waits for the end. */
-static void a_lease_in_a_hold_goes_with_it(void **state)
+static void a_lease_in_a_hold_goes_with_it(ground *p)
 {
-    ground            *p = *state;
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
                                 .due_max     = NOW,
@@ -363,9 +353,8 @@ static void at_change(void *context, int kind, const char *database, const char 
     sqlite3_set_authorizer(context, refuse_release, NULL);
 }
 
-static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(void **state)
+static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(ground *p)
 {
-    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     sqlite3        *db    = raw_open(p->path);
     pawl_queue_send send  = send_of("orders", "m-1");
@@ -385,19 +374,18 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(voi
     pawl_store_close(store);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(own_sql_commits_with_the_changes),
-    CASE(a_refusal_in_a_hold_refuses_everything),
-    CASE(a_hold_that_was_rolled_back_is_lost),
-    CASE(enlisted_changes_follow_the_caller),
-    CASE(an_enlist_holds_rows_of_its_own_transaction),
-    CASE(a_failed_enlist_leaves_nothing),
-    CASE(enlist_wants_a_transaction_on_the_same_file),
-    CASE(a_failed_sync_is_unknown_then_resolved),
-    CASE(claims_outlive_a_commit_in_doubt),
-    CASE(a_lease_in_a_hold_goes_with_it),
-    CASE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
+    ON_GROUND(own_sql_commits_with_the_changes),
+    ON_GROUND(a_refusal_in_a_hold_refuses_everything),
+    ON_GROUND(a_hold_that_was_rolled_back_is_lost),
+    ON_GROUND(enlisted_changes_follow_the_caller),
+    ON_GROUND(an_enlist_holds_rows_of_its_own_transaction),
+    ON_GROUND(a_failed_enlist_leaves_nothing),
+    ON_GROUND(enlist_wants_a_transaction_on_the_same_file),
+    ON_GROUND(a_failed_sync_is_unknown_then_resolved),
+    ON_GROUND(claims_outlive_a_commit_in_doubt),
+    ON_GROUND(a_lease_in_a_hold_goes_with_it),
+    ON_GROUND(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
     {.name = NULL},
 };
 

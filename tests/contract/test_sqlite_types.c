@@ -10,7 +10,7 @@
 #include "contract/sqlite_ground.h"
 
 /* D39: each type of a correlation, and the letters of a uuid in lower case. */
-static void d39_each_type_is_stored_as_it_is_said(void **state)
+static void d39_each_type_is_stored_as_it_is_said(ground *p)
 {
     static const char            id[]   = "abcdef01-2345-6789-abcd-ef0123456789";
     static const pawl_saga_table byUuid = {
@@ -23,7 +23,6 @@ static void d39_each_type_is_stored_as_it_is_said(void **state)
         .name = PAWL_TEXT_INIT("shop_Int"),
         .main = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
     static const pawl_saga_table *const list[] = {&byUuid, &byInt};
-    ground                             *p      = *state;
     pawl_store                         *store  = NULL;
     pawl_uuid                           uuid;
     expect_code(p, pawl_uuid_parse(pawl_text_of(id), &uuid, &p->error), PAWL_OK);
@@ -79,9 +78,8 @@ static int trace_each(sqlite3 *db, char **message, const struct sqlite3_api_rout
 }
 
 /* A26: none, not even one that finds its table there. */
-static void a26_later_operations_define_nothing(void **state)
+static void a26_later_operations_define_nothing(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     definitions       = 0;
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace_each), SQLITE_OK);
@@ -116,10 +114,9 @@ static void a26_later_operations_define_nothing(void **state)
     sqlite3_reset_auto_extension();
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(d39_each_type_is_stored_as_it_is_said),
-    CASE(a26_later_operations_define_nothing),
+    ON_GROUND(d39_each_type_is_stored_as_it_is_said),
+    ON_GROUND(a26_later_operations_define_nothing),
     {.name = NULL},
 };
 

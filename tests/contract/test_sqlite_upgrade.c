@@ -23,9 +23,8 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-static void the_first_version_is_upgraded(void **state)
+static void the_first_version_is_upgraded(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     expect_refused_as_old(p);
     apply_upgrade(p, PAWL_OK);
@@ -44,9 +43,8 @@ static void the_first_version_is_upgraded(void **state)
 }
 
 /* Opening for work makes what is missing, here too. */
-static void opening_for_work_upgrades(void **state)
+static void opening_for_work_upgrades(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     char        url[400];
     make_version_1(p);
@@ -59,9 +57,8 @@ static void opening_for_work_upgrades(void **state)
     expect_delivered(p);
 }
 
-static void appliers_wait_for_one_another(void **state)
+static void appliers_wait_for_one_another(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     apply_at_once(p);
     expect_differences(p, NULL, 0);
@@ -69,9 +66,8 @@ static void appliers_wait_for_one_another(void **state)
 }
 
 /* A program of the version before is at work while its tables change. */
-static void an_older_program_goes_on(void **state)
+static void an_older_program_goes_on(ground *p)
 {
-    ground       *p         = *state;
     sqlite3_stmt *statement = NULL;
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
@@ -88,9 +84,8 @@ static void an_older_program_goes_on(void **state)
 }
 
 /* This program starts on tables of the version after it. */
-static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
+static void d26_a_program_opens_tables_that_are_a_version_ahead(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     sqlite3 *db = raw_open(p->path);
@@ -107,11 +102,10 @@ static void d26_a_program_opens_tables_that_are_a_version_ahead(void **state)
 
 /* SQLite cannot say "if not exists" of a column, so the script leaves it, and the
  * version with it: apply does the rest. */
-static void the_script_leaves_the_column_to_apply(void **state)
+static void the_script_leaves_the_column_to_apply(ground *p)
 {
     static const char *const left[] = {"column AttemptsBefore is missing",
                                        "column History is missing", "found 1", WORKER_DIFFERENCES};
-    ground                  *p      = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     assert_non_null(strstr(
@@ -125,9 +119,8 @@ static void the_script_leaves_the_column_to_apply(void **state)
     expect_differences(p, NULL, 0);
 }
 
-static void a_failed_upgrade_leaves_version_1(void **state)
+static void a_failed_upgrade_leaves_version_1(ground *p)
 {
-    ground *p = *state;
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table pawl_events_stream (mine integer)");
@@ -141,11 +134,10 @@ static void a_failed_upgrade_leaves_version_1(void **state)
 }
 
 /* As the program before this one made it. */
-static void the_last_version_is_upgraded(void **state)
+static void the_last_version_is_upgraded(ground *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};
-    ground                  *p        = *state;
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
     sqlite3 *db = raw_open(p->path);
@@ -159,16 +151,15 @@ static void the_last_version_is_upgraded(void **state)
     expect_delivered(p);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(the_last_version_is_upgraded),
-    CASE(the_first_version_is_upgraded),
-    CASE(opening_for_work_upgrades),
-    CASE(appliers_wait_for_one_another),
-    CASE(an_older_program_goes_on),
-    CASE(d26_a_program_opens_tables_that_are_a_version_ahead),
-    CASE(the_script_leaves_the_column_to_apply),
-    CASE(a_failed_upgrade_leaves_version_1),
+    ON_GROUND(the_last_version_is_upgraded),
+    ON_GROUND(the_first_version_is_upgraded),
+    ON_GROUND(opening_for_work_upgrades),
+    ON_GROUND(appliers_wait_for_one_another),
+    ON_GROUND(an_older_program_goes_on),
+    ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead),
+    ON_GROUND(the_script_leaves_the_column_to_apply),
+    ON_GROUND(a_failed_upgrade_leaves_version_1),
     {.name = NULL},
 };
 

@@ -117,10 +117,9 @@ static void expect_seen(const char *text)
 
 /* ---- Late commits ------------------------------------------------------------------ */
 
-static void a_late_commit_is_projected_and_holds_up_nothing(void **state)
+static void a_late_commit_is_projected_and_holds_up_nothing(ground *p)
 {
-    ground *p  = *state;
-    world  *it = open_plain(p);
+    world *it = open_plain(p);
     assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
     raw_run(p->pg, "begin");
     append_raw(p->pg, "L/1", 1, 1);
@@ -141,10 +140,9 @@ static void a_late_commit_is_projected_and_holds_up_nothing(void **state)
     world_close(it);
 }
 
-static void what_is_rolled_back_leaves_no_gap(void **state)
+static void what_is_rolled_back_leaves_no_gap(ground *p)
 {
-    ground *p  = *state;
-    world  *it = open_plain(p);
+    world *it = open_plain(p);
     raw_run(p->pg, "begin");
     append_raw(p->pg, "L/1", 1, 1);
     assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
@@ -157,10 +155,9 @@ static void what_is_rolled_back_leaves_no_gap(void **state)
 }
 
 /* More than one transaction's worth of positions. */
-static void a_backlog_is_given_positions_in_one_go(void **state)
+static void a_backlog_is_given_positions_in_one_go(ground *p)
 {
-    ground *p  = *state;
-    world  *it = open_plain(p);
+    world *it = open_plain(p);
     raw_run(p->pg, "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
                    "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", "
                    "\"Body\") select 'A/1', n, 'stranger', 1, 'raw', 'talk', '', now(), '', '{}' "
@@ -252,9 +249,8 @@ static void wait_for_rows(ground *p, int wanted)
 
 /* Two endpoints with the same projection, one of which stops half-way; writers whose
  * transactions overlap, some of which are rolled back; handlers that fail. */
-static void each_event_is_counted_once(void **state)
+static void each_event_is_counted_once(ground *p)
 {
-    ground     *p = *state;
     runner      first, second;
     writer      writers[WRITERS];
     atomic_int  appended = 0;
@@ -294,12 +290,11 @@ static void each_event_is_counted_once(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_late_commit_is_projected_and_holds_up_nothing),
-        CASE(what_is_rolled_back_leaves_no_gap),
-        CASE(a_backlog_is_given_positions_in_one_go),
-        CASE(each_event_is_counted_once),
+        ON_GROUND(a_late_commit_is_projected_and_holds_up_nothing),
+        ON_GROUND(what_is_rolled_back_leaves_no_gap),
+        ON_GROUND(a_backlog_is_given_positions_in_one_go),
+        ON_GROUND(each_event_is_counted_once),
     };
     if (ground_server() == NULL)
         return ground_skip();

@@ -81,10 +81,9 @@ static void wait_for_sleepers(ground *p, int wanted)
 }
 
 /* Sent by a session without pawl. Without a call they would sleep for a minute. */
-static void messages_of_others_wake_all_workers(void **state)
+static void messages_of_others_wake_all_workers(ground *p)
 {
-    ground *p = *state;
-    runner  it;
+    runner it;
     world_make_tables(p->url, &application);
     atomic_store(&pings, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
@@ -99,10 +98,9 @@ static void messages_of_others_wake_all_workers(void **state)
 }
 
 /* The worker sleeps until then, not for the minute that it would sleep else. */
-static void a_worker_sleeps_until_its_timeout(void **state)
+static void a_worker_sleeps_until_its_timeout(ground *p)
 {
-    ground *p = *state;
-    runner  it;
+    runner it;
     world_make_tables(p->url, &application);
     atomic_store(&payments, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
@@ -154,10 +152,9 @@ static void keep_row(ground *p)
 }
 
 /* All sleep, and the row is committed without a word: the next look finds it. */
-static void o21_a_lost_notification_delays_until_the_next_look(void **state)
+static void o21_a_lost_notification_delays_until_the_next_look(ground *p)
 {
-    ground *p = *state;
-    runner  it;
+    runner it;
     world_make_tables(p->url, &application);
     keep_row(p);
     atomic_store(&delivered, 0);
@@ -210,9 +207,8 @@ static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last, 
     }
 }
 
-static void o23_an_alarm_outlives_the_connection(void **state)
+static void o23_an_alarm_outlives_the_connection(ground *p)
 {
-    ground    *p = *state;
     runner     it;
     char       sql[300];
     pawl_alarm last = {.epoch = 0};
@@ -238,9 +234,8 @@ static void o23_an_alarm_outlives_the_connection(void **state)
 }
 
 /* Nobody calls there. */
-static void behind_a_pooler_workers_poll(void **state)
+static void behind_a_pooler_workers_poll(ground *p)
 {
-    ground     *p = *state;
     runner      it;
     char        url[1200];
     const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
@@ -262,13 +257,12 @@ static void behind_a_pooler_workers_poll(void **state)
     runner_close(&it);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, ground_setup, ground_teardown)
 const struct CMUnitTest tests[] = {
-    CASE(messages_of_others_wake_all_workers),
-    CASE(a_worker_sleeps_until_its_timeout),
-    CASE(o21_a_lost_notification_delays_until_the_next_look),
-    CASE(o23_an_alarm_outlives_the_connection),
-    CASE(behind_a_pooler_workers_poll),
+    ON_GROUND(messages_of_others_wake_all_workers),
+    ON_GROUND(a_worker_sleeps_until_its_timeout),
+    ON_GROUND(o21_a_lost_notification_delays_until_the_next_look),
+    ON_GROUND(o23_an_alarm_outlives_the_connection),
+    ON_GROUND(behind_a_pooler_workers_poll),
     {.name = NULL},
 };
 int (*const tests_missing)(void) = ground_is_missing;
