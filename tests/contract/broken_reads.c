@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "contract/broken_store.h"
+#include "support/tests.h"
 
 #include <string.h>
 
@@ -341,10 +342,9 @@ static pawl_code claim_and_let_go(pawl_store *store, const pawl_queue_claim *cla
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         pawl_queue_settle settle = {
             .action = PAWL_QUEUE_RELEASE, .queue = claim->queue, .seq = rows->items[i].seq};
-        pawl_changes  changes      = {.now = claim->now, .group_count = 1, .unit_count = 1};
-        pawl_refusals refused      = {.arena = arena};
-        changes.queue_settle.items = &settle;
-        changes.queue_settle.count = 1;
+        pawl_changes changes = {
+            .now = claim->now, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
+        pawl_refusals refused = {.arena = arena};
         SELF->commit(store, &changes, &refused, NULL);
     }
     return code;

@@ -361,9 +361,8 @@ pawl_code scripted_send(scripted *p)
         .queue   = PAWL_TEXT("orders"),
         .due     = SCRIPTED_NOW,
         .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_changes changes = {
+        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 

@@ -209,9 +209,7 @@ static inline pawl_message message_of(const char *id)
 static inline pawl_code send_one(ground *p, pawl_store *store, const char *queue, const char *id)
 {
     pawl_queue_send send    = {.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
-    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
@@ -227,24 +225,20 @@ static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const cha
 
 static inline pawl_code settle_one(ground *p, pawl_store *store, const char *queue, int64_t seq)
 {
-    pawl_queue_settle settle   = {.queue = pawl_text_of(queue), .seq = seq};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
+    pawl_queue_settle settle = {.queue = pawl_text_of(queue), .seq = seq};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
 static inline pawl_code begin_saga(ground *p, pawl_store *store, const pawl_saga_table *table,
                                    pawl_uuid id, pawl_value main_value, const char *data)
 {
-    pawl_saga_insert insert   = {.table    = table,
-                                 .id       = {id},
-                                 .main     = main_value,
-                                 .metadata = TEXT("{}"),
-                                 .data     = pawl_text_of(data)};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
+    pawl_saga_insert insert = {.table    = table,
+                               .id       = {id},
+                               .main     = main_value,
+                               .metadata = TEXT("{}"),
+                               .data     = pawl_text_of(data)};
+    pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 

@@ -134,17 +134,13 @@ static inline pawl_queue_send send_of(const char *queue, const char *id)
 
 static inline pawl_changes one_send(pawl_queue_send *send)
 {
-    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = send;
-    changes.queue_send.count = 1;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = send, .count = 1}};
     return changes;
 }
 
 static inline pawl_changes one_update(pawl_saga_update *update)
 {
-    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.saga_update.items = update;
-    changes.saga_update.count = 1;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .saga_update = {.items = update, .count = 1}};
     return changes;
 }
 

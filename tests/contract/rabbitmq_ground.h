@@ -234,7 +234,6 @@ static inline size_t far_count(far *f, pawl_outbox_state state)
  * password. */
 static inline void far_says(far *f, const char *part)
 {
-    pawl_error       error  = PAWL_ERROR_INIT;
     pawl_alarm_rows  alarms = {.count = 0};
     pawl_outbox_rows rows   = world_outbox(&f->it, PAWL_OUTBOX_PENDING);
     if (rows.count == 0)
@@ -242,7 +241,7 @@ static inline void far_says(far *f, const char *part)
     assert_int_equal(rows.count, 1);
     pawl_attempt_rows attempts = world_attempts(&f->it, rows.items[0].id);
     if (attempts.count == 0)
-        world_ok(pawl_store_alarms(f->it.store, f->it.arena, &alarms, &error), &error);
+        must(pawl_store_alarms(f->it.store, f->it.arena, &alarms, world_error()));
     assert_true(attempts.count + alarms.count > 0);
     const char *text = attempts.count > 0 ? attempts.items[attempts.count - 1].error.data
                                           : alarms.items[0].text.data;

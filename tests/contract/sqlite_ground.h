@@ -174,10 +174,8 @@ static inline pawl_queue_send send_of(const char *queue, const char *id)
 
 static inline pawl_code send_one(ground *p, pawl_store *store, const char *queue, const char *id)
 {
-    pawl_queue_send send     = send_of(queue, id);
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = send_of(queue, id);
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
@@ -193,11 +191,9 @@ static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const cha
 
 static inline pawl_code settle_one(ground *p, pawl_store *store, const char *queue, int64_t seq)
 {
-    pawl_queue_settle settle   = {.queue = pawl_text_of(queue), .seq = seq};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    changes.counters.messages  = 1;
+    pawl_queue_settle settle = {.queue = pawl_text_of(queue), .seq = seq};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
+    changes.counters.messages = 1;
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 

@@ -42,11 +42,10 @@ static bool was_lost(const lossy *way)
 static void make_tables(const char *url, suite_address *address)
 {
     suite_tables tables;
-    pawl_error   error = PAWL_ERROR_INIT;
     assert_true(strlen(url) < sizeof address->url);
     strcpy(address->url, url);
     suite_tables_make(&tables, address);
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &tables.spec, NULL, NULL, &error), &error);
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &tables.spec, NULL, NULL, world_error()));
 }
 
 static void try_list(const char *url, lossy *way, fault_list list)

@@ -110,7 +110,7 @@ static pawl_changes one_send(pawl_queue_send *send)
         .queue   = TEXT("orders"),
         .due     = NOW,
         .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}};
-    return (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1, .queue_send = {send, 1}};
+    return (pawl_changes){.now = NOW, ONE_UNIT, .queue_send = {send, 1}};
 }
 
 static pawl_code send_one(ground *p, pawl_store *store)
@@ -137,7 +137,7 @@ static pawl_code claim(ground *p, pawl_store *store, size_t count, pawl_queue_ro
 static void settle(ground *p, pawl_store *store, const pawl_queue_rows *rows)
 {
     pawl_queue_settle settles[4];
-    pawl_changes      changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes      changes = {.now = NOW, ONE_UNIT};
     assert_in_range(rows->count, 1, 4);
     for (size_t i = 0; i < rows->count; i++)
         settles[i] = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows->items[i].seq};

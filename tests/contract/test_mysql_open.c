@@ -170,7 +170,7 @@ static int listen_at_the_socket(char *path, size_t size)
 static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
 {
     char         id[40];
-    pawl_changes changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes changes = {.now = NOW, ONE_UNIT};
     raw_run(p->raw, "begin");
     raw_run(p->raw, "select * from pawl_workers for update");
     snprintf(id, sizeof id, "m-%lld", (long long)clock_ms());
@@ -240,7 +240,7 @@ static void a_body_as_large_as_a_packet_is_sent(ground *p)
     for (size_t less = 0; less < 40; less += 13) {
         char id[20];
         snprintf(id, sizeof id, "m-%zu", less);
-        pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+        pawl_changes    changes  = {.now = NOW, ONE_UNIT};
         pawl_queue_send send     = {.queue   = TEXT("orders"),
                                     .due     = NOW,
                                     .message = {.id   = pawl_text_of(id),

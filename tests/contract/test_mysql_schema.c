@@ -326,15 +326,13 @@ static void d36_uuids_are_texts_of_one_form(ground *p)
                                 .saga_type   = PAWL_TEXT("Order"),
                                 .destination = PAWL_TEXT("orders"),
                                 .due         = 1};
-    pawl_changes     changes = {.now = 1, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = 1, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     assert_int_equal(
         pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid, NULL),
         PAWL_OK);
     assert_int_equal(
         pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"), &set.saga_id.uuid, NULL),
         PAWL_OK);
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
     apply(p);
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_OK);
     expect_code(p,

@@ -52,7 +52,7 @@ static void begin_sagas(ground *p, pawl_store *store)
 {
     pawl_saga_insert inserts[SAGAS];
     char             orders[SAGAS][20];
-    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT};
     for (unsigned i = 0; i < SAGAS; i++) {
         snprintf(orders[i], sizeof orders[i], "order-%u", i);
         inserts[i] = (pawl_saga_insert){.table        = &order_table,

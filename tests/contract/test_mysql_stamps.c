@@ -40,7 +40,7 @@ static void send_rows(ground *p, pawl_store *store)
 {
     pawl_queue_send sends[ROWS];
     char            ids[ROWS][20];
-    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT};
     for (int i = 0; i < ROWS; i++) {
         snprintf(ids[i], sizeof ids[i], "m-%d", i);
         sends[i] = (pawl_queue_send){
@@ -66,7 +66,7 @@ static pawl_code settle(ground *p, pawl_store *store, const pawl_queue_rows *row
                         pawl_queue_action action)
 {
     pawl_queue_settle settles[ROWS];
-    pawl_changes      changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes      changes = {.now = NOW, ONE_UNIT};
     assert_in_range(rows->count, 1, ROWS);
     for (size_t i = 0; i < rows->count; i++)
         settles[i] = (pawl_queue_settle){

@@ -74,7 +74,7 @@ static void send_rows(ground *p, pawl_store *store)
 {
     pawl_queue_send sends[ROWS];
     char            ids[ROWS][20];
-    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT};
     for (int i = 0; i < ROWS; i++) {
         snprintf(ids[i], sizeof ids[i], "m-%d", i);
         sends[i] = (pawl_queue_send){
@@ -124,9 +124,8 @@ static pawl_event_append event_of(const char *stream, int64_t version, bool is_f
 
 static pawl_changes append_of(pawl_event_append *events, size_t count)
 {
-    pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.event_append.items = events;
-    changes.event_append.count = count;
+    pawl_changes changes = {
+        .now = NOW, ONE_UNIT, .event_append = {.items = events, .count = count}};
     return changes;
 }
 

@@ -373,9 +373,8 @@ static void check_enlisted(scripted *p, const failure *f)
         .queue   = PAWL_TEXT("orders"),
         .due     = SCRIPTED_NOW,
         .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_changes changes = {
+        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     scripted_open(p, rules_for("insert into *pawl_queue*", f, rules_of_enlist(p->dialect)),
                   DEADLINE_MS);
     own_connection own = dial(p);

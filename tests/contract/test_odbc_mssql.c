@@ -56,11 +56,10 @@ static pawl_code settle_and_send(scripted *p)
             .queue   = PAWL_TEXT("orders"),
             .due     = SCRIPTED_NOW,
             .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    changes.queue_send.items   = &send;
-    changes.queue_send.count   = 1;
+    pawl_changes changes = {.now = SCRIPTED_NOW,
+                            ONE_UNIT,
+                            .queue_settle = {.items = &settle, .count = 1},
+                            .queue_send   = {.items = &send, .count = 1}};
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 
@@ -121,7 +120,7 @@ static void a_failure_behind_a_result_is_a_failure(scripted *p)
 static pawl_code send_many(scripted *p, size_t count)
 {
     pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     assert_non_null(sends);
     for (size_t i = 0; i < count; i++)
         sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
@@ -143,7 +142,7 @@ static void d36_long_texts_have_a_long_type(scripted *p)
         .queue   = PAWL_TEXT("orders"),
         .due     = SCRIPTED_NOW,
         .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     scripted_open(p, "types\n", DEADLINE_MS);
     for (size_t size = 4000; size <= 4001; size++) {
         scripted_mark(p);
@@ -200,9 +199,8 @@ static void a_space_at_the_end_is_told(scripted *p)
         .queue   = PAWL_TEXT("orders"),
         .due     = SCRIPTED_NOW,
         .message = {.id = PAWL_TEXT("m "), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{} ")}};
-    pawl_changes changes     = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_changes changes = {
+        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     scripted_open(p, CLAIM ROW("7", "m \x01", "'{} '"), DEADLINE_MS);
     scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(scripted_count(p, "1 run insert into [dbo].[pawl_queue]*'m .'*'{} '"), 1);

@@ -200,7 +200,7 @@ static void d13_a_set_cuts_times(scripted *p)
 {
     const pawl_saga_table alarm = alarm_of(false);
     pawl_saga_insert      inserts[SET];
-    pawl_changes          changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes          changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     scripted_code(p,
                   open_alarm(p, "datetime", false,
                              OLD "on insert into [dbo].[shop_Alarm]*\n" ROUND

@@ -74,12 +74,10 @@ static pawl_store *open_applied(ground *p, const char *url, int64_t deadline_ms)
 
 static pawl_code send_one(ground *p, pawl_store *store, const char *id, pawl_text body)
 {
-    pawl_queue_send send     = {.queue   = TEXT("orders"),
-                                .due     = NOW,
-                                .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = body}};
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = {.queue   = TEXT("orders"),
+                               .due     = NOW,
+                               .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = body}};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
@@ -210,12 +208,10 @@ static SQLHDBC dial(SQLHENV *env, const char *url)
 
 static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
 {
-    pawl_queue_send send     = {.queue   = TEXT("orders"),
-                                .due     = NOW,
-                                .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = {.queue   = TEXT("orders"),
+                               .due     = NOW,
+                               .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     expect_code(p, pawl_store_enlist(store, dbc, &changes, &p->error), code);
 }
 

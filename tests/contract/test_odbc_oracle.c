@@ -51,11 +51,10 @@ static pawl_code settle_and_send(scripted *p)
             .queue   = PAWL_TEXT("orders"),
             .due     = SCRIPTED_NOW,
             .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    changes.queue_send.items   = &send;
-    changes.queue_send.count   = 1;
+    pawl_changes changes = {.now = SCRIPTED_NOW,
+                            ONE_UNIT,
+                            .queue_settle = {.items = &settle, .count = 1},
+                            .queue_send   = {.items = &send, .count = 1}};
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 
@@ -230,7 +229,7 @@ static pawl_code send_many(scripted *p, size_t count, size_t body_size)
 {
     pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
     char            *body    = pawl_arena_take(p->arena, body_size + 1);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     memset(body, 'b', body_size);
     for (size_t i = 0; i < count; i++)
         sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
@@ -356,11 +355,10 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(scripted *p)
     };
     pawl_stream_snapshot_set snapshot = {
         .stream = PAWL_TEXT("Cart/1"), .version = 9, .type_version = 1, .at = SCRIPTED_NOW};
-    pawl_changes changes              = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    snapshot.state                    = PAWL_TEXT("{}");
-    snapshot.dispatches               = PAWL_TEXT("[]");
-    changes.stream_snapshot_set.items = &snapshot;
-    changes.stream_snapshot_set.count = 1;
+    pawl_changes changes = {
+        .now = SCRIPTED_NOW, ONE_UNIT, .stream_snapshot_set = {.items = &snapshot, .count = 1}};
+    snapshot.state      = PAWL_TEXT("{}");
+    snapshot.dispatches = PAWL_TEXT("[]");
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         scripted_open(p, ways[i].rules, DEADLINE_MS);
         scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);

@@ -19,15 +19,14 @@ static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
     char *body    = pawl_arena_take(p->arena, body_size + 1);
     memset(headers, 'h', headers_size);
     memset(body, 'b', body_size);
-    pawl_queue_send send     = {.queue   = PAWL_TEXT("orders"),
-                                .due     = SCRIPTED_NOW,
-                                .message = {.id      = PAWL_TEXT("m-1"),
-                                            .type    = PAWL_TEXT("t"),
-                                            .headers = {.data = headers, .size = headers_size},
-                                            .body    = {.data = body, .size = body_size}}};
-    pawl_changes    changes  = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = {.queue   = PAWL_TEXT("orders"),
+                               .due     = SCRIPTED_NOW,
+                               .message = {.id      = PAWL_TEXT("m-1"),
+                                           .type    = PAWL_TEXT("t"),
+                                           .headers = {.data = headers, .size = headers_size},
+                                           .body    = {.data = body, .size = body_size}}};
+    pawl_changes    changes = {
+           .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 
@@ -49,13 +48,12 @@ static void d36_uuids_are_texts_of_one_form(scripted *p)
                                 .saga_type   = PAWL_TEXT("Order"),
                                 .destination = PAWL_TEXT("orders"),
                                 .due         = SCRIPTED_NOW};
-    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {
+            .now = SCRIPTED_NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     assert_true(pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid,
                                 NULL) == PAWL_OK);
     assert_true(pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"),
                                 &set.saga_id.uuid, NULL) == PAWL_OK);
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
     scripted_open(p,
                   "on update \"PAWL_TIMEOUTS\"*\n count 0\n"
                   "on insert into \"PAWL_TIMEOUTS\"*\n count 1\n",

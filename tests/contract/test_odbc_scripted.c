@@ -39,11 +39,10 @@ static pawl_code settle_and_send(scripted *p)
             .queue   = PAWL_TEXT("orders"),
             .due     = SCRIPTED_NOW,
             .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    changes.queue_send.items   = &send;
-    changes.queue_send.count   = 1;
+    pawl_changes changes = {.now = SCRIPTED_NOW,
+                            ONE_UNIT,
+                            .queue_settle = {.items = &settle, .count = 1},
+                            .queue_send   = {.items = &send, .count = 1}};
     return pawl_store_commit(p->store, &changes, NULL, &p->error);
 }
 
@@ -172,7 +171,7 @@ static void o32_an_unknown_count_does_not_resolve(scripted *p)
 static pawl_code send_many(scripted *p, size_t count)
 {
     pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     assert_non_null(sends);
     for (size_t i = 0; i < count; i++)
         sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
@@ -214,9 +213,8 @@ static void o4_a_null_refuses_an_event(scripted *p)
         .version  = 3,
         .is_first = true,
         .event    = {.type = PAWL_TEXT("t"), .type_version = 1, .body = PAWL_TEXT("{}")}};
-    pawl_changes changes       = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    changes.event_append.items = &event;
-    changes.event_append.count = 1;
+    pawl_changes changes = {
+        .now = SCRIPTED_NOW, ONE_UNIT, .event_append = {.items = &event, .count = 1}};
     scripted_open(p, "on insert into `pawl_events`*\n error 23000 1048 Column cannot be null\n",
                   DEADLINE_MS);
     scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_ECONFLICT);

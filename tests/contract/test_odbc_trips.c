@@ -29,7 +29,7 @@ static pawl_text fill(scripted *p, size_t size, char letter)
 static pawl_code send(scripted *p, size_t count, size_t body_size, size_t headers_size, char letter)
 {
     pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     assert_non_null(sends);
     for (size_t i = 0; i < count; i++)
         sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
@@ -163,10 +163,9 @@ static void timeouts_go_by_their_indexes(scripted *p)
                                         .now       = SCRIPTED_NOW,
                                         .lease     = 1000000};
     pawl_timeout_cancel      cancel  = {.saga_id = {id}};
-    pawl_changes             changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
-    pawl_timeout_rows        rows;
-    changes.timeout_cancel.items = &cancel;
-    changes.timeout_cancel.count = 1;
+    pawl_changes             changes = {
+                    .now = SCRIPTED_NOW, ONE_UNIT, .timeout_cancel = {.items = &cancel, .count = 1}};
+    pawl_timeout_rows rows;
     scripted_open(p,
                   "on select *index([pawl_timeouts_any])*\n columns 12\n"
                   "on select [Id], [Generation]*from [dbo].[pawl_timeouts] where [Due] <= ?*\n"
@@ -271,7 +270,7 @@ static void a_round_of_many_sets_has_room(scripted *p)
 static pawl_code set_checkpoints(scripted *p, unsigned bits)
 {
     pawl_checkpoint_set sets[POINTS];
-    pawl_changes        changes = {.now = SCRIPTED_NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes        changes = {.now = SCRIPTED_NOW, ONE_UNIT};
     for (unsigned i = 0; i < POINTS; i++)
         sets[i] = (pawl_checkpoint_set){.name = pawl_arena_printf(p->arena, "p-%u", i),
                                         .from = bits >> i & 1,

@@ -103,9 +103,10 @@ static pawl_code settle_both(ground *p, pawl_store *store, const pawl_queue_rows
                                     .due    = NOW,
                                     .unit   = 1,
                                     .group  = 1}};
-    pawl_changes      changes   = {.now = NOW, .group_count = 2, .unit_count = 2};
-    changes.queue_settle.items  = settles;
-    changes.queue_settle.count  = 2;
+    pawl_changes      changes   = {.now          = NOW,
+                                   .group_count  = 2,
+                                   .unit_count   = 2,
+                                   .queue_settle = {.items = settles, .count = 2}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
@@ -157,9 +158,7 @@ static void give_back_by_a_lease(ground *p, two *t)
                                 .lease       = PAWL_MINUTES(5)};
     pawl_timeout_set   set   = {
             .id = {uuid_of(2)}, .destination = TEXT("orders"), .name = TEXT("patience"), .due = NOW};
-    pawl_changes one      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    one.timeout_set.items = &set;
-    one.timeout_set.count = 1;
+    pawl_changes one = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     expect_code(p, pawl_store_commit(t->other, &one, NULL, &p->error), PAWL_OK);
     expect_code(p, pawl_store_timeout_claim(t->worker, &claim, p->arena, &rows, &p->error),
                 PAWL_OK);
@@ -291,9 +290,7 @@ static void e5_a_commit_that_gives_back_claims_nothing_ahead(ground *p)
     rows                     = claim_next(p, t.worker, 1);
     pawl_queue_settle settle = {
         .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = NOW};
-    pawl_changes marks       = {.now = NOW, .group_count = 1, .unit_count = 1};
-    marks.queue_settle.items = &settle;
-    marks.queue_settle.count = 1;
+    pawl_changes marks = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     expect_code(p, pawl_store_commit(t.worker, &marks, NULL, &p->error), PAWL_OK);
     assert_false(has_rows(t.worker));
     close_two(t);
@@ -345,9 +342,7 @@ static void e5_a_refused_commit_claims_nothing_ahead(ground *p)
     pawl_queue_rows   rows   = claim_next(p, t.worker, 1);
     pawl_queue_settle settle = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
     pawl_inbox_entry  entry  = {.endpoint = TEXT("orders"), .message_id = TEXT("m-2"), .at = NOW};
-    pawl_changes      marks  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    marks.inbox_entry.items  = &entry;
-    marks.inbox_entry.count  = 1;
+    pawl_changes      marks  = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &entry, .count = 1}};
     expect_code(p, pawl_store_commit(t.other, &marks, NULL, &p->error), PAWL_OK);
     pawl_refusals refused    = {.arena = p->arena};
     marks.queue_settle.items = &settle;

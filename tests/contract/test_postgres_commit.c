@@ -40,7 +40,7 @@ static void a_flush_row_waits_for_an_add(ground *p)
     PGconn             *other   = raw_open(p->schema);
     pawl_flush_set      sets[]  = {{.partition = TEXT("car"), .due = NOW, .is_done = true},
                                    {.partition = TEXT("van"), .due = NOW, .is_done = true}};
-    pawl_changes        changes = {.group_count = 1, .unit_count = 1, .now = NOW};
+    pawl_changes        changes = {ONE_UNIT, .now = NOW};
     pawl_aggregator_add add     = {.name      = TEXT("van"),
                                    .partition = TEXT("van"),
                                    .key       = TEXT("m-1"),
@@ -56,7 +56,7 @@ static void a_flush_row_waits_for_an_add(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_aggregator_flush"), 1);
     raw_run(other, "begin; insert into pawl_aggregator overriding system value "
                    "select * from kept; select 1 from pawl_aggregator_flush for key share");
-    changes                 = (pawl_changes){.group_count = 1, .unit_count = 1, .now = NOW};
+    changes                 = (pawl_changes){ONE_UNIT, .now = NOW};
     changes.flush_set.items = sets;
     changes.flush_set.count = 2;
     start_job(p, &j, store, &changes);
@@ -123,7 +123,7 @@ static void sagas_of_one_set_are_locked_by_their_ids(ground *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_saga_update updates[3];
-    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT};
     PGconn          *other   = raw_open(p->schema);
     job              j;
     for (unsigned i = 0; i < 3; i++)
@@ -152,7 +152,7 @@ static void marks_of_one_set_are_written_by_their_ids(ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     PGconn          *other   = raw_open(p->schema);
-    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT};
     pawl_inbox_entry marks[] = {{.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .at = NOW},
                                 {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .at = NOW}};
     job              j;
@@ -250,7 +250,7 @@ static void a_wait_ends_a_transaction_without_claims(ground *p)
 static void marks_say_how_it_ended(ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
-    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT};
     pawl_inbox_entry marks[] = {
         {.endpoint = TEXT("a"), .message_id = TEXT("m-3"), .outcome = PAWL_INBOX_DEAD},
         {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .outcome = PAWL_INBOX_HANDLED},
@@ -294,7 +294,8 @@ static void of_timeouts_each_is_told_apart(ground *p)
     pawl_store      *store   = open_store(p, p->url);
     pawl_refusals    refused = {.arena = p->arena};
     pawl_timeout_set sets[4] = {{.name = TEXT("pay")}, {.name = TEXT("pay")}};
-    pawl_changes     changes = {.group_count = 4, .unit_count = 4, .now = NOW};
+    pawl_changes     changes = {
+            .group_count = 4, .unit_count = 4, .now = NOW, .timeout_set = {.items = sets, .count = 2}};
     for (unsigned i = 0; i < 4; i++) {
         sets[i].id.uuid      = uuid_of(i + 1);
         sets[i].saga_id.uuid = uuid_of(i < 2 ? 50 : 0);
@@ -304,8 +305,6 @@ static void of_timeouts_each_is_told_apart(ground *p)
         sets[i].group        = i;
         sets[i].is_new       = i >= 2;
     }
-    changes.timeout_set.items = sets;
-    changes.timeout_set.count = 2;
     expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_timeouts"), 1);
     assert_int_equal(raw_number(p->pg, "select \"Generation\" from pawl_timeouts"), 2);

@@ -15,11 +15,9 @@
 
 static pawl_changes one_send(pawl_queue_send *send, const char *id)
 {
-    *send                    = (pawl_queue_send){.queue = TEXT("orders"), .due = NOW};
-    send->message            = message_of(id);
-    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = send;
-    changes.queue_send.count = 1;
+    *send                = (pawl_queue_send){.queue = TEXT("orders"), .due = NOW};
+    send->message        = message_of(id);
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = send, .count = 1}};
     return changes;
 }
 
@@ -167,11 +165,9 @@ static void a_claim_is_settled_by_its_worker_alone(ground *p)
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
-    pawl_queue_rows   rows     = claim_some(p, store, "orders", NOW, 1);
-    pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
+    pawl_queue_rows   rows   = claim_some(p, store, "orders", NOW, 1);
+    pawl_queue_settle settle = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     raw_run(p->pg, "begin; insert into mine values (1)");
     expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "not by enlist");
@@ -271,7 +267,7 @@ typedef struct all_kinds {
 static void make_all(all_kinds *all, pawl_changes *changes)
 {
     pawl_text orders = TEXT("orders"), empty = TEXT("{}");
-    *changes = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    *changes = (pawl_changes){.now = NOW, ONE_UNIT};
     *all     = (all_kinds){.mark         = {.endpoint = orders, .message_id = TEXT("m-0"), .at = NOW},
                            .insert       = {.table    = &order_table,
                                             .id       = {uuid_of(1)},
@@ -321,7 +317,7 @@ static void make_all(all_kinds *all, pawl_changes *changes)
 static void change_all(ground *p, all_kinds *all, pawl_changes *changes)
 {
     pawl_text orders = TEXT("orders");
-    *changes         = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    *changes         = (pawl_changes){.now = NOW, ONE_UNIT};
     *all             = (all_kinds){
                     .update               = {.table    = &order_table,
                                              .id       = {uuid_of(1)},
@@ -400,7 +396,7 @@ static void all_kinds_follow_the_caller(ground *p)
             expect_picture(other, "1 1 1 pending 0 1 1 1 1 1");
     }
     raw_run(p->pg, "begin");
-    changes    = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    changes    = (pawl_changes){.now = NOW, ONE_UNIT};
     all.remove = (pawl_saga_delete){.table = &order_table, .id = {uuid_of(1)}, .version = 1};
     changes.saga_delete.items = &all.remove;
     changes.saga_delete.count = 1;
@@ -425,9 +421,8 @@ static void a_sender_writes_at_once(ground *p)
     pawl_sender          *sender       = NULL;
     pawl_store           *store        = open_with_own_table(p, &other);
     pawl_subscription_set subscription = {.type = TEXT("paid"), .queue = TEXT("letters")};
-    pawl_changes          changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.subscription_set.items     = &subscription;
-    changes.subscription_set.count     = 1;
+    pawl_changes          changes      = {
+                      .now = NOW, ONE_UNIT, .subscription_set = {.items = &subscription, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     for (int i = 0; i < 2; i++) {
         pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "m-1", .due = NOW};

@@ -18,10 +18,8 @@
 
 static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
 {
-    pawl_queue_send send     = {.queue = TEXT("orders"), .message = message_of(id), .due = due};
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = {.queue = TEXT("orders"), .message = message_of(id), .due = due};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 

@@ -27,7 +27,7 @@ static void begin_hold(ground *p, held *h)
     expect_code(p, send_one(p, h->store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, h->store, "orders", NOW, 1);
     h->settle            = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows.items[0].seq};
-    h->changes           = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    h->changes           = (pawl_changes){.now = NOW, ONE_UNIT};
     h->changes.queue_settle.items = &h->settle;
     h->changes.queue_settle.count = 1;
     expect_code(p, pawl_store_handler_transaction_begin(h->store, &p->error), PAWL_OK);
@@ -259,19 +259,20 @@ static void refused_groups_stay_claimed(ground *p)
     pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .unit = 0, .group = 0},
                                    {.queue = TEXT("orders"), .unit = 1, .group = 1}};
     pawl_refusals     refused   = {.arena = p->arena};
-    pawl_changes      changes   = {.now = NOW, .group_count = 2, .unit_count = 2};
+    pawl_changes      changes   = {.now          = NOW,
+                                   .group_count  = 2,
+                                   .unit_count   = 2,
+                                   .queue_settle = {.items = settles, .count = 2}};
     for (int i = 1; i <= 3; i++) {
         char id[20];
         snprintf(id, sizeof id, "m-%d", i);
         expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
     }
-    pawl_queue_rows rows       = claim_some(p, store, "orders", NOW, 3);
-    settles[0].seq             = rows.items[0].seq;
-    settles[1].seq             = rows.items[1].seq;
-    changes.queue_settle.items = settles;
-    changes.queue_settle.count = 2;
-    changes.inbox_entry.items  = marks;
-    changes.inbox_entry.count  = 2; /* both of group 0: the second is refused */
+    pawl_queue_rows rows      = claim_some(p, store, "orders", NOW, 3);
+    settles[0].seq            = rows.items[0].seq;
+    settles[1].seq            = rows.items[1].seq;
+    changes.inbox_entry.items = marks;
+    changes.inbox_entry.count = 2; /* both of group 0: the second is refused */
     expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 0);

@@ -28,9 +28,7 @@ static size_t add_events(pawl_event_append *items, const char *stream, int64_t v
 
 static pawl_changes changes_of(pawl_event_append *items, size_t count)
 {
-    pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.event_append.items = items;
-    changes.event_append.count = count;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .event_append = {.items = items, .count = count}};
     return changes;
 }
 
@@ -352,9 +350,10 @@ static void a_checkpoint_moves_twice_in_a_set(ground *p)
         {.name = TEXT("b"), .from = 4, .to = 9, .at = NOW},
         {.name = TEXT("b"), .from = 9, .to = 10, .at = NOW},
     };
-    pawl_changes changes         = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.checkpoint_set.items = moves;
-    changes.checkpoint_set.count = sizeof moves / sizeof moves[0];
+    pawl_changes changes = {
+        .now = NOW,
+        ONE_UNIT,
+        .checkpoint_set = {.items = moves, .count = sizeof moves / sizeof moves[0]}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     expect_raw_text(p->pg,
                     "select string_agg(\"Name\" || \"Position\", ' ' order by \"Name\") "

@@ -125,7 +125,7 @@ static void make_changes(message_trip *t, pawl_text body)
                                                        .data     = TEXT("{\"n\":2}")};
     t->send                       = send_of("bills", t->id);
     t->send.message.body          = body;
-    t->changes                    = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    t->changes                    = (pawl_changes){.now = NOW, ONE_UNIT};
     t->changes.queue_settle.items = &t->settle;
     t->changes.queue_settle.count = 1;
     t->changes.saga_update.items  = &t->update;

@@ -216,12 +216,10 @@ static void a_hold_survives(ground *p)
  * connection is given up, and with it the row locks. */
 static void a_release_survives(ground *p)
 {
-    pawl_store       *keeper   = open_store(p, p->url);
-    bool              is_met   = true;
-    pawl_queue_settle settle   = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
+    pawl_store       *keeper = open_store(p, p->url);
+    bool              is_met = true;
+    pawl_queue_settle settle = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     expect_code(p, send_one(p, keeper, "orders", "m-1"), PAWL_OK);
     for (long n = 1; is_met; n++) {
         pawl_store     *store = open_more(p, p->url);
@@ -330,13 +328,11 @@ static void a_claim_of_timeouts_survives(ground *p)
 
 static void append_event(ground *p, pawl_store *store)
 {
-    pawl_event_append item     = {.stream   = TEXT("s"),
-                                  .version  = 1,
-                                  .is_first = true,
-                                  .event    = {.type = TEXT("Paid"), .type_version = 1, .at = NOW}};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.event_append.items = &item;
-    changes.event_append.count = 1;
+    pawl_event_append item = {.stream   = TEXT("s"),
+                              .version  = 1,
+                              .is_first = true,
+                              .event    = {.type = TEXT("Paid"), .type_version = 1, .at = NOW}};
+    pawl_changes changes   = {.now = NOW, ONE_UNIT, .event_append = {.items = &item, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 

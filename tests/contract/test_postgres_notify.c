@@ -59,19 +59,17 @@ static void send_everything(ground *p, pawl_store *store, unsigned number)
     }
     pawl_timeout_set timeout = {
         .id = {uuid_of(number)}, .destination = TEXT("orders"), .due = NOW + 1};
-    pawl_outbox_add add       = {.dispatch_id = {uuid_of(number + 100)},
-                                 .destination = TEXT("abroad"),
-                                 .endpoint    = TEXT("orders"),
-                                 .message     = message_of(ids[0]),
-                                 .due         = NOW,
-                                 .at          = NOW};
-    pawl_changes    changes   = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items  = sends;
-    changes.queue_send.count  = 3;
-    changes.timeout_set.items = &timeout;
-    changes.timeout_set.count = 1;
-    changes.outbox_add.items  = &add;
-    changes.outbox_add.count  = 1;
+    pawl_outbox_add add     = {.dispatch_id = {uuid_of(number + 100)},
+                               .destination = TEXT("abroad"),
+                               .endpoint    = TEXT("orders"),
+                               .message     = message_of(ids[0]),
+                               .due         = NOW,
+                               .at          = NOW};
+    pawl_changes    changes = {.now = NOW,
+                               ONE_UNIT,
+                               .queue_send  = {.items = sends, .count = 3},
+                               .timeout_set = {.items = &timeout, .count = 1},
+                               .outbox_add  = {.items = &add, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 

@@ -234,10 +234,8 @@ static void what_is_short_leaves_in_one_piece(ground *p)
 
 static pawl_code mark_one(ground *p, pawl_store *store)
 {
-    pawl_inbox_entry mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.inbox_entry.items = &mark;
-    changes.inbox_entry.count = 1;
+    pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &mark, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 

@@ -403,7 +403,7 @@ static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_tim
 /* Leases and claims end, and no timeout is left. */
 static void end_both(ground *p, pawl_store *store)
 {
-    pawl_changes changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes changes = {.now = NOW, ONE_UNIT};
     raw_run(p->pg, "delete from pawl_timeouts");
     changes.counters.messages = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);

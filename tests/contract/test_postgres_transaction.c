@@ -109,9 +109,8 @@ static void try_states(ground *p, pawl_store *store, pawl_store *other)
         /* After a loss the claim is gone, and to be had again. */
         pawl_queue_settle settle = {
             .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RELEASE};
-        pawl_changes release       = {.now = NOW, .group_count = 1, .unit_count = 1};
-        release.queue_settle.items = &settle;
-        release.queue_settle.count = 1;
+        pawl_changes release = {
+            .now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
         expect_code(p, pawl_store_commit(store, &release, NULL, &p->error),
                     costs_the_connection(c) ? PAWL_EGONE : PAWL_OK);
         assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);

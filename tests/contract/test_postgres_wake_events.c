@@ -13,18 +13,16 @@
 
 static void append_event(ground *p, pawl_store *store, int64_t version)
 {
-    pawl_event_append append   = {.stream   = TEXT("A/1"),
-                                  .version  = version,
-                                  .is_first = true,
-                                  .event    = {.type           = TEXT("noted"),
-                                               .type_version   = 1,
-                                               .body           = TEXT("{}"),
-                                               .message_id     = TEXT("m"),
-                                               .correlation_id = TEXT("m"),
-                                               .at             = NOW}};
-    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.event_append.items = &append;
-    changes.event_append.count = 1;
+    pawl_event_append append = {.stream   = TEXT("A/1"),
+                                .version  = version,
+                                .is_first = true,
+                                .event    = {.type           = TEXT("noted"),
+                                             .type_version   = 1,
+                                             .body           = TEXT("{}"),
+                                             .message_id     = TEXT("m"),
+                                             .correlation_id = TEXT("m"),
+                                             .at             = NOW}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .event_append = {.items = &append, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 

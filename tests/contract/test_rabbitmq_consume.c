@@ -57,19 +57,18 @@ typedef struct tap {
 static void tap_open(tap *t, const char *queue, size_t prefetch)
 {
     static const pawl_text  types[] = {PAWL_TEXT_INIT("note")};
-    pawl_error              error   = PAWL_ERROR_INIT;
     const pawl_inbound_ops *ops     = NULL;
     pawl_inbound_options    options = {.options_size = sizeof options,
                                        .queue        = queue,
                                        .types        = types,
                                        .type_count   = 1,
                                        .prefetch     = prefetch};
-    world_ok(pawl_inbound_find(server.server, &ops, &error), &error);
+    must(pawl_inbound_find(server.server, &ops, world_error()));
     t->arena   = pawl_arena_create(0);
     t->inbound = pawl_allocate(ops->inbound_size);
     assert_true(t->inbound != NULL && t->arena != NULL);
     t->inbound->ops = ops;
-    world_ok(ops->open(t->inbound, server.server, &options, &error), &error);
+    must(ops->open(t->inbound, server.server, &options, world_error()));
 }
 
 static void tap_close(tap *t)
@@ -82,15 +81,14 @@ static void tap_close(tap *t)
 /* Waits until `count` came, or for a moment when none is to come; settles none. */
 static pawl_takings tap_take(tap *t, size_t count)
 {
-    pawl_error   error = PAWL_ERROR_INIT;
-    pawl_takings all   = {.items = pawl_arena_take(t->arena, 100 * sizeof(pawl_taken))};
+    pawl_takings all = {.items = pawl_arena_take(t->arena, 100 * sizeof(pawl_taken))};
     for (int tries = 0; tries < 100 && (all.count < count || tries == 0); tries++) {
         pawl_takings came;
         pawl_take    by = {.count_max = count > 0 ? count - all.count : 1,
                            .size_max  = 1 << 20,
                            .wait      = PAWL_MILLISECONDS(300),
                            .wake_fd   = -1};
-        world_ok(t->inbound->ops->take(t->inbound, &by, t->arena, &came, &error), &error);
+        must(t->inbound->ops->take(t->inbound, &by, t->arena, &came, world_error()));
         for (size_t i = 0; i < came.count; i++)
             all.items[all.count++] = came.items[i];
     }
@@ -112,8 +110,7 @@ static void e26_a_message_that_was_handed_out_before_says_so(void)
     pawl_takings second = tap_take(&t, 2);
     assert_true(second.items[0].is_redelivered && second.items[1].is_redelivered);
     assert_string_equal(second.items[0].message.id.data, "m-1");
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(t.inbound->ops->settle(t.inbound, second.items, 2, &error), &error);
+    must(t.inbound->ops->settle(t.inbound, second.items, 2, world_error()));
     assert_false(tap_take(&t, 1).items[0].is_redelivered);
     tap_close(&t);
     broker_delete(&server, queue);
@@ -123,21 +120,20 @@ static void e26_a_message_that_was_handed_out_before_says_so(void)
 static void e3_a_reader_that_ends_takes_what_was_handed_out(void)
 {
     tap         t;
-    pawl_error  error = PAWL_ERROR_INIT;
     const char *queue = own_name("ending");
     broker_queue(&server, queue, "quorum");
     publish_notes(queue, 10);
     tap_open(&t, queue, 4);
-    world_ok(t.inbound->ops->finish(t.inbound, &error), &error); /* not connected yet: nothing */
+    must(t.inbound->ops->finish(t.inbound, world_error())); /* not connected yet: nothing */
     tap_take(&t, 0);
     t.inbound->ops->leave(t.inbound);
     pawl_takings first = tap_take(&t, 1);
     usleep(300000); /* the others of the prefetch are on their way */
-    world_ok(t.inbound->ops->finish(t.inbound, &error), &error);
-    world_ok(t.inbound->ops->settle(t.inbound, first.items, 1, &error), &error);
+    must(t.inbound->ops->finish(t.inbound, world_error()));
+    must(t.inbound->ops->settle(t.inbound, first.items, 1, world_error()));
     pawl_takings last = tap_take(&t, 3);
     assert_string_equal(last.items[2].message.id.data, "m-4");
-    world_ok(t.inbound->ops->settle(t.inbound, last.items, 3, &error), &error);
+    must(t.inbound->ops->settle(t.inbound, last.items, 3, world_error()));
     tap_take(&t, 0);
     t.inbound->ops->leave(t.inbound);
     assert_int_equal(count_left(queue), 6);
@@ -169,7 +165,6 @@ static const pawl_application reading = {PAWL_APPLICATION_HEAD, .name = "reading
 static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
 {
     char        store[1000], url[400], why[100];
-    pawl_error  error = PAWL_ERROR_INIT;
     const char *queue = own_name("large");
     size_t      size  = PAWL_BODY_SIZE_MAX + 1;
     char       *body  = malloc(size);
@@ -187,8 +182,7 @@ static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
     world *it = world_begin(store, &reading, "desk", &(pawl_endpoint_options){.transport = url});
     for (int i = 0; i < 100 && notes < 3; i++) {
         size_t count = 0;
-        world_ok(pawl_endpoint_receive(it->endpoint, PAWL_MILLISECONDS(300), &count, &error),
-                 &error);
+        must(pawl_endpoint_receive(it->endpoint, PAWL_MILLISECONDS(300), &count, world_error()));
         world_drain(it);
     }
     assert_int_equal(notes, 3);

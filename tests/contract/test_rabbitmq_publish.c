@@ -44,7 +44,6 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
 {
     far            f;
     amqp_message_t message;
-    pawl_error     error = PAWL_ERROR_INIT;
     size_t         size  = 300000;
     char          *body  = malloc(size + 20);
     const char    *queue = own_name("large");
@@ -63,12 +62,10 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
                                      .destination = PAWL_TEXT("far"),
                                      .source      = PAWL_TEXT(""),
                                      .message     = large};
-    pawl_changes    changes       = {.group_count = 1, .unit_count = 1};
+    pawl_changes    changes       = {ONE_UNIT, .outbox_add = {.items = &add, .count = 1}};
     pawl_refusals   refused       = {.arena = f.it.arena};
     add.dispatch_id.uuid.bytes[0] = 7;
-    changes.outbox_add.items      = &add;
-    changes.outbox_add.count      = 1;
-    world_ok(pawl_store_commit(f.it.store, &changes, &refused, &error), &error);
+    must(pawl_store_commit(f.it.store, &changes, &refused, world_error()));
     world_go_machine(&f.it, PAWL_SECONDS(1));
     assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
     assert_true(broker_get(&server, queue, &message));

@@ -24,9 +24,7 @@ static struct between {
 
 static pawl_code settle(ground *p, pawl_store *store, pawl_queue_settle *change)
 {
-    pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_settle.items = change;
-    changes.queue_settle.count = 1;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = change, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
@@ -52,9 +50,7 @@ static void send_large(ground *p, pawl_store *store)
     body[0] = body[LARGE + 1] = '"';
     pawl_queue_send send      = send_of("orders", "m-1");
     send.message.body         = (pawl_text){.data = body, .size = LARGE + 2};
-    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items  = &send;
-    changes.queue_send.count  = 1;
+    pawl_changes changes      = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     free(body);
 }

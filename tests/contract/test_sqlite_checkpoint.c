@@ -55,10 +55,8 @@ static int64_t log_size(const ground *p)
 static void write_some(ground *p, pawl_store *store)
 {
     static char     body[BODY_SIZE];
-    pawl_queue_send send     = send_of("orders", "m-1");
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     memset(body, 'x', sizeof body);
     send.message.body = (pawl_text){.data = body, .size = sizeof body};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);

@@ -119,11 +119,9 @@ static void another_file_in_its_place_is_noticed(ground *p)
 /* The handler's own SQL went into a file that nobody will find. */
 static void a_commit_of_a_hold_is_refused(ground *p)
 {
-    pawl_store     *store    = open_store(p, p->url);
-    pawl_queue_send send     = send_of("orders", "m-1");
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_store     *store   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     delete_file(p);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EUNREACHABLE);

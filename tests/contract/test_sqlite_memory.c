@@ -95,11 +95,10 @@ typedef pawl_code try_fn(ground *p, pawl_store *store);
 
 static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_entry *mark)
 {
-    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items  = send;
-    changes.queue_send.count  = 1;
-    changes.inbox_entry.items = mark;
-    changes.inbox_entry.count = 1;
+    pawl_changes changes = {.now = NOW,
+                            ONE_UNIT,
+                            .queue_send  = {.items = send, .count = 1},
+                            .inbox_entry = {.items = mark, .count = 1}};
     return changes;
 }
 

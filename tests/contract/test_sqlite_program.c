@@ -189,11 +189,9 @@ static void lease_all_and_wait(ground *p, child *c)
 
 static void set_timeout(ground *p)
 {
-    pawl_store      *store    = open_store(p, p->url);
-    pawl_timeout_set set      = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     pawl_store_close(store);
 }

@@ -170,10 +170,8 @@ static void d27_a_correlation_column_is_added(ground *p)
     const pawl_saga_table *list  = &plain;
     pawl_store            *store = NULL;
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_OK);
-    pawl_saga_insert insert   = {.table = &plain, .id = {uuid_of(1)}, .data = TEXT("{\"a\":1}")};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
+    pawl_saga_insert insert = {.table = &plain, .id = {uuid_of(1)}, .data = TEXT("{\"a\":1}")};
+    pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     pawl_store_close(store);
 
@@ -287,15 +285,13 @@ static void index_names_hold_the_table(ground *p)
 /* D39: what an operator reads with plain SQL. */
 static void columns_hold_readable_values(ground *p)
 {
-    pawl_store      *store    = open_store(p, p->url);
-    pawl_saga_insert insert   = {.table    = &order_table,
-                                 .id       = {uuid_of(1)},
-                                 .main     = pawl_value_text(TEXT("order-1")),
-                                 .metadata = TEXT("{}"),
-                                 .data     = TEXT("{\"cents\":5}")};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
+    pawl_store      *store  = open_store(p, p->url);
+    pawl_saga_insert insert = {.table    = &order_table,
+                               .id       = {uuid_of(1)},
+                               .main     = pawl_value_text(TEXT("order-1")),
+                               .metadata = TEXT("{}"),
+                               .data     = TEXT("{\"cents\":5}")};
+    pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     assert_int_equal(raw_number(db, "select count(*) from shop_Order where Id = "

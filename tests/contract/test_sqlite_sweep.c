@@ -32,24 +32,20 @@ static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
 {
     pawl_inbox_entry change = {
         .endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
-    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.inbox_entry.items = &change;
-    changes.inbox_entry.count = 1;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &change, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
 }
 
 static void dispatch(ground *p, pawl_store *store)
 {
-    pawl_outbox_add add      = {.dispatch_id = {uuid_of(1)},
-                                .source      = TEXT("S"),
-                                .version     = 1,
-                                .endpoint    = TEXT("orders"),
-                                .destination = TEXT("billing"),
-                                .message     = message_of("m-1"),
-                                .at          = NOW};
-    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
+    pawl_outbox_add add     = {.dispatch_id = {uuid_of(1)},
+                               .source      = TEXT("S"),
+                               .version     = 1,
+                               .endpoint    = TEXT("orders"),
+                               .destination = TEXT("billing"),
+                               .message     = message_of("m-1"),
+                               .at          = NOW};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .outbox_add = {.items = &add, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_outbox set State = 'dispatched', DispatchedAt = At");

@@ -13,9 +13,7 @@
 
 static pawl_changes one_send(pawl_queue_send *send)
 {
-    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = send;
-    changes.queue_send.count = 1;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = send, .count = 1}};
     return changes;
 }
 
@@ -128,7 +126,7 @@ static void an_enlist_holds_rows_of_its_own_transaction(ground *p)
                                 .message     = message_of("m-1"),
                                 .at          = NOW};
     pawl_outbox_block hold   = {.source = TEXT("S")};
-    pawl_changes      adds   = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes      adds   = {.now = NOW, ONE_UNIT};
     pawl_changes      holds  = adds;
     pawl_queue_send   send   = send_of("orders", "m-2");
     pawl_changes      later  = one_send(&send);
@@ -312,10 +310,8 @@ static void a_lease_in_a_hold_goes_with_it(ground *p)
                                 .lease       = PAWL_MINUTES(5)};
     pawl_store        *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table mine (id integer)");
-    pawl_timeout_set set      = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
-    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
+    pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     expect_code(p, pawl_store_handler_transaction_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (7)");
@@ -360,10 +356,8 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(gro
     pawl_queue_send send  = send_of("orders", "m-1");
     raw_run(db, "create table mine (id integer); begin; insert into mine values (7)");
     sqlite3_update_hook(db, at_change, db);
-    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
-    pawl_code code           = pawl_store_enlist(store, db, &changes, &p->error);
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
+    pawl_code    code    = pawl_store_enlist(store, db, &changes, &p->error);
     assert_int_not_equal(code, PAWL_OK);
     expect_text(p, "your transaction was rolled back");
     assert_int_not_equal(sqlite3_get_autocommit(db), 0);

@@ -38,9 +38,7 @@ static void d39_each_type_is_stored_as_it_is_said(ground *p)
                                    .main     = {.type = PAWL_VALUE_INT, .as.integer = INT64_MIN},
                                    .metadata = TEXT("{}"),
                                    .data     = TEXT("{}")}};
-    pawl_changes     changes   = {.now = NOW, .group_count = 1, .unit_count = 1};
-    changes.saga_insert.items  = inserts;
-    changes.saga_insert.count  = 2;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .saga_insert = {.items = inserts, .count = 2}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     char sql[600];
     snprintf(sql, sizeof sql,
@@ -89,22 +87,21 @@ static void a26_later_operations_define_nothing(ground *p)
     for (unsigned i = 1; i <= 2; i++) {
         pawl_saga_insert insert = {
             .table = &order_table, .id = {uuid_of(i)}, .metadata = TEXT("{}"), .data = TEXT("{}")};
-        pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
-        changes.saga_insert.items = &insert;
-        changes.saga_insert.count = 1;
-        insert.main               = pawl_value_text(i == 1 ? TEXT("o-1") : TEXT("o-2"));
+        pawl_changes changes = {
+            .now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
+        insert.main = pawl_value_text(i == 1 ? TEXT("o-1") : TEXT("o-2"));
         expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
         expect_code(p, send_one(p, store, "orders", i == 1 ? "m-1" : "m-2"), PAWL_OK);
         pawl_queue_rows rows = claim_some(p, store, "orders", 1);
         assert_int_equal(rows.count, 1);
         expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
-        changes                 = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
-        pawl_aggregator_add add = {.name      = TEXT("Bills"),
-                                   .partition = TEXT("Bills"),
-                                   .key       = i == 1 ? TEXT("k1") : TEXT("k2"),
-                                   .message   = rows.items[0].message,
-                                   .at        = NOW,
-                                   .due       = PAWL_TIME_MAX};
+        changes                      = (pawl_changes){.now = NOW, ONE_UNIT};
+        pawl_aggregator_add add      = {.name      = TEXT("Bills"),
+                                        .partition = TEXT("Bills"),
+                                        .key       = i == 1 ? TEXT("k1") : TEXT("k2"),
+                                        .message   = rows.items[0].message,
+                                        .at        = NOW,
+                                        .due       = PAWL_TIME_MAX};
         changes.aggregator_add.items = &add;
         changes.aggregator_add.count = 1;
         expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);

@@ -174,9 +174,8 @@ static inline pawl_outbox_row one_row(world *it, pawl_outbox_state state)
 
 static inline void expect_arrived(pawl_store *target, pawl_arena *arena, size_t count)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(target, PAWL_TEXT("notes"), 0, arena, &rows, &error), &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(target, PAWL_TEXT("notes"), 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, count);
 }
 

@@ -59,13 +59,12 @@ typedef struct play {
 
 static void send(play *it, const char *id, const pawl_record *record, const void *message)
 {
-    pawl_error              error  = PAWL_ERROR_INIT;
     pawl_sender            *sender = NULL;
     const pawl_send_options with   = {PAWL_SEND_OPTIONS_HEAD, .id = id,
                                       .due = pawl_clock_now(it->business)};
-    world_ok(pawl_sender_open(it->url, NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send(sender, "bank", &with, record, message, &error), &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open(it->url, NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "bank", &with, record, message, world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -86,9 +85,8 @@ static void open_endpoint(play *it)
  * machine is. */
 static bool has_waiting(play *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    must(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
     return stats.queue_count +
                (size_t)(stats.outbox_pending + stats.outbox_blocked + stats.timeouts_pending) !=
            0;
@@ -127,10 +125,9 @@ static void close_endpoint(play *it)
 
 static pawl_event_rows events_of(play *it, const char *stream)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     for (size_t i = 0; i < rows.count; i++)
         CHECK(it, rows.items[i].version == (int64_t)i + 1, "%s has a gap: ", stream);
     return rows;
@@ -184,25 +181,23 @@ static void check_story(play *it)
 
 static void check_rows(play *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_rows   queue;
     pawl_timeout_rows timeouts;
     pawl_outbox_rows  outbox;
     pawl_dead_rows    dead;
     pawl_store       *store = it->store;
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("bank"), 0, it->arena, &queue, &error), &error);
+    must(pawl_store_queue_list(store, PAWL_TEXT("bank"), 0, it->arena, &queue, world_error()));
     CHECK(it, queue.count == 0, "%zu messages are left: ", queue.count);
-    world_ok(pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts, &error),
-             &error);
+    must(pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts,
+                                 world_error()));
     CHECK(it, timeouts.count == 0, "%zu timeouts are left: ", timeouts.count);
-    world_ok(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
-                                  &error),
-             &error);
+    must(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                              world_error()));
     CHECK(it, dead.count == 0,
           "%.*s is a dead letter: %.*s: ", PAWL_TEXT_ARGS(dead.items[0].message.id),
           PAWL_TEXT_ARGS(dead.items[0].error));
-    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &outbox, &error),
-             &error);
+    must(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &outbox,
+                                world_error()));
     /* Six commands and six answers. */
     CHECK(it, outbox.count == 12, "%zu outbox rows are delivered: ", outbox.count);
 }
@@ -212,7 +207,6 @@ static void check_rows(play *it)
 static void set_up(play *it, const char *scheme)
 {
     static const pawl_route routes[] = {{.name = "bank", .is_outbox = true}, {.name = NULL}};
-    pawl_error              error    = PAWL_ERROR_INIT;
     assert_true(scenario_url(scheme, it->made, sizeof it->made));
     snprintf(it->url, sizeof it->url, "%s%s", it->made,
              strcmp(scheme, "sqlite") == 0 ? "?synchronous=off" : "");
@@ -227,7 +221,7 @@ static void set_up(play *it, const char *scheme)
     it->options.routes   = routes;
     it->options.seed     = 7;
     world_make_tables(it->url, &application);
-    world_ok(pawl_store_open(it->url, NULL, &it->store, &error), &error);
+    must(pawl_store_open(it->url, NULL, &it->store, world_error()));
 }
 
 static long calls; /* of the last plan */

@@ -19,17 +19,15 @@ typedef struct ground {
 
 static void open_ground(ground *it, const char *url, const fault_plan *plan)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     memset(it, 0, sizeof *it);
     fault_bind("plans", url);
     fault_plan_set(NULL);
     it->arena = pawl_arena_create(0);
     it->clock = pawl_clock_create(WORLD_START);
-    world_ok(pawl_store_open(url, NULL, &it->behind, &error), &error);
-    world_ok(pawl_store_open("fault:plans", NULL, &it->store, &error), &error);
-    world_ok(
-        pawl_store_worker_open(it->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    must(pawl_store_open(url, NULL, &it->behind, world_error()));
+    must(pawl_store_open("fault:plans", NULL, &it->store, world_error()));
+    must(pawl_store_worker_open(it->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     fault_plan made = *plan;
     made.clock      = it->clock;
     fault_plan_set(&made);
@@ -37,9 +35,8 @@ static void open_ground(ground *it, const char *url, const fault_plan *plan)
 
 static void close_ground(ground *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     fault_plan_set(NULL);
-    world_ok(pawl_store_worker_close(it->store, WORLD_START, &error), &error);
+    must(pawl_store_worker_close(it->store, WORLD_START, world_error()));
     pawl_store_close(it->store);
     pawl_store_close(it->behind);
     pawl_clock_destroy(it->clock);
@@ -48,42 +45,38 @@ static void close_ground(ground *it)
 
 static pawl_code send(ground *it, const char *id, pawl_error *error)
 {
-    pawl_queue_send change   = {.queue   = QUEUE,
-                                .message = {.id             = pawl_text_of(id),
-                                            .type           = PAWL_TEXT("t"),
-                                            .body           = PAWL_TEXT("{}"),
-                                            .correlation_id = pawl_text_of(id)},
-                                .due     = WORLD_START};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_send.items = &change;
-    changes.queue_send.count = 1;
+    pawl_queue_send change  = {.queue   = QUEUE,
+                               .message = {.id             = pawl_text_of(id),
+                                           .type           = PAWL_TEXT("t"),
+                                           .body           = PAWL_TEXT("{}"),
+                                           .correlation_id = pawl_text_of(id)},
+                               .due     = WORLD_START};
+    pawl_changes    changes = {ONE_UNIT, .now = WORLD_START,
+                               .queue_send = {.items = &change, .count = 1}};
     return pawl_store_commit(it->store, &changes, NULL, error);
 }
 
 static size_t count_sent(ground *it)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(it->behind, QUEUE, 0, it->arena, &rows, &error), &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(it->behind, QUEUE, 0, it->arena, &rows, world_error()));
     return rows.count;
 }
 
 static pawl_queue_rows claim(ground *it)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_queue_rows  rows  = {.count = 0};
-    pawl_queue_claim what  = {
-         .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
-    world_ok(pawl_store_queue_claim(it->store, &what, it->arena, &rows, &error), &error);
+    pawl_queue_rows  rows = {.count = 0};
+    pawl_queue_claim what = {
+        .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
+    must(pawl_store_queue_claim(it->store, &what, it->arena, &rows, world_error()));
     return rows;
 }
 
 static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 {
-    pawl_queue_settle change   = {.action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &change;
-    changes.queue_settle.count = 1;
+    pawl_queue_settle change  = {.action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq};
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
+                                 .queue_settle = {.items = &change, .count = 1}};
     return pawl_store_commit(it->store, &changes, NULL, error);
 }
 
@@ -92,10 +85,9 @@ static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 static void without_a_plan_calls_are_only_counted(const char *url)
 {
     ground     it;
-    pawl_error error = PAWL_ERROR_INIT;
-    fault_plan none  = {.kind = FAULT_NONE};
+    fault_plan none = {.kind = FAULT_NONE};
     open_ground(&it, url, &none);
-    world_ok(send(&it, "m-1", &error), &error);
+    must(send(&it, "m-1", world_error()));
     assert_int_equal(claim(&it).count, 1);
     assert_false(fault_is_met());
     assert_int_equal(fault_counts_now().total, 2);
@@ -127,10 +119,9 @@ static void the_nth_call_fails_before_it_does_anything(const char *url)
 static void o32_the_answer_of_a_commit_is_lost(const char *url)
 {
     ground     it;
-    pawl_error error = PAWL_ERROR_INIT;
-    fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
+    fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
     open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error); /* found by the resolve */
+    must(send(&it, "m-1", world_error())); /* found by the resolve */
     assert_int_equal(fault_counts_now().by_op[fault_op_resolve], 1);
     assert_int_equal(count_sent(&it), 1);
     close_ground(&it);
@@ -204,10 +195,9 @@ static void o32_a_late_commit_is_fenced(const char *url)
 static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
 {
     ground     it;
-    pawl_error error = PAWL_ERROR_INIT;
-    fault_plan plan  = {.kind = FAULT_JUST_LATE, .n = 1};
+    fault_plan plan = {.kind = FAULT_JUST_LATE, .n = 1};
     open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error);
+    must(send(&it, "m-1", world_error()));
     assert_int_equal(fault_late_code(), PAWL_OK);
     assert_int_equal(count_sent(&it), 1);
     close_ground(&it);
@@ -234,13 +224,12 @@ static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
 static void a_call_takes_long_only_by_the_clock(const char *url)
 {
     ground     it;
-    pawl_error error = PAWL_ERROR_INIT;
-    fault_plan plan  = {
-         .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
+    fault_plan plan = {
+        .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
     open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error);
+    must(send(&it, "m-1", world_error()));
     assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
-    world_ok(send(&it, "m-2", &error), &error);
+    must(send(&it, "m-2", world_error()));
     assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
     assert_int_equal(count_sent(&it), 2);
     close_ground(&it);
@@ -277,14 +266,13 @@ static bool is_always(const pawl_message *left, const pawl_message *right)
 static void rows_change_places_and_none_is_lost(const char *url)
 {
     ground     it;
-    pawl_error error    = PAWL_ERROR_INIT;
     fault_plan plan     = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
     bool       seen[5]  = {false};
     bool       is_moved = false;
     open_ground(&it, url, &plan);
     static const char *const ids[] = {"m-0", "m-1", "m-2", "m-3", "m-4"};
     for (size_t i = 0; i < 5; i++)
-        world_ok(send(&it, ids[i], &error), &error);
+        must(send(&it, ids[i], world_error()));
     pawl_queue_rows rows = claim(&it);
     assert_int_equal(rows.count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -308,7 +296,8 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
                                   .name        = PAWL_TEXT("late"),
                                   .destination = QUEUE,
                                   .due         = WORLD_START};
-    pawl_changes       changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes       changes = {ONE_UNIT, .now = WORLD_START,
+                                  .timeout_set = {.items = &set, .count = 1}};
     pawl_timeout_claim what    = {.destination = QUEUE,
                                   .due_max     = WORLD_START,
                                   .count_max   = 10,
@@ -317,18 +306,16 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
                                   .lease       = PAWL_MINUTES(5)};
     pawl_timeout_rows  rows    = {.count = 0};
     open_ground(&it, url, &plan);
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
     world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
     world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     assert_int_equal(fault_row_count(), 1);
-    pawl_timeout_settle settle = {.action     = PAWL_TIMEOUT_REMOVE,
-                                  .id         = rows.items[0].id,
-                                  .has_owner  = true,
-                                  .owner      = what.owner,
-                                  .generation = rows.items[0].generation};
-    changes = (pawl_changes){.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_timeout_settle settle   = {.action     = PAWL_TIMEOUT_REMOVE,
+                                    .id         = rows.items[0].id,
+                                    .has_owner  = true,
+                                    .owner      = what.owner,
+                                    .generation = rows.items[0].generation};
+    changes                      = (pawl_changes){ONE_UNIT, .now = WORLD_START};
     changes.timeout_settle.items = &settle;
     changes.timeout_settle.count = 1;
     assert_int_equal(pawl_store_commit(it.store, &changes, NULL, &error), PAWL_EGONE);

@@ -204,18 +204,15 @@ static const pawl_session_id thief = {{{0x7e, 0x1e, 0xf0}}};
 
 static pawl_store *open_thief(const char *url, pawl_time now)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(pawl_store_worker_open(store, PAWL_TEXT("thief"), PAWL_TEXT("[]"), now, &error),
-             &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    must(pawl_store_worker_open(store, PAWL_TEXT("thief"), PAWL_TEXT("[]"), now, world_error()));
     return store;
 }
 
 static void close_thief(pawl_store *store, pawl_time now, pawl_arena *arena)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_worker_close(store, now, &error), &error);
+    must(pawl_store_worker_close(store, now, world_error()));
     pawl_store_close(store);
     pawl_arena_destroy(arena);
 }
@@ -225,18 +222,17 @@ void fault_rows_steal_timeouts(const char *url, const pawl_timeout_claim *claim,
 {
     if (rows->count == 0)
         return;
-    pawl_error         error  = PAWL_ERROR_INIT;
     pawl_arena        *arena  = pawl_arena_create(0);
     pawl_timeout_claim taken  = *claim;
     pawl_timeout_rows  stolen = {.count = 0};
     taken.now += claim->lease;
     taken.owner       = thief;
     pawl_store *store = open_thief(url, taken.now);
-    world_ok(pawl_store_timeout_claim(store, &taken, arena, &stolen, &error), &error);
+    must(pawl_store_timeout_claim(store, &taken, arena, &stolen, world_error()));
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
     pawl_timeout_settle *settles = pawl_arena_take(arena, stolen.count * sizeof *settles);
-    pawl_changes         changes = {.group_count = 1, .unit_count = 1, .now = taken.now};
+    pawl_changes         changes = {ONE_UNIT, .now = taken.now};
     assert_non_null(settles);
     for (size_t i = 0; i < stolen.count; i++)
         settles[i] = (pawl_timeout_settle){.action     = PAWL_TIMEOUT_RELEASE,
@@ -246,7 +242,7 @@ void fault_rows_steal_timeouts(const char *url, const pawl_timeout_claim *claim,
                                            .generation = stolen.items[i].generation};
     changes.timeout_settle.items = settles;
     changes.timeout_settle.count = stolen.count;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     close_thief(store, taken.now, arena);
 }
 
@@ -255,21 +251,19 @@ void fault_rows_steal_snapshot(const char *url, const pawl_leased_batch_claim *c
 {
     if (rows->count == 0)
         return;
-    pawl_error              error  = PAWL_ERROR_INIT;
     pawl_arena             *arena  = pawl_arena_create(0);
     pawl_leased_batch_claim taken  = *claim;
     pawl_leased_batch       stolen = {.count = 0};
     taken.now += claim->lease;
     taken.session     = thief;
     pawl_store *store = open_thief(url, taken.now);
-    world_ok(pawl_store_leased_batch_claim(store, &taken, arena, &stolen, &error), &error);
+    must(pawl_store_leased_batch_claim(store, &taken, arena, &stolen, world_error()));
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
-    pawl_leased_batch_release release  = {.partition = claim->partition, .session = thief};
-    pawl_changes              changes  = {.group_count = 1, .unit_count = 1, .now = taken.now};
-    changes.leased_batch_release.items = &release;
-    changes.leased_batch_release.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_leased_batch_release release = {.partition = claim->partition, .session = thief};
+    pawl_changes              changes = {ONE_UNIT, .now = taken.now,
+                                         .leased_batch_release = {.items = &release, .count = 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     close_thief(store, taken.now, arena);
 }
 

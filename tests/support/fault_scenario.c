@@ -159,17 +159,14 @@ static void drain(run *it)
 
 static void look_into(const char *url, pawl_store **store)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_open(url, NULL, store, &error), &error);
+    must(pawl_store_open(url, NULL, store, world_error()));
 }
 
 static pawl_stats look(run *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    world_ok(
-        pawl_store_stats(it->main_store, pawl_clock_now(it->business), it->arena, &stats, &error),
-        &error);
+    must(pawl_store_stats(it->main_store, pawl_clock_now(it->business), it->arena, &stats,
+                          world_error()));
     return stats;
 }
 
@@ -214,44 +211,38 @@ static void send_all(run *it)
 
 static void put(run *it, const char *id, const pawl_record *record, const void *message)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(it->business),
                                  .id = id};
-    world_ok(pawl_sender_send(it->sender, "shop", &options, record, message, &error), &error);
+    must(pawl_sender_send(it->sender, "shop", &options, record, message, world_error()));
 }
 
 static void put_json(run *it, const char *id, const char *type)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(it->business),
                                  .id = id};
-    world_ok(pawl_sender_send_json(it->sender, "shop", &options, type, PAWL_TEXT("{}"), &error),
-             &error);
+    must(pawl_sender_send_json(it->sender, "shop", &options, type, PAWL_TEXT("{}"), world_error()));
 }
 
 /* A newer program works beside this one and knows a type that this one does not:
  * the message may not become a dead letter before the other has gone. */
 static void meet_newer(run *it)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *newer = NULL;
     pawl_time   now   = pawl_clock_now(it->machine);
     look_into(it->main_url, &newer);
-    world_ok(
-        pawl_store_worker_open(newer, PAWL_TEXT("shop"), PAWL_TEXT("[\"rolling\"]"), now, &error),
-        &error);
+    must(pawl_store_worker_open(newer, PAWL_TEXT("shop"), PAWL_TEXT("[\"rolling\"]"), now,
+                                world_error()));
     put_json(it, "m-rolling", "rolling");
     send_all(it);
     move(it, 0);
     CHECK(it, look(it).dead == 1, "a type that a newer worker knows is a dead letter");
-    world_ok(pawl_store_worker_close(newer, now, &error), &error);
+    must(pawl_store_worker_close(newer, now, world_error()));
     pawl_store_close(newer);
 }
 
 /* By another program, and for a queue that nobody reads here. */
 static void insert_foreign(run *it)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_store      *other = NULL;
     pawl_time        now   = pawl_clock_now(it->machine);
     pawl_timeout_row row   = {.id          = {{{1}}},
@@ -259,8 +250,8 @@ static void insert_foreign(run *it)
                               .destination = PAWL_TEXT("harbour"),
                               .due         = pawl_clock_now(it->business) + PAWL_MINUTES(10)};
     look_into(it->main_url, &other);
-    world_ok(pawl_store_timeout_insert(other, &row, now, &error), &error);
-    world_ok(pawl_store_worker_close(other, now, &error), &error);
+    must(pawl_store_timeout_insert(other, &row, now, world_error()));
+    must(pawl_store_worker_close(other, now, world_error()));
     pawl_store_close(other);
 }
 
@@ -335,13 +326,11 @@ static void check_order(run *it)
 
 static void check_ledger(run *it, const char *name, const char *expected)
 {
-    pawl_error error   = PAWL_ERROR_INIT;
     pawl_text  data    = {0};
     int64_t    version = 0;
     pawl_value value   = pawl_value_text(pawl_text_of(name));
-    world_ok(
-        pawl_endpoint_saga(it->depot, "LedgerSaga", &value, it->arena, &data, &version, &error),
-        &error);
+    must(pawl_endpoint_saga(it->depot, "LedgerSaga", &value, it->arena, &data, &version,
+                            world_error()));
     CHECK(it, world_json_is(it->depot_url, data.data, expected), "the ledger of %s is %.*s", name,
           PAWL_TEXT_ARGS(data));
 }
@@ -354,7 +343,6 @@ static size_t copies_of(const run *it)
 
 static void check_rows(run *it)
 {
-    pawl_error             error  = PAWL_ERROR_INIT;
     pawl_store            *store  = it->main_store;
     pawl_text              type   = PAWL_TEXT("parcel");
     pawl_queue_rows        queue  = {.count = 0};
@@ -363,17 +351,15 @@ static void check_rows(run *it)
     pawl_outbox_rows       sent   = {.count = 0};
     pawl_flush_rows        flush  = {.count = 0};
     pawl_aggregator_counts counts = {0};
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, &error), &error);
+    must(pawl_store_queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, world_error()));
     CHECK(it, queue.count == 0, "%zu messages are left", queue.count);
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("harbour"), 0, it->arena, &queue, &error),
-             &error);
+    must(pawl_store_queue_list(store, PAWL_TEXT("harbour"), 0, it->arena, &queue, world_error()));
     CHECK(it, queue.count == 1, "%zu messages came of the timeout for elsewhere", queue.count);
-    world_ok(pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
-             &error);
+    must(
+        pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, world_error()));
     CHECK(it, times.count == 0, "%zu timeouts are left", times.count);
-    world_ok(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
-                                  &error),
-             &error);
+    must(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                              world_error()));
     for (size_t i = 0; i < dead.count; i++)
         CHECK(it,
               pawl_text_equal(dead.items[i].message.id, PAWL_TEXT("m-unknown")) ||
@@ -381,29 +367,24 @@ static void check_rows(run *it)
               "%.*s is a dead letter: %.*s", PAWL_TEXT_ARGS(dead.items[i].message.id),
               PAWL_TEXT_ARGS(dead.items[i].error));
     CHECK(it, dead.count == 2, "%zu dead letters", dead.count);
-    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
-             &error);
+    must(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, world_error()));
     CHECK(it, sent.count == 6 + copies_of(it), "%zu outbox rows are delivered", sent.count);
-    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, &error), &error);
+    must(pawl_store_outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, world_error()));
     CHECK(it, sent.count == 0, "%zu outbox rows are dead", sent.count);
-    world_ok(pawl_store_aggregator_counts(store, PAWL_TEXT("Parcels/a"), &type, 1,
-                                          pawl_clock_now(it->machine), &counts, &error),
-             &error);
+    must(pawl_store_aggregator_counts(store, PAWL_TEXT("Parcels/a"), &type, 1,
+                                      pawl_clock_now(it->machine), &counts, world_error()));
     CHECK(it, counts.all == 0, "%lld parcels are left", (long long)counts.all);
-    world_ok(pawl_store_flush_list(store, PAWL_TEXT("Parcels"), PAWL_TIME_MAX, 10, it->arena,
-                                   &flush, &error),
-             &error);
+    must(pawl_store_flush_list(store, PAWL_TEXT("Parcels"), PAWL_TIME_MAX, 10, it->arena, &flush,
+                               world_error()));
     CHECK(it, flush.count == 0, "%zu flush rows are left", flush.count);
 }
 
 static void check_marks(run *it)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
     const pawl_text ids[] = {PAWL_TEXT("m-a"),       PAWL_TEXT("m-b"),   PAWL_TEXT("m-stray"),
                              PAWL_TEXT("m-unknown"), PAWL_TEXT("m-pay"), PAWL_TEXT("m-rolling")};
     bool            known[6];
-    world_ok(pawl_store_inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 6, known, &error),
-             &error);
+    must(pawl_store_inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 6, known, world_error()));
     for (size_t i = 0; i < 6; i++)
         CHECK(it, known[i], "message %s is not remembered", ids[i].data);
 }
@@ -423,11 +404,9 @@ static void check_copies(run *it)
 {
     static const char *const ids[] = {"m-a", "m-b", "m-stray", "m-pay", "m-audit-1", "m-audit-2"};
     size_t                   count = it->has_sql ? 6 : 4;
-    pawl_error               error = PAWL_ERROR_INIT;
     pawl_queue_rows          rows  = {.count = 0};
-    world_ok(
-        pawl_store_queue_list(it->main_store, PAWL_TEXT("copies"), 0, it->arena, &rows, &error),
-        &error);
+    must(pawl_store_queue_list(it->main_store, PAWL_TEXT("copies"), 0, it->arena, &rows,
+                               world_error()));
     for (size_t i = 0; i < count; i++)
         CHECK(it, has_copy(&rows, ids[i]), "message %s has no copy, or two", ids[i]);
     CHECK(it, rows.count == copies_of(it), "%zu copies of handled messages", rows.count);
@@ -446,7 +425,6 @@ static void check_audit(run *it)
 /* With the endpoint gone no lease may outlive its time: of a leader 15 seconds. */
 static void check_leases(run *it)
 {
-    pawl_error  error   = PAWL_ERROR_INIT;
     pawl_store *store   = NULL;
     bool        is_held = false;
     pawl_time   now     = pawl_clock_now(it->machine);
@@ -458,14 +436,12 @@ static void check_leases(run *it)
     it->result.conflicts = stats.counters.conflicts;
     it->result.handled   = stats.counters.messages;
     CHECK(it, stats.workers == 0, "%lld workers are left", (long long)stats.workers);
-    world_ok(pawl_store_open(it->main_url, NULL, &store, &error), &error);
-    world_ok(pawl_store_worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, &error),
-             &error);
-    world_ok(pawl_store_lead(store, PAWL_TEXT("outbox/shop"), now + PAWL_SECONDS(15),
-                             PAWL_SECONDS(15), &is_held, &error),
-             &error);
+    must(pawl_store_open(it->main_url, NULL, &store, world_error()));
+    must(pawl_store_worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, world_error()));
+    must(pawl_store_lead(store, PAWL_TEXT("outbox/shop"), now + PAWL_SECONDS(15), PAWL_SECONDS(15),
+                         &is_held, world_error()));
     CHECK(it, is_held, "the lease of the outbox's leader is left behind");
-    world_ok(pawl_store_worker_close(store, now, &error), &error);
+    must(pawl_store_worker_close(store, now, world_error()));
     pawl_store_close(store);
 }
 
@@ -484,7 +460,6 @@ static void name_plan(run *it, const char *scheme, const fault_plan *plan)
 static void set_up(run *it, const char *scheme, const fault_plan *plan)
 {
     static const pawl_route routes[] = {{.name = "depot", .url = "fault:depot"}, {.name = NULL}};
-    pawl_error              error    = PAWL_ERROR_INIT;
     memset(it, 0, sizeof *it);
     name_plan(it, scheme, plan);
     assert_true(scenario_url(scheme, it->main_url, sizeof it->main_url));
@@ -504,7 +479,7 @@ static void set_up(run *it, const char *scheme, const fault_plan *plan)
     world_make_tables(it->depot_url, &fault_depot);
     look_into(it->main_url, &it->main_store);
     look_into(it->depot_url, &it->depot_store);
-    world_ok(pawl_endpoint_create(&fault_depot, NULL, &it->options, &it->depot, &error), &error);
+    must(pawl_endpoint_create(&fault_depot, NULL, &it->options, &it->depot, world_error()));
     fault_shop_store = it->main_url;
     if (it->has_sql)
         native_exec(it->main_url, "create table {audit} (number integer)");

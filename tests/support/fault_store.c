@@ -520,10 +520,9 @@ static const pawl_store_ops fault_driver = {
 void fault_bind(const char *name, const char *url)
 {
     static bool is_registered;
-    pawl_error  error = PAWL_ERROR_INIT;
     size_t      index = 0;
     if (!is_registered)
-        world_ok(pawl_store_register(&fault_driver, &error), &error);
+        must(pawl_store_register(&fault_driver, world_error()));
     is_registered = true;
     while (index < binding_count && strcmp(bindings[index].name, name) != 0)
         index++;

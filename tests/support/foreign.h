@@ -23,9 +23,7 @@ static inline pawl_timeout_row foreign_timeout(const char *destination, uint8_t 
 
 static inline void foreign_insert(world *it, const pawl_timeout_row *row)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_timeout_insert(it->store, row, pawl_clock_now(it->machine), &error),
-             &error);
+    must(pawl_store_timeout_insert(it->store, row, pawl_clock_now(it->machine), world_error()));
 }
 
 static inline void foreign_insert_for(world *it, const char *destination, uint8_t number,

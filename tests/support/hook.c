@@ -102,9 +102,8 @@ static pawl_code hooked_wait(pawl_store *store, int64_t microseconds, int wake_f
 const char *hook_url(const char *url)
 {
     static bool is_registered;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
     outer                    = *inner;
@@ -120,7 +119,7 @@ const char *hook_url(const char *url)
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);
     if (!is_registered)
-        world_ok(pawl_store_register(&outer, &error), &error);
+        must(pawl_store_register(&outer, world_error()));
     is_registered = true;
     return "hooked:store";
 }

@@ -198,25 +198,22 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hot
 
 static pawl_saga_row load(pawl_text name, const pawl_saga_table **table)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
     pawl_saga_row                 row    = {.version = 0};
     pawl_value                    value  = pawl_value_text(name);
     pawl_store                   *store  = around->store;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count,
+                              world_error()));
     *table = tables[1];
-    world_ok(pawl_store_saga_load(store, *table, PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
-                                  around->arena, &row, &error),
-             &error);
+    must(pawl_store_saga_load(store, *table, PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
+                              around->arena, &row, world_error()));
     return row;
 }
 
 /* Saves the counter as it is, without a lock; then a stranger may have "a". */
 static void meddle(pawl_text name)
 {
-    pawl_error             error   = PAWL_ERROR_INIT;
     const pawl_saga_table *table   = NULL;
     pawl_saga_row          row     = load(name, &table);
     pawl_saga_update       update  = {.table        = table,
@@ -227,10 +224,9 @@ static void meddle(pawl_text name)
                                       .metadata     = row.metadata,
                                       .data         = row.data,
                                       .type_version = row.type_version};
-    pawl_changes           changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items      = &update;
-    changes.saga_update.count      = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    pawl_changes           changes = {ONE_UNIT, .now = WORLD_START,
+                                      .saga_update = {.items = &update, .count = 1}};
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
     world_note(&hot_seen, "meddled");
     if (hot_is_taken_then && hot_meddlings == 0)
         locks_hold("a");
@@ -238,14 +234,12 @@ static void meddle(pawl_text name)
 
 void hot_delete_a(void)
 {
-    pawl_error             error   = PAWL_ERROR_INIT;
     const pawl_saga_table *table   = NULL;
     pawl_saga_row          row     = load(PAWL_TEXT("a"), &table);
     pawl_saga_delete       gone    = {.table = table, .id = row.id, .version = row.version};
-    pawl_changes           changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_delete.items      = &gone;
-    changes.saga_delete.count      = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    pawl_changes           changes = {ONE_UNIT, .now = WORLD_START,
+                                      .saga_delete = {.items = &gone, .count = 1}};
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
 }
 
 /* ---- The world ------------------------------------------------------------------------ */
@@ -265,12 +259,10 @@ void hot_answer(world *it, pawl_saga_id id)
     char              address[sizeof "Counter/" + PAWL_UUID_TEXT_SIZE] = "Counter/";
     const pawl_header list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = list};
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_uuid_format(id.uuid, address + strlen(address));
-    world_ok(pawl_sender_send(it->sender, "desk", &options,
-                              PAWL_MESSAGE(pawl_rejected, .reason = PAWL_TEXT("no")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desk", &options,
+                          PAWL_MESSAGE(pawl_rejected, .reason = PAWL_TEXT("no")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 void hot_open(world *it, const char *url)
@@ -305,15 +297,13 @@ int hot_count(world *it, const char *name)
 
 void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_timeout_set set      = {.id          = {{{5}}},
-                                 .saga_id     = id,
-                                 .saga_type   = PAWL_TEXT("Counter"),
-                                 .name        = PAWL_TEXT("ring"),
-                                 .destination = PAWL_TEXT("desk"),
-                                 .due         = due};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_timeout_set set     = {.id          = {{{5}}},
+                                .saga_id     = id,
+                                .saga_type   = PAWL_TEXT("Counter"),
+                                .name        = PAWL_TEXT("ring"),
+                                .destination = PAWL_TEXT("desk"),
+                                .due         = due};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }

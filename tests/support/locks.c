@@ -169,8 +169,7 @@ static bool is_unblock(const pawl_changes *changes)
 /* Claims are lost by a commit of this very handle: the first is released, or all are handled. */
 static void lose(pawl_store *store, const pawl_changes *changes)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_changes      set   = {.group_count = 1, .unit_count = 1, .now = changes->now};
+    pawl_changes      set   = {ONE_UNIT, .now = changes->now};
     size_t            count = loses_all ? changes->queue_settle.count : 1;
     pawl_queue_settle lost[20];
     assert_true(count <= sizeof lost / sizeof lost[0]);
@@ -182,7 +181,7 @@ static void lose(pawl_store *store, const pawl_changes *changes)
     set.queue_settle.items = lost;
     set.queue_settle.count = count;
     loses = loses_all = false;
-    world_ok(pawl_store_commit(store, &set, NULL, &error), &error);
+    must(pawl_store_commit(store, &set, NULL, world_error()));
 }
 
 static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
@@ -212,9 +211,8 @@ static pawl_code end_worker(pawl_store *store, pawl_time now, pawl_error *error)
 const char *locks_url(const char *url)
 {
     static bool is_registered;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
     outer              = *inner;
@@ -234,7 +232,7 @@ const char *locks_url(const char *url)
     locks_hold(NULL);
     locks_loads();
     if (!is_registered)
-        world_ok(pawl_store_register(&outer, &error), &error);
+        must(pawl_store_register(&outer, world_error()));
     is_registered = true;
     return "locks:store";
 }
@@ -242,17 +240,15 @@ const char *locks_url(const char *url)
 /* Opens the stranger's transaction and locks the row in whatever table it is. */
 static void hold_row(const char *main)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_arena   *arena = pawl_arena_create(0);
     pawl_value    value = pawl_value_text(pawl_text_of(main));
     pawl_saga_row row;
     int           found = 0;
-    world_ok(pawl_store_open(inner_url, NULL, &stranger, &error), &error);
-    world_ok(pawl_store_handler_transaction_begin(stranger, &error), &error);
+    must(pawl_store_open(inner_url, NULL, &stranger, world_error()));
+    must(pawl_store_handler_transaction_begin(stranger, world_error()));
     for (size_t i = 0; i < table_count; i++) {
-        world_ok(pawl_store_saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
-                                      PAWL_SAGA_LOCKED, arena, &row, &error),
-                 &error);
+        must(pawl_store_saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_LOCKED, arena, &row, world_error()));
         found += row.version > 0;
     }
     assert_true(found > 0);

@@ -41,12 +41,11 @@ static pawl_code fail_delivery(hook_point at, void *context)
 void observed_open(observed *it, const char *url, pawl_observe_options observe,
                    pawl_endpoint_options options)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     char        scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
     assert_true(scenario_url(scheme, it->target, sizeof it->target));
-    world_ok(pawl_store_open(it->target, NULL, &store, &error), &error);
+    must(pawl_store_open(it->target, NULL, &store, world_error()));
     pawl_store_close(store);
     it->observe              = observe;
     it->observe.options_size = sizeof it->observe;

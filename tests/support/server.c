@@ -97,14 +97,13 @@ static void drop_all_at_the_end(void)
 static void make(const server *from, server_store *it)
 {
     static unsigned  count;
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_schema_spec spec  = {.table_count = 0};
-    it->server             = from;
+    pawl_schema_spec spec = {.table_count = 0};
+    it->server            = from;
     snprintf(it->name, sizeof it->name, "pawl_world_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
     snprintf(it->ground, sizeof it->ground, "%s.", it->name);
     from->ops->url(address_of(from), it->name, it->url, sizeof it->url);
-    world_ok(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &error), &error);
+    must(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
     from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
 }
 

@@ -34,4 +34,7 @@ void test_run(void **state);
         }                                             \
     }
 
+/* Members of a pawl_changes with the changes of one unit. */
+#define ONE_UNIT .group_count = 1, .unit_count = 1
+
 #endif

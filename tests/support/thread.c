@@ -16,13 +16,12 @@ static void *run(void *argument)
 void runner_create(runner *it, const pawl_application *application, const char *name,
                    const char *url, pawl_endpoint_options options)
 {
-    pawl_error error     = PAWL_ERROR_INIT;
     options.options_size = sizeof options;
     options.route_size   = sizeof(pawl_route);
     options.store        = url;
     *it                  = (runner){.code = PAWL_EBUG};
     world_make_tables_of(url, application, name, options.saga_prefix);
-    world_ok(pawl_endpoint_create(application, name, &options, &it->endpoint, &error), &error);
+    must(pawl_endpoint_create(application, name, &options, &it->endpoint, world_error()));
 }
 
 void runner_start(runner *it)

@@ -116,13 +116,12 @@ static void move(trip *self, int64_t duration)
 
 void trip_open(trip *self, const char *url, const char *target)
 {
-    pawl_error            error   = PAWL_ERROR_INIT;
     pawl_endpoint_options options = {.routes = self->routes};
     self->routes[0]               = (pawl_route){.name = "far", .url = target};
     self->routes[1]               = (pawl_route){.name = NULL};
     self->target                  = target;
     memset(heavy, '.', sizeof heavy);
-    world_ok(pawl_store_open(target, NULL, &self->keep, &error), &error);
+    must(pawl_store_open(target, NULL, &self->keep, world_error()));
     world_open(&self->it, url, &trip_application, NULL, &options);
     world_post(&self->it, NULL, PAWL_MESSAGE(depart, .name = PAWL_TEXT("t"), .ballast = ballast));
     for (int32_t i = 0; i < 4; i++)
@@ -153,10 +152,9 @@ static void assert_count(const trip *self, const char *what, int64_t count, int6
 
 static void check_target(trip *self)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(self->keep, PAWL_TEXT("far"), 0, self->it.arena, &rows, &error),
-             &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(self->keep, PAWL_TEXT("far"), 0, self->it.arena, &rows,
+                               world_error()));
     assert_count(self, "messages that arrived", (int64_t)rows.count, 3);
     for (size_t i = 0; i < 3; i++) {
         char body[40];

@@ -35,6 +35,19 @@ void world_ok(pawl_code code, const pawl_error *error)
         fail_msg("%s: %s", pawl_code_name(code), error->text);
 }
 
+static _Thread_local pawl_error last_error;
+
+pawl_error *world_error(void)
+{
+    last_error = (pawl_error)PAWL_ERROR_INIT;
+    return &last_error;
+}
+
+void must(pawl_code code)
+{
+    world_ok(code, &last_error);
+}
+
 bool world_says(pawl_text text, const char *part)
 {
     return text.data != NULL && strstr(text.data, part) != NULL;
@@ -199,13 +212,11 @@ void world_make_tables_of(const char *url, const pawl_application *application, 
 {
     if (is_made_by_open(url))
         return;
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_schema_spec spec  = {.table_count = 0};
     pawl_arena      *arena = pawl_arena_create(0);
-    world_ok(pawl_endpoint_tables(application, name, saga_prefix, arena, &spec.tables,
-                                  &spec.table_count, &error),
-             &error);
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &error), &error);
+    must(pawl_endpoint_tables(application, name, saga_prefix, arena, &spec.tables,
+                              &spec.table_count, world_error()));
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
     pawl_arena_destroy(arena);
 }
 
@@ -218,8 +229,7 @@ void world_make_tables(const char *url, const pawl_application *application)
 void world_open_made(world *it, const char *url, const pawl_application *application,
                      const char *name, const pawl_endpoint_options *options)
 {
-    pawl_error         error = PAWL_ERROR_INIT;
-    pawl_store_options look  = PAWL_STORE_OPTIONS_INIT;
+    pawl_store_options look = PAWL_STORE_OPTIONS_INIT;
     memset(it, 0, sizeof *it);
     it->url      = url;
     it->queue    = name != NULL ? name : application->endpoints[0]->name;
@@ -233,9 +243,9 @@ void world_open_made(world *it, const char *url, const pawl_application *applica
     it->options.business     = it->business;
     it->options.machine      = it->machine;
     it->options.seed         = 7;
-    world_ok(pawl_endpoint_create(application, name, &it->options, &it->endpoint, &error), &error);
-    world_ok(pawl_store_open(url, &look, &it->store, &error), &error);
-    world_ok(pawl_sender_open(url, &look, &it->sender, &error), &error);
+    must(pawl_endpoint_create(application, name, &it->options, &it->endpoint, world_error()));
+    must(pawl_store_open(url, &look, &it->store, world_error()));
+    must(pawl_sender_open(url, &look, &it->sender, world_error()));
 }
 
 void world_open(world *it, const char *url, const pawl_application *application, const char *name,
@@ -279,9 +289,8 @@ void world_close(world *it)
 pawl_store *world_hold(const char *url)
 {
     pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
     if (strncmp(url, "memory:", 7) == 0)
-        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+        must(pawl_store_open(url, NULL, &store, world_error()));
     return store;
 }
 
@@ -295,10 +304,9 @@ pawl_time world_now(const world *it)
 void world_post_at(world *it, const char *id, pawl_time due, const pawl_record *record,
                    const void *message)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = due, .id = id};
-    world_ok(pawl_sender_send(it->sender, it->queue, &options, record, message, &error), &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, it->queue, &options, record, message, world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 void world_post(world *it, const char *id, const pawl_record *record, const void *message)
@@ -308,29 +316,25 @@ void world_post(world *it, const char *id, const pawl_record *record, const void
 
 void world_post_json(world *it, const char *id, const char *type, const char *json)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = id};
-    world_ok(
-        pawl_sender_send_json(it->sender, it->queue, &options, type, pawl_text_of(json), &error),
-        &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send_json(it->sender, it->queue, &options, type, pawl_text_of(json),
+                               world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 /* ---- Time ------------------------------------------------------------------------- */
 
 pawl_step world_drain(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  sum   = PAWL_STEP_INIT;
-    world_ok(pawl_endpoint_drain(it->endpoint, &sum, &error), &error);
+    pawl_step sum = PAWL_STEP_INIT;
+    must(pawl_endpoint_drain(it->endpoint, &sum, world_error()));
     return sum;
 }
 
 pawl_step world_step(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step  = PAWL_STEP_INIT;
-    world_ok(pawl_endpoint_step(it->endpoint, &step, &error), &error);
+    pawl_step step = PAWL_STEP_INIT;
+    must(pawl_endpoint_step(it->endpoint, &step, world_error()));
     return step;
 }
 
@@ -362,12 +366,10 @@ pawl_step world_go_both(world *it, int64_t duration)
 
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  data  = {0};
-    int64_t    own   = 0;
-    world_ok(pawl_endpoint_saga(it->endpoint, saga, value, it->arena, &data,
-                                version != NULL ? version : &own, &error),
-             &error);
+    pawl_text data = {0};
+    int64_t   own  = 0;
+    must(pawl_endpoint_saga(it->endpoint, saga, value, it->arena, &data,
+                            version != NULL ? version : &own, world_error()));
     return data.data != NULL ? data.data : "";
 }
 
@@ -381,34 +383,30 @@ pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,
                              const pawl_application *application, const char *correlation,
                              const char *data)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
     pawl_saga_row                 row    = {.version = 0};
     pawl_value                    value  = pawl_value_text(pawl_text_of(correlation));
-    world_ok(pawl_endpoint_tables(application, NULL, NULL, arena, &tables, &count, &error), &error);
-    world_ok(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, arena, &row, &error),
-             &error);
-    pawl_saga_update update   = {.table        = tables[0],
-                                 .id           = row.id,
-                                 .version      = row.version,
-                                 .row          = row.row,
-                                 .metadata     = row.metadata,
-                                 .data         = data != NULL ? pawl_text_of(data) : row.data,
-                                 .type_version = row.type_version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_update.items = &update;
-    changes.saga_update.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    must(pawl_endpoint_tables(application, NULL, NULL, arena, &tables, &count, world_error()));
+    must(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
+                              arena, &row, world_error()));
+    pawl_saga_update update  = {.table        = tables[0],
+                                .id           = row.id,
+                                .version      = row.version,
+                                .row          = row.row,
+                                .metadata     = row.metadata,
+                                .data         = data != NULL ? pawl_text_of(data) : row.data,
+                                .type_version = row.type_version};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_update = {.items = &update, .count = 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     return row.id;
 }
 
 int64_t world_saga_count(world *it, const char *saga)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    int64_t    count = 0;
-    world_ok(pawl_endpoint_saga_count(it->endpoint, saga, &count, &error), &error);
+    int64_t count = 0;
+    must(pawl_endpoint_saga_count(it->endpoint, saga, &count, world_error()));
     return count;
 }
 
@@ -445,101 +443,86 @@ int64_t world_json_number(const char *json, const char *name)
 
 pawl_queue_rows world_queue(world *it, const char *queue)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(it->store, pawl_text_of(queue), 0, it->arena, &rows, &error),
-             &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(it->store, pawl_text_of(queue), 0, it->arena, &rows, world_error()));
     return rows;
 }
 
 pawl_timeout_rows world_timeouts(world *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_timeout_rows rows  = {.count = 0};
-    world_ok(pawl_store_timeout_list(it->store, (pawl_saga_id){{{0}}}, 0, it->arena, &rows, &error),
-             &error);
+    pawl_timeout_rows rows = {.count = 0};
+    must(pawl_store_timeout_list(it->store, (pawl_saga_id){{{0}}}, 0, it->arena, &rows,
+                                 world_error()));
     return rows;
 }
 
 pawl_outbox_rows world_outbox(world *it, pawl_outbox_state state)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_outbox_rows rows  = {.count = 0};
-    world_ok(pawl_store_outbox_list(it->store, state, 0, it->arena, &rows, &error), &error);
+    pawl_outbox_rows rows = {.count = 0};
+    must(pawl_store_outbox_list(it->store, state, 0, it->arena, &rows, world_error()));
     return rows;
 }
 
 pawl_attempt_rows world_attempts(world *it, int64_t id)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_attempt_rows rows  = {.count = 0};
-    world_ok(pawl_store_outbox_attempts(it->store, id, it->arena, &rows, &error), &error);
+    pawl_attempt_rows rows = {.count = 0};
+    must(pawl_store_outbox_attempts(it->store, id, it->arena, &rows, world_error()));
     return rows;
 }
 
 pawl_dead_rows world_dead(world *it)
 {
-    pawl_error     error = PAWL_ERROR_INIT;
-    pawl_dead_rows rows  = {.count = 0};
-    world_ok(pawl_store_dead_list(it->store, (pawl_text){.data = "", .size = 0}, 0, it->arena,
-                                  &rows, &error),
-             &error);
+    pawl_dead_rows rows = {.count = 0};
+    must(pawl_store_dead_list(it->store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &rows,
+                              world_error()));
     return rows;
 }
 
 pawl_event_rows world_events(world *it, const char *stream)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     return rows;
 }
 
 pawl_stats world_stats(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    world_ok(pawl_endpoint_stats(it->endpoint, it->arena, &stats, &error), &error);
+    must(pawl_endpoint_stats(it->endpoint, it->arena, &stats, world_error()));
     return stats;
 }
 
 bool world_is_marked(world *it, const char *message_id)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  id    = pawl_text_of(message_id);
-    bool       known = false;
-    world_ok(pawl_store_inbox_known(it->store, pawl_text_of(it->queue), &id, 1, &known, &error),
-             &error);
+    pawl_text id    = pawl_text_of(message_id);
+    bool      known = false;
+    must(pawl_store_inbox_known(it->store, pawl_text_of(it->queue), &id, 1, &known, world_error()));
     return known;
 }
 
 pawl_aggregator_counts world_aggregated(world *it, const char *partition, const char *type)
 {
-    pawl_error             error  = PAWL_ERROR_INIT;
     pawl_text              types  = pawl_text_of(type);
     pawl_aggregator_counts counts = {0};
-    world_ok(pawl_store_aggregator_counts(it->store, pawl_text_of(partition), &types, 1,
-                                          pawl_clock_now(it->machine), &counts, &error),
-             &error);
+    must(pawl_store_aggregator_counts(it->store, pawl_text_of(partition), &types, 1,
+                                      pawl_clock_now(it->machine), &counts, world_error()));
     return counts;
 }
 
 pawl_queue_row world_claim_oldest(world *it, const char *queue)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim claim = {.queue     = pawl_text_of(queue),
                               .due_max   = world_now(it),
                               .count_max = 1,
                               .now       = pawl_clock_now(it->machine)};
     if (!it->store->is_attached) {
-        world_ok(pawl_store_worker_open(it->store, pawl_text_of(queue), PAWL_TEXT("[]"),
-                                        WORLD_START, &error),
-                 &error);
+        must(pawl_store_worker_open(it->store, pawl_text_of(queue), PAWL_TEXT("[]"), WORLD_START,
+                                    world_error()));
         it->store->is_attached = true;
     }
-    world_ok(pawl_store_queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(it->store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }
@@ -547,11 +530,9 @@ pawl_queue_row world_claim_oldest(world *it, const char *queue)
 void world_give_back(world *it, const char *queue, const pawl_queue_row *row,
                      pawl_queue_action action)
 {
-    pawl_error        error  = PAWL_ERROR_INIT;
     pawl_queue_settle settle = {
         .queue = pawl_text_of(queue), .seq = row->seq, .action = action, .due = row->due};
-    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .queue_settle = {.items = &settle, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }

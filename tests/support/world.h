@@ -157,6 +157,9 @@ pawl_aggregator_counts world_aggregated(world *it, const char *partition, const 
 void world_quiet(void);
 /* Fails with the error's text. */
 void world_ok(pawl_code code, const pawl_error *error);
+/* For a call that has to succeed: must(pawl_store_stats(..., world_error())). The error is empty, and the thread's own. */
+pawl_error *world_error(void);
+void        must(pawl_code code);
 /* True when `text` holds `part`. */
 bool world_says(pawl_text text, const char *part);
 

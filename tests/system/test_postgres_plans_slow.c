@@ -472,7 +472,7 @@ static int64_t read_pages(pawl_store *store, const char *first)
 static int64_t claim_pages(pawl_store *store, const char *queue)
 {
     pawl_queue_settle settles[256];
-    pawl_changes      changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes      changes = {.now = NOW, ONE_UNIT};
     int64_t           before  = read_pages(store, "begin");
     pawl_queue_rows   rows    = claim_some(all.p, store, queue, NOW, COUNT(settles));
     int64_t           after   = read_pages(store, "select 1");

@@ -122,17 +122,15 @@ static pawl_code handle_copy(hook_point point, void *context)
     (void)context;
     if (point != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
         return PAWL_OK;
-    world           *it       = around;
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_inbox_entry mark     = {.endpoint   = PAWL_TEXT("desk"),
-                                 .message_id = PAWL_TEXT("m"),
-                                 .outcome    = PAWL_INBOX_HANDLED,
-                                 .at         = WORLD_START};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    around                    = NULL;
-    changes.inbox_entry.items = &mark;
-    changes.inbox_entry.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world           *it      = around;
+    pawl_inbox_entry mark    = {.endpoint   = PAWL_TEXT("desk"),
+                                .message_id = PAWL_TEXT("m"),
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = WORLD_START};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .inbox_entry = {.items = &mark, .count = 1}};
+    around                   = NULL;
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     return PAWL_OK;
 }
 
@@ -159,19 +157,17 @@ static void o26_a_second_copy_in_hand_is_refused_and_dropped(const char *url)
 
 static void add_parcel(world *it, const char *id)
 {
-    pawl_error          error    = PAWL_ERROR_INIT;
-    pawl_aggregator_add add      = {.name      = PAWL_TEXT("Parcels"),
-                                    .partition = PAWL_TEXT("Parcels"),
-                                    .key       = pawl_text_of(id),
-                                    .message   = {.id   = pawl_text_of(id),
-                                                  .type = PAWL_TEXT("parcel"),
-                                                  .body = PAWL_TEXT("{\"number\":9}")},
-                                    .at        = WORLD_START,
-                                    .due       = PAWL_TIME_MAX};
-    pawl_changes        changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = &add;
-    changes.aggregator_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_aggregator_add add     = {.name      = PAWL_TEXT("Parcels"),
+                                   .partition = PAWL_TEXT("Parcels"),
+                                   .key       = pawl_text_of(id),
+                                   .message   = {.id   = pawl_text_of(id),
+                                                 .type = PAWL_TEXT("parcel"),
+                                                 .body = PAWL_TEXT("{\"number\":9}")},
+                                   .at        = WORLD_START,
+                                   .due       = PAWL_TIME_MAX};
+    pawl_changes        changes = {ONE_UNIT, .now = WORLD_START,
+                                   .aggregator_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 /* Its row is there already, and stays one; the gate is read all the same, without waiting

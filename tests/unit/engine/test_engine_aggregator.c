@@ -199,7 +199,6 @@ static void a7_a_partition_over_its_limit_is_refused(const char *url)
 /* Ten rows that nobody here can read do not open the gate. */
 static void e19_the_gate_counts_what_can_be_read(const char *url)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[10];
     char                ids[10][16];
     world              *it = open_world(url);
@@ -214,10 +213,9 @@ static void e19_the_gate_counts_what_can_be_read(const char *url)
                                         .at        = WORLD_START,
                                         .due       = PAWL_TIME_MAX};
     }
-    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = adds;
-    changes.aggregator_add.count = 10;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = adds, .count = 10}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     for (int32_t i = 0; i < 9; i++)
         world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
     world_drain(it);
@@ -282,19 +280,17 @@ static void e20_a_flush_can_be_asked_for(const char *url)
 /* A period ends over rows that cannot be read: nothing else may wait for it. */
 static void an_unreadable_partition_holds_nothing_up(const char *url)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
-    pawl_aggregator_add add   = {
-          .name      = PAWL_TEXT("Cards"),
-          .partition = PAWL_TEXT("Cards"),
-          .key       = PAWL_TEXT("x"),
-          .message   = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("telegram"), .body = PAWL_TEXT("{}")},
-          .at        = WORLD_START,
-          .due       = WORLD_START + PAWL_SECONDS(30)};
-    world       *it              = open_world(url);
-    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = &add;
-    changes.aggregator_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_aggregator_add add = {
+        .name      = PAWL_TEXT("Cards"),
+        .partition = PAWL_TEXT("Cards"),
+        .key       = PAWL_TEXT("x"),
+        .message   = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("telegram"), .body = PAWL_TEXT("{}")},
+        .at        = WORLD_START,
+        .due       = WORLD_START + PAWL_SECONDS(30)};
+    world       *it      = open_world(url);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     for (int i = 0; i < 3; i++)
         world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(40 + i),
                       PAWL_MESSAGE(parcel, .number = i, .depot = PAWL_TEXT("a")));
@@ -364,7 +360,6 @@ static void a_partition_past_its_attempts_is_dead(const char *url)
 
 static void a_dead_partition_that_is_released_starts_again(const char *url)
 {
-    pawl_error         error = PAWL_ERROR_INIT;
     pawl_partition_row row;
     world             *it = open_world(url);
     failures              = 2;
@@ -372,13 +367,11 @@ static void a_dead_partition_that_is_released_starts_again(const char *url)
         world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
     world_drain(it);
     world_go_both(it, PAWL_HOURS(3));
-    world_ok(pawl_store_partition_find(it->store, PAWL_TEXT("Crates"), it->arena, &row, &error),
-             &error);
+    must(pawl_store_partition_find(it->store, PAWL_TEXT("Crates"), it->arena, &row, world_error()));
     assert_true(row.is_dead);
     assert_int_equal(row.count, 2);
-    world_ok(pawl_store_partition_run_now(it->store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
-                                          PAWL_TEXT(""), world_now(it), &error),
-             &error);
+    must(pawl_store_partition_run_now(it->store, PAWL_TEXT("Crates"), PAWL_TEXT("ann"),
+                                      PAWL_TEXT(""), world_now(it), world_error()));
     assert_int_equal(world_stats(it).flushes_dead, 0);
     world_go_both(it, PAWL_SECONDS(20));
     assert_int_equal(world_aggregated(it, "Crates", "crate").ready, 0);
@@ -391,7 +384,6 @@ static void a_dead_partition_that_is_released_starts_again(const char *url)
  * at all partitions at its start, before its first claim. */
 static void a_full_partition_is_found_after_a_crash(const char *url)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[3];
     static const char  *ids[] = {"x", "y", "z"};
     for (int i = 0; i < 3; i++)
@@ -405,10 +397,9 @@ static void a_full_partition_is_found_after_a_crash(const char *url)
                                         .due       = PAWL_TIME_MAX};
     world *it = open_world(url);
     world_drain(it);
-    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = adds;
-    changes.aggregator_add.count = 3;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = adds, .count = 3}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "");
     world_go_machine(it, PAWL_SECONDS(10));

@@ -109,13 +109,12 @@ static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
 /* The message's type, and all of its body, is there for a reader of the rows. */
 static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_leased_batch rows  = {.count = 0};
-    world            *it    = open_world(url);
+    pawl_leased_batch rows = {.count = 0};
+    world            *it   = open_world(url);
     post_three(it);
     world_drain(it);
-    world_ok(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows, &error),
-             &error);
+    must(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows,
+                                   world_error()));
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++)
         assert_true(pawl_text_equal(rows.items[i].message.type, PAWL_TEXT("reading")));
@@ -129,21 +128,19 @@ static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 /* Headers that leave no room for one more are kept as they are. */
 static void a_derived_message_with_full_headers_is_taken(const char *url)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     static char       long_value[PAWL_HEADERS_SIZE_MAX];
     pawl_leased_batch rows      = {.count = 0};
     const pawl_header headers[] = {{"note", long_value}, {"pawl.base", "reading"}, {NULL, NULL}};
     world            *it        = open_world(url);
     memset(long_value, 'x', sizeof long_value - strlen("{'note':'','pawl.base':'reading'}"));
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
-    world_ok(pawl_sender_send_json(it->sender, "meter", &options, "warm_reading",
-                                   PAWL_TEXT("{\"sensor\":\"s\",\"value\":7}"), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send_json(it->sender, "meter", &options, "warm_reading",
+                               PAWL_TEXT("{\"sensor\":\"s\",\"value\":7}"), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_int_equal(world_dead(it).count, 0);
-    world_ok(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows, &error),
-             &error);
+    must(pawl_store_aggregator_get(it->store, PAWL_TEXT("ByMinute"), it->arena, &rows,
+                                   world_error()));
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.headers.size, PAWL_HEADERS_SIZE_MAX);
     world_go(it, PAWL_SECONDS(60));
@@ -154,7 +151,6 @@ static void a_derived_message_with_full_headers_is_taken(const char *url)
 
 static void add_row(world *it, const char *id, const char *type, int value)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
     char                body[60];
     pawl_aggregator_add add = {.name      = PAWL_TEXT("BySensor"),
                                .partition = PAWL_TEXT("BySensor/s"),
@@ -163,11 +159,10 @@ static void add_row(world *it, const char *id, const char *type, int value)
                                .at        = WORLD_START,
                                .due       = PAWL_TIME_MAX};
     snprintf(body, sizeof body, "{\"sensor\":\"s\",\"value\":%d}", value);
-    add.message.body             = pawl_text_of(body);
-    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = &add;
-    changes.aggregator_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    add.message.body     = pawl_text_of(body);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 /* Rows are stored as the type that they came as; a row of a type that nobody here knows stays

@@ -47,7 +47,6 @@ static const pawl_session_id other_session = {{{7}}};
 
 static void lease_one(void)
 {
-    pawl_error              error = PAWL_ERROR_INIT;
     pawl_leased_batch       piece = {.count = 0};
     pawl_text               type  = PAWL_TEXT("coin");
     pawl_store             *store = other.it->store;
@@ -59,19 +58,17 @@ static void lease_one(void)
                                      .now        = world_now(other.it),
                                      .lease      = PAWL_MINUTES(5)};
     other.has_row                 = true; /* its own calls meet nobody */
-    world_ok(pawl_store_leased_batch_claim(store, &claim, other.it->arena, &piece, &error), &error);
+    must(pawl_store_leased_batch_claim(store, &claim, other.it->arena, &piece, world_error()));
     assert_int_equal(piece.count, 1);
 }
 
 static void give_it_back(void)
 {
-    pawl_error                error   = PAWL_ERROR_INIT;
     pawl_leased_batch_release release = {.partition = PAWL_TEXT("Coins"), .session = other_session};
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = world_now(other.it)};
-    changes.leased_batch_release.items = &release;
-    changes.leased_batch_release.count = 1;
-    other.has_row                      = false;
-    world_ok(pawl_store_commit(other.it->store, &changes, NULL, &error), &error);
+    pawl_changes              changes = {ONE_UNIT, .now = world_now(other.it),
+                                         .leased_batch_release = {.items = &release, .count = 1}};
+    other.has_row                     = false;
+    must(pawl_store_commit(other.it->store, &changes, NULL, world_error()));
 }
 
 static pawl_code meet(hook_point point, void *context)

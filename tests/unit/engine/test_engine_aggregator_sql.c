@@ -119,8 +119,7 @@ static void post_sale(world *it, int32_t number, const char *shop)
 
 static void ask_for(world *it, const char *aggregator)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_flush(it->endpoint, aggregator, NULL, &error), &error);
+    must(pawl_endpoint_flush(it->endpoint, aggregator, NULL, world_error()));
 }
 
 /* ---- Together ----------------------------------------------------------------------- */

@@ -25,15 +25,13 @@ static int    failures_left;
 
 static void mark(const char *id)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_inbox_entry made     = {.endpoint   = PAWL_TEXT("desk"),
-                                 .message_id = pawl_text_of(id),
-                                 .outcome    = PAWL_INBOX_HANDLED,
-                                 .at         = world_now(meddler)};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
-    changes.inbox_entry.items = &made;
-    changes.inbox_entry.count = 1;
-    world_ok(pawl_store_commit(meddler->store, &changes, NULL, &error), &error);
+    pawl_inbox_entry made    = {.endpoint   = PAWL_TEXT("desk"),
+                                .message_id = pawl_text_of(id),
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = world_now(meddler)};
+    pawl_changes     changes = {ONE_UNIT, .now = world_now(meddler),
+                                .inbox_entry = {.items = &made, .count = 1}};
+    must(pawl_store_commit(meddler->store, &changes, NULL, world_error()));
 }
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
@@ -102,13 +100,11 @@ static world *open_audited(const char *url, const char *address)
 static void post(world *it, const char *queue, const char *id, const char *how,
                  const pawl_header *headers)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                  .correlation_id = "talk-1", .due = world_now(it)};
-    world_ok(pawl_sender_send(it->sender, queue, &options,
-                              PAWL_MESSAGE(note, .how = pawl_text_of(how)), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, queue, &options, PAWL_MESSAGE(note, .how = pawl_text_of(how)),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 /* The copies that came into the queue, oldest first. */
@@ -323,9 +319,8 @@ static const pawl_transport_ops pigeon = {.ops_size       = sizeof pigeon,
 
 static void a_transport_gets_copies_under_the_ids_of_their_messages(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    letters[0]       = '\0';
-    world_ok(pawl_transport_register(&pigeon, &error), &error);
+    letters[0] = '\0';
+    must(pawl_transport_register(&pigeon, world_error()));
     world *it = open_audited(url, "pigeon://here/#loft");
     post(it, "desk", "m-1", "well", NULL);
     post(it, "desk", "m-2", "well", NULL);
@@ -366,9 +361,8 @@ static void refuses(const char *address, const pawl_route *routes, const char *e
 
 static void a_bad_address_is_refused_at_the_start(void)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     static char long_queue[PAWL_NAME_SIZE_MAX + 3];
-    world_ok(pawl_transport_register(&pigeon, &error), &error);
+    must(pawl_transport_register(&pigeon, world_error()));
     memset(long_queue, 'q', sizeof long_queue - 1);
     long_queue[0] = '#';
 #define NO_QUEUE "it names no queue; expected URL#QUEUE, or #QUEUE of this store"

@@ -55,14 +55,13 @@ static void post_work(world *it, const char *id, const char *name)
 /* An endpoint that goes by the clocks of the machine. */
 static pawl_endpoint *open_with_time(world *it, const char *url, int64_t batch_time_max)
 {
-    pawl_error                  error    = PAWL_ERROR_INIT;
     pawl_endpoint              *endpoint = NULL;
     const pawl_endpoint_options options  = {.options_size   = sizeof options,
                                             .store          = url,
                                             .batch_time_max = batch_time_max,
                                             .no_service     = true};
     open_world(it, url, (pawl_endpoint_options){0});
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     return endpoint;
 }
 
@@ -76,9 +75,8 @@ static pawl_endpoint *open_hasty(world *it, const char *url)
 
 static void step_hasty(pawl_endpoint *endpoint, int64_t handled)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step  = PAWL_STEP_INIT;
-    world_ok(pawl_endpoint_step(endpoint, &step, &error), &error);
+    pawl_step step = PAWL_STEP_INIT;
+    must(pawl_endpoint_step(endpoint, &step, world_error()));
     assert_int_equal(step.handled, handled);
 }
 

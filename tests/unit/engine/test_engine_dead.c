@@ -137,50 +137,44 @@ static void e34_of_two_who_retry_a_letter_one_does(const char *url)
 
 static void e34_a_letter_that_dies_again_is_a_letter_again(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = begin(url);
+    world *it = begin(url);
     post_charge(it, "m-1");
     world_drain(it);
-    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
     world_drain(it);
     assert_int_equal(world_dead(it).count, 1);
     is_open = true;
-    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "charge ");
     pawl_event_rows done;
-    world_ok(
-        pawl_store_dead_actions(it->store, ENDPOINT, PAWL_TEXT("m-1"), it->arena, &done, &error),
-        &error);
+    must(pawl_store_dead_actions(it->store, ENDPOINT, PAWL_TEXT("m-1"), it->arena, &done,
+                                 world_error()));
     assert_int_equal(done.count, 2);
     assert_true(world_says(done.items[1].event.headers, "the bank is closed"));
 }
 
 static void e34_an_edited_letter_is_handled_with_its_new_body(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = begin(url);
+    world *it = begin(url);
     post_charge(it, "m-1");
     world_drain(it);
     is_open = true;
-    world_ok(pawl_store_dead_edit(it->store, ENDPOINT, PAWL_TEXT("m-1"),
-                                  PAWL_TEXT("{\"how\":\"edited\"}"), ANN, PAWL_TEXT(""),
-                                  world_now(it), &error),
-             &error);
+    must(pawl_store_dead_edit(it->store, ENDPOINT, PAWL_TEXT("m-1"),
+                              PAWL_TEXT("{\"how\":\"edited\"}"), ANN, PAWL_TEXT(""), world_now(it),
+                              world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "edited ");
 }
 
 static void e34_a_copy_of_a_discarded_letter_is_dropped(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = begin(url);
+    world *it = begin(url);
     post_charge(it, "m-1");
     world_drain(it);
     is_open = true;
-    world_ok(pawl_store_dead_discard(it->store, ENDPOINT, PAWL_TEXT("m-1"), ANN, PAWL_TEXT(""),
-                                     world_now(it), &error),
-             &error);
+    must(pawl_store_dead_discard(it->store, ENDPOINT, PAWL_TEXT("m-1"), ANN, PAWL_TEXT(""),
+                                 world_now(it), world_error()));
     post_charge(it, "m-1");
     world_drain(it);
     assert_string_equal(seen.text, "");
@@ -190,15 +184,14 @@ static void e34_a_copy_of_a_discarded_letter_is_dropped(const char *url)
 /* A timeout's letter is a message: headers say whose it is. */
 static void e34_a_retried_timeout_finds_its_saga(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = begin(url);
+    world *it = begin(url);
     world_post(it, "l-1", PAWL_MESSAGE(light, .name = PAWL_TEXT("a")));
     world_drain(it);
     world_go(it, PAWL_SECONDS(5));
     pawl_dead_rows letters = world_dead(it);
     assert_int_equal(letters.count, 1);
     is_open = true;
-    world_ok(retry(it, it->store, letters.items[0].message.id, &error), &error);
+    must(retry(it, it->store, letters.items[0].message.id, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "off ");
     assert_int_equal(world_dead(it).count, 0);

@@ -252,16 +252,14 @@ static void e26_a_reply_is_declared_by_its_type(const char *url)
 {
     static const pawl_header headers[] = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     static const char *const hows[]    = {"reply", "reply other"};
-    pawl_error               error     = PAWL_ERROR_INIT;
     world                   *it        = world_begin(url, &application, "desk", NULL);
     for (size_t i = 0; i < 2; i++) {
         pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .headers = headers,
                                      .due = world_now(it)};
-        world_ok(pawl_sender_send(it->sender, "desk", &options,
-                                  PAWL_MESSAGE(held, .how = pawl_text_of(hows[i])), &error),
-                 &error);
+        must(pawl_sender_send(it->sender, "desk", &options,
+                              PAWL_MESSAGE(held, .how = pawl_text_of(hows[i])), world_error()));
     }
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_int_equal(world_queue(it, "asker").count, 1);
     expect_dead(it, 1, "the handler of held replies with other" UNDECLARED);

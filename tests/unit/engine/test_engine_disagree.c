@@ -106,17 +106,14 @@ static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "d
 /* Writes the state as somebody would with SQL: the column stays. */
 static void overwrite(world *it, size_t table, pawl_value by, const char *data)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
     pawl_saga_row                 row;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_saga_find(it->store, tables[table], PAWL_SAGA_BY_MAIN, by, it->arena, &row,
-                                  &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
+    must(pawl_store_saga_find(it->store, tables[table], PAWL_SAGA_BY_MAIN, by, it->arena, &row,
+                              world_error()));
     row.data = pawl_text_of(data);
-    world_ok(pawl_store_saga_update(it->store, tables[table], &row, WORLD_START, &error), &error);
+    must(pawl_store_saga_update(it->store, tables[table], &row, WORLD_START, world_error()));
 }
 
 static void overwrite_account(world *it, const char *owner, const char *data)
@@ -151,9 +148,8 @@ static void expect_refused(const pawl_dead_row *letter)
  * the letter is handled. */
 static void e10_a_state_that_names_another_is_refused(const char *url)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
-    const int64_t half  = PAWL_DAYS(15);
-    world        *it    = open_accounts(url);
+    const int64_t half = PAWL_DAYS(15);
+    world        *it   = open_accounts(url);
     overwrite_account(it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
     post_charge(it, "c-1", "bob");
     post_charge(it, "c-2", "ann");
@@ -169,9 +165,8 @@ static void e10_a_state_that_names_another_is_refused(const char *url)
     world_json_equal(it, world_saga_text(it, "Account", "ann", NULL),
                      "{\"owner\":\"bob\",\"cents\":100}");
     overwrite_account(it, "ann", "{\"owner\":\"ann\",\"cents\":100}");
-    world_ok(pawl_store_dead_retry(it->store, PAWL_TEXT("till"), PAWL_TEXT("c-2"), PAWL_TEXT("ann"),
-                                   PAWL_TEXT(""), world_now(it), &error),
-             &error);
+    must(pawl_store_dead_retry(it->store, PAWL_TEXT("till"), PAWL_TEXT("c-2"), PAWL_TEXT("ann"),
+                               PAWL_TEXT(""), world_now(it), world_error()));
     world_go_both(it, PAWL_SECONDS(10));
     world_json_equal(it, world_saga_text(it, "Account", "ann", NULL),
                      "{\"owner\":\"ann\",\"cents\":95}");

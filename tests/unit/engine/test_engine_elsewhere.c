@@ -319,25 +319,23 @@ static void e3_waits_for_what_its_own_batch_put_back(const char *url)
 /* Another worker claims the only message there is, finds no saga, and puts it back. */
 static void wait_since(world *it, pawl_time since)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_store      *store = it->store;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim claim = {
         .queue = PAWL_TEXT("desk"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
-    world_ok(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), WORLD_START, &error),
-             &error);
+    must(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     store->is_attached = true;
-    world_ok(pawl_store_queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    pawl_queue_settle settle   = {.queue         = PAWL_TEXT("desk"),
-                                  .seq           = rows.items[0].seq,
-                                  .action        = PAWL_QUEUE_RETRY,
-                                  .due           = WORLD_START,
-                                  .waiting_since = since};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_queue_settle settle  = {.queue         = PAWL_TEXT("desk"),
+                                 .seq           = rows.items[0].seq,
+                                 .action        = PAWL_QUEUE_RETRY,
+                                 .due           = WORLD_START,
+                                 .waiting_since = since};
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
+                                 .queue_settle = {.items = &settle, .count = 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 /* A message waited for its saga, which came and is elsewhere: should it go again, the time that the

@@ -208,7 +208,6 @@ static void e9_a_saga_that_the_first_handler_ends_is_over(const char *url)
 /* A type this program does not know, whose header names a base it does. */
 static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *url)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.base", "far_away,visit_event"}, {NULL, NULL}};
     world            *it        = open_world(url);
     world_post(it, NULL,
@@ -216,10 +215,9 @@ static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *u
     world_drain(it);
     world_forget(&seen);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
-    world_ok(pawl_sender_send_json(it->sender, "desk", &options, "visit_of_tomorrow",
-                                   PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send_json(it->sender, "desk", &options, "visit_of_tomorrow",
+                               PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "event(v1) ");
     assert_int_equal(world_dead(it).count, 0);

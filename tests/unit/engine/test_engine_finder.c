@@ -48,9 +48,7 @@ static const pawl_saga_table *book_table(void)
 {
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    pawl_error                    error  = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_tables(program, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
+    must(pawl_endpoint_tables(program, NULL, NULL, around->arena, &tables, &count, world_error()));
     return tables[0];
 }
 
@@ -58,18 +56,17 @@ static const pawl_saga_table *book_table(void)
 static void move_book(void)
 {
     pawl_saga_row          row   = {.version = 0};
-    pawl_error             error = PAWL_ERROR_INIT;
     const pawl_saga_table *table = book_table();
     if (moves_left-- <= 0)
         return;
-    world_ok(pawl_store_saga_find(around->store, table, PAWL_SAGA_BY_ID,
-                                  pawl_value_uuid(first_book.uuid), around->arena, &row, &error),
-             &error);
+    must(pawl_store_saga_find(around->store, table, PAWL_SAGA_BY_ID,
+                              pawl_value_uuid(first_book.uuid), around->arena, &row,
+                              world_error()));
     row.data = PAWL_TEXT("{\"isbn\":\"1\",\"title\":\"Emma\",\"lent\":100}");
     if (is_ended_next)
-        world_ok(pawl_store_saga_delete(around->store, table, &row, WORLD_START, &error), &error);
+        must(pawl_store_saga_delete(around->store, table, &row, WORLD_START, world_error()));
     else
-        world_ok(pawl_store_saga_update(around->store, table, &row, WORLD_START, &error), &error);
+        must(pawl_store_saga_update(around->store, table, &row, WORLD_START, world_error()));
 }
 
 /* ---- Handlers ------------------------------------------------------------------ */

@@ -149,19 +149,17 @@ static void e21_a_rejected_flush_is_tried_again_like_any_other(const char *url)
 static void add_row(world *it, const char *partition, const char *id, const char *type,
                     int64_t period)
 {
-    pawl_error          error    = PAWL_ERROR_INIT;
-    pawl_aggregator_add add      = {.name      = pawl_text_of(partition),
-                                    .partition = pawl_text_of(partition),
-                                    .key       = pawl_text_of(id),
-                                    .message   = {.id   = pawl_text_of(id),
-                                                  .type = pawl_text_of(type),
-                                                  .body = PAWL_TEXT("{\"number\":100}")},
-                                    .at        = world_now(it),
-                                    .due       = period > 0 ? world_now(it) + period : PAWL_TIME_MAX};
-    pawl_changes        changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = &add;
-    changes.aggregator_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_aggregator_add add     = {.name      = pawl_text_of(partition),
+                                   .partition = pawl_text_of(partition),
+                                   .key       = pawl_text_of(id),
+                                   .message   = {.id   = pawl_text_of(id),
+                                                 .type = pawl_text_of(type),
+                                                 .body = PAWL_TEXT("{\"number\":100}")},
+                                   .at        = world_now(it),
+                                   .due       = period > 0 ? world_now(it) + period : PAWL_TIME_MAX};
+    pawl_changes        changes = {ONE_UNIT, .now = WORLD_START,
+                                   .aggregator_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 static void add_card(world *it)
@@ -192,7 +190,6 @@ static const pawl_session_id other_session = {{{7}}};
 /* By the clock of another worker the lease is over: it leases one of the rows. */
 static void lease_one_of(world *it, pawl_text partition, pawl_text type)
 {
-    pawl_error              error = PAWL_ERROR_INIT;
     pawl_leased_batch       piece = {.count = 0};
     pawl_leased_batch_claim claim = {.partition  = partition,
                                      .session    = other_session,
@@ -201,7 +198,7 @@ static void lease_one_of(world *it, pawl_text partition, pawl_text type)
                                      .count_max  = 1,
                                      .now        = world_now(it) + PAWL_HOURS(1),
                                      .lease      = PAWL_MINUTES(5)};
-    world_ok(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, &error), &error);
+    must(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, world_error()));
     assert_int_equal(piece.count, 1);
 }
 
@@ -271,7 +268,6 @@ static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
 static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
 {
     world          it;
-    pawl_error     error    = PAWL_ERROR_INIT;
     pawl_endpoint *endpoint = NULL;
     open_world(&it, url);
     const pawl_endpoint_options hasty = {.options_size      = sizeof hasty,
@@ -284,8 +280,8 @@ static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
     add_row(&it, "Stamps", "3", "stamp", 0);
     add_row(&it, "Stamps", "4", "stamp", 0);
     failures = 2;
-    world_ok(pawl_endpoint_create(&application, NULL, &hasty, &endpoint, &error), &error);
-    world_ok(pawl_endpoint_step(endpoint, NULL, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &hasty, &endpoint, world_error()));
+    must(pawl_endpoint_step(endpoint, NULL, world_error()));
     assert_int_equal(failures, 0);
     assert_int_equal(world_aggregated(&it, "Coins", "coin").flush_attempts, 1);
     assert_int_equal(world_aggregated(&it, "Coins", "coin").ready, 2);

@@ -95,19 +95,17 @@ static world *open_world(const char *url, const pawl_endpoint_options *options)
 /* Another endpoint of the same store, under the same clocks. */
 static pawl_endpoint *open_endpoint(const world *it, const char *name, const pawl_route *routes)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = it->options;
     pawl_endpoint        *endpoint = NULL;
     options.routes                 = routes;
     options.route_size             = sizeof(pawl_route);
-    world_ok(pawl_endpoint_create(&application, name, &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, name, &options, &endpoint, world_error()));
     return endpoint;
 }
 
 static void drain(pawl_endpoint *endpoint)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_drain(endpoint, NULL, &error), &error);
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
 }
 
 /* ---- Sent ------------------------------------------------------------------------- */
@@ -293,12 +291,10 @@ static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
     world         *it    = open_world(url, NULL);
     pawl_endpoint *other = open_endpoint(it, "house", NULL);
     world_post(it, NULL, PAWL_MESSAGE(ping, .number = 1));
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
-    world_ok(pawl_sender_send(it->sender, "house", &options,
-                              PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "house", &options,
+                          PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     drain(other);
     pawl_endpoint_destroy(other);
     assert_int_equal(world_timeouts(it).count, 1);
@@ -417,7 +413,6 @@ static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
 /* A lease that another one took first, and that ran out since: it is sent once. */
 static void e13_a_lost_lease_sends_nothing_twice(const char *url)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_timeout_rows rows;
     world            *it = open_world(url, NULL);
     foreign_insert_for(it, "vans", 1, 0);
@@ -426,7 +421,7 @@ static void e13_a_lost_lease_sends_nothing_twice(const char *url)
                                 .owner       = {{{7}}},
                                 .now         = WORLD_START,
                                 .lease       = PAWL_MINUTES(5)};
-    world_ok(pawl_store_timeout_claim(it->store, &claim, it->arena, &rows, &error), &error);
+    must(pawl_store_timeout_claim(it->store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     pawl_step step = world_drain(it);
     assert_int_equal(step.next_due, PAWL_TIME_MAX);

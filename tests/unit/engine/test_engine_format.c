@@ -201,12 +201,9 @@ static void post(world *it, const char *name)
 
 static pawl_saga_row row_of(world *it, const char *name)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_saga_row row;
-    world_ok(pawl_store_saga_find(it->store, &it->endpoint->model->sagas[0].table,
-                                  PAWL_SAGA_BY_MAIN, pawl_value_text(pawl_text_of(name)), it->arena,
-                                  &row, &error),
-             &error);
+    must(pawl_store_saga_find(it->store, &it->endpoint->model->sagas[0].table, PAWL_SAGA_BY_MAIN,
+                              pawl_value_text(pawl_text_of(name)), it->arena, &row, world_error()));
     return row;
 }
 
@@ -524,15 +521,13 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
 
 static void s26_the_test_kit_reads_by_the_format(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = NULL;
+    pawl_test *test = NULL;
     deal       found;
     keys = (lock){.reads = 0};
-    world_ok(pawl_test_create(&sealed_dates_1, NULL, &test, &error), &error);
-    world_ok(pawl_test_deliver(test, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a"), .at = AT),
-                               &error),
-             &error);
-    world_ok(pawl_test_saga(test, "Deal", "a", PAWL_RECORD_OF(deal), &found, NULL, &error), &error);
+    must(pawl_test_create(&sealed_dates_1, NULL, &test, world_error()));
+    must(pawl_test_deliver(test, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a"), .at = AT),
+                           world_error()));
+    must(pawl_test_saga(test, "Deal", "a", PAWL_RECORD_OF(deal), &found, NULL, world_error()));
     assert_int_equal(found.at, AT);
     pawl_test_destroy(test);
 }

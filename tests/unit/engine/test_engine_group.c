@@ -164,34 +164,30 @@ static void post_both(world *it, const char *left, const char *right)
 
 static const pawl_saga_table *left_table(void)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count,
+                              world_error()));
     return tables[0];
 }
 
 /* Through a handle of the test's own, as the next function. */
 static pawl_saga_row load_a(void)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_store   *store = around->store;
     pawl_saga_row row;
-    world_ok(pawl_store_saga_load(store, left_table(), PAWL_SAGA_BY_MAIN, &value, 1,
-                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
-             &error);
+    must(pawl_store_saga_load(store, left_table(), PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
+                              around->arena, &row, world_error()));
     return row;
 }
 
 /* Another worker writes the saga Left `a`, or begins it. */
 static void move_a(void)
 {
-    pawl_error             error   = PAWL_ERROR_INIT;
     const pawl_saga_table *table   = left_table();
     pawl_saga_row          row     = load_a();
-    pawl_changes           changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes           changes = {ONE_UNIT, .now = WORLD_START};
     pawl_saga_insert       insert  = {.table        = table,
                                       .id           = {{{77}}},
                                       .main         = pawl_value_text(PAWL_TEXT("a")),
@@ -209,7 +205,7 @@ static void move_a(void)
     changes.saga_insert.count      = row.version == 0;
     changes.saga_update.items      = &update;
     changes.saga_update.count      = row.version != 0;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
 }
 
 static void move_a_once(void)
@@ -332,17 +328,15 @@ static void conflicts_past_the_budget_are_a_failure(const char *url)
  * write, but one that is not there cannot be locked. */
 static void begin_or_end_a(void)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_saga_row row   = load_a();
+    pawl_saga_row row = load_a();
     if (row.version == 0) {
         move_a();
         return;
     }
-    pawl_saga_delete gone     = {.table = left_table(), .id = row.id, .version = row.version};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_delete.items = &gone;
-    changes.saga_delete.count = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    pawl_saga_delete gone    = {.table = left_table(), .id = row.id, .version = row.version};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_delete = {.items = &gone, .count = 1}};
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
 }
 
 static void e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes(const char *url)
@@ -370,8 +364,7 @@ static int firsts_left;
 
 static void handle_a_first(void)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
-    pawl_saga_row row   = load_a();
+    pawl_saga_row row = load_a();
     char          id[PAWL_UUID_TEXT_SIZE + 1];
     if (--firsts_left == 0)
         meddle = NULL;
@@ -386,10 +379,9 @@ static void handle_a_first(void)
            .destination = PAWL_TEXT("far"),
            .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
            .at          = WORLD_START};
-    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .outbox_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
     move_a();
 }
 
@@ -446,7 +438,6 @@ static void a_spoiled_change_set_of_one_is_dead(const char *url)
 
 static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
     world           *it =
         open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
@@ -457,10 +448,9 @@ static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
         .destination = PAWL_TEXT("far"),
         .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
         .at          = WORLD_START};
-    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .outbox_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     world_post(it, "m1", PAWL_MESSAGE(to_far, .number = 1));
     world_post(it, "m2", PAWL_MESSAGE(to_far, .number = 2));
     world_drain(it);

@@ -165,10 +165,9 @@ static void post(world *it, const char *id, const char *what)
 
 static pawl_history_rows lines(world *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_history_rows rows;
-    world_ok(pawl_store_history_find(it->store, &(pawl_history_query){0}, it->arena, &rows, &error),
-             &error);
+    must(pawl_store_history_find(it->store, &(pawl_history_query){0}, it->arena, &rows,
+                                 world_error()));
     return rows;
 }
 

@@ -93,15 +93,13 @@ static void e8_each_type_is_found_by_its_own_mapping(const char *url)
 
 static void e8_a_type_without_a_row_is_found_by_its_bases_mapping(const char *url)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.base", "move"}, {NULL, NULL}};
     world            *it        = open_world(url);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
-    world_ok(pawl_sender_send(
-                 it->sender, "map", &options,
-                 PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "map", &options,
+                          PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "move(a) ");
     assert_int_equal(world_dead(it).count, 0);

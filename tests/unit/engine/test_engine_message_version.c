@@ -224,13 +224,12 @@ static void an_older_message_without_an_upcaster_waits_too(const char *url)
 
 static void send_with_version(world *it, const char *version)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.version", version}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .headers = headers, .due = world_now(it)};
-    world_ok(pawl_sender_send_json(it->sender, "parcels", &options, "parcel",
-                                   PAWL_TEXT("{\"name\":\"d\",\"pieces\":7,\"more\":1}"), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send_json(it->sender, "parcels", &options, "parcel",
+                               PAWL_TEXT("{\"name\":\"d\",\"pieces\":7,\"more\":1}"),
+                               world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
 }
 
@@ -295,9 +294,8 @@ static void a_newer_base_type_waits(const char *url)
 
 static void retry_letter(world *it)
 {
-    pawl_error      error   = PAWL_ERROR_INIT;
     pawl_dead_row   dead    = world_dead(it).items[0];
-    pawl_changes    again   = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_changes    again   = {ONE_UNIT, .now = world_now(it)};
     pawl_refusals   refused = {.arena = it->arena};
     pawl_dead_set   remove  = {.is_remove = true,
                                .endpoint  = dead.endpoint,
@@ -309,7 +307,7 @@ static void retry_letter(world *it)
     again.dead_set.count    = 1;
     again.queue_send.items  = &send;
     again.queue_send.count  = 1;
-    world_ok(pawl_store_commit(it->store, &again, &refused, &error), &error);
+    must(pawl_store_commit(it->store, &again, &refused, world_error()));
 }
 
 static void a_letter_keeps_its_version(const char *url)
@@ -377,19 +375,17 @@ static void an_outbox_row_carries_its_version(const char *url)
 /* Headers that tell of the body of the message that set it tell nothing of the timeout's. */
 static void e13_a_timeout_has_no_version_of_another_body(const char *url)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_timeout_row row   = {.id             = {{{1}}},
-                              .saga_id        = {{{2}}},
-                              .saga_type      = PAWL_TEXT("Van"),
-                              .name           = PAWL_TEXT("remind"),
-                              .destination    = PAWL_TEXT("vans"),
-                              .due            = WORLD_START + PAWL_SECONDS(1),
-                              .correlation_id = PAWL_TEXT("talk-1")};
+    pawl_timeout_row row = {.id             = {{{1}}},
+                            .saga_id        = {{{2}}},
+                            .saga_type      = PAWL_TEXT("Van"),
+                            .name           = PAWL_TEXT("remind"),
+                            .destination    = PAWL_TEXT("vans"),
+                            .due            = WORLD_START + PAWL_SECONDS(1),
+                            .correlation_id = PAWL_TEXT("talk-1")};
     row.headers = PAWL_TEXT("{\"pawl.base\":\"box\",\"pawl.version\":\"3\",\"tenant\":\"t1\"}");
     begin(url);
     world *it = open_with(url, &new);
-    world_ok(pawl_store_timeout_insert(it->store, &row, pawl_clock_now(it->machine), &error),
-             &error);
+    must(pawl_store_timeout_insert(it->store, &row, pawl_clock_now(it->machine), world_error()));
     world_go(it, PAWL_SECONDS(2));
     pawl_text headers = world_queue(it, "vans").items[0].message.headers;
     assert_true(world_says(headers, "\"tenant\":\"t1\""));
@@ -448,17 +444,15 @@ static const pawl_application box_collecting = {
 /* The version of the box is not that of the parcel, which the message says nothing of. */
 static void a_row_has_the_version_of_its_own_type(const char *url)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.version", "3"}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
     begin(url);
     world *it   = open_with(url, &box_collecting);
     options.due = world_now(it);
     for (int i = 0; i < 3; i++)
-        world_ok(pawl_sender_send_json(it->sender, "parcels", &options, "box",
-                                       PAWL_TEXT("{\"name\":\"a\",\"dozens\":1}"), &error),
-                 &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+        must(pawl_sender_send_json(it->sender, "parcels", &options, "box",
+                                   PAWL_TEXT("{\"name\":\"a\",\"dozens\":1}"), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "new(12) new(12) new(12) ");
     end(it);

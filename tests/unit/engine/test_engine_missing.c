@@ -224,21 +224,18 @@ static pawl_code begin_before_load(hook_point point, void *context)
     world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
-    pawl_saga_insert insert   = {.table        = tables[0],
-                                 .id           = {{{3}}},
-                                 .main         = pawl_value_text(PAWL_TEXT("a")),
-                                 .metadata     = PAWL_TEXT("{}"),
-                                 .data         = PAWL_TEXT("{\"name\":\"a\"}"),
-                                 .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
+    pawl_saga_insert insert  = {.table        = tables[0],
+                                .id           = {{{3}}},
+                                .main         = pawl_value_text(PAWL_TEXT("a")),
+                                .metadata     = PAWL_TEXT("{}"),
+                                .data         = PAWL_TEXT("{\"name\":\"a\"}"),
+                                .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_insert = {.items = &insert, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     return PAWL_OK;
 }
 

@@ -162,14 +162,12 @@ static void e23_all_of_a_handlers_sends_leave_once(const char *url)
 
 static void forget_mark(world *it, const char *id)
 {
-    pawl_error    error    = PAWL_ERROR_INIT;
-    pawl_dead_set forget   = {.is_remove = true,
-                              .endpoint  = PAWL_TEXT("office"),
-                              .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
-    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.dead_set.items = &forget;
-    changes.dead_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_dead_set forget  = {.is_remove = true,
+                             .endpoint  = PAWL_TEXT("office"),
+                             .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
+    pawl_changes  changes = {ONE_UNIT, .now = WORLD_START,
+                             .dead_set = {.items = &forget, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 /* The message comes again, and its row of the outbox has another body by now: what its

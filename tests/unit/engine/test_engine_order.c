@@ -115,23 +115,20 @@ static void expect(const char *text)
 
 static pawl_queue_message find(world *it, const char *id)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_queue_messages    found;
     const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .message_id = pawl_text_of(id)};
-    world_ok(pawl_store_queue_find(it->store, &query, it->arena, &found, &error), &error);
+    must(pawl_store_queue_find(it->store, &query, it->arena, &found, world_error()));
     assert_int_equal(found.count, 1);
     return found.items[0];
 }
 
 static void take(world *it, const char *id)
 {
-    pawl_error            error = PAWL_ERROR_INIT;
     size_t                taken = 0;
     int64_t               seq   = find(it, id).row.seq;
     const pawl_queue_take away  = {
          .action = PAWL_TAKE_DISCARD, .queue = PAWL_TEXT("desk"), .by = PAWL_TEXT("ann")};
-    world_ok(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, &error),
-             &error);
+    must(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, world_error()));
     assert_int_equal(taken, 1);
 }
 
@@ -279,15 +276,13 @@ static void e26_messages_for_one_saga_have_one_key(const char *url)
 
 static void post_with(world *it, const char *tenant, const char *key, int number)
 {
-    pawl_error              error     = PAWL_ERROR_INIT;
     const pawl_header       headers[] = {{"tenant", tenant}, {NULL, NULL}};
     const pawl_send_options options   = {
           PAWL_SEND_OPTIONS_HEAD, .headers = tenant != NULL ? headers : NULL, .due = world_now(it)};
-    world_ok(pawl_sender_send(it->sender, "desk", &options,
-                              PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desk", &options,
+                          PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 static void e26_a_header_is_a_key(const char *url)
@@ -378,19 +373,17 @@ static pawl_endpoint *open_second(const world *it, const char *url, const pawl_a
 {
     pawl_endpoint_options options = it->options;
     pawl_endpoint        *second  = NULL;
-    pawl_error            error   = PAWL_ERROR_INIT;
     options.store                 = url;
     options.business              = it->business;
     options.machine               = it->machine;
-    world_ok(pawl_endpoint_create(of, NULL, &options, &second, &error), &error);
+    must(pawl_endpoint_create(of, NULL, &options, &second, world_error()));
     return second;
 }
 
 static pawl_step drain(pawl_endpoint *endpoint)
 {
-    pawl_step  sum   = PAWL_STEP_INIT;
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_drain(endpoint, &sum, &error), &error);
+    pawl_step sum = PAWL_STEP_INIT;
+    must(pawl_endpoint_drain(endpoint, &sum, world_error()));
     return sum;
 }
 

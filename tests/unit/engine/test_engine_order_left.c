@@ -25,16 +25,13 @@ static const char *marked;   /* this one is marked as handled: its group is refu
 
 static void mark(void)
 {
-    pawl_error       error   = PAWL_ERROR_INIT;
     pawl_inbox_entry made    = {.endpoint   = PAWL_TEXT("desk"),
                                 .message_id = pawl_text_of(marked),
                                 .outcome    = PAWL_INBOX_HANDLED,
                                 .at         = world_now(present)};
-    pawl_changes     changes = {.group_count = 1,
-                                .unit_count  = 1,
-                                .now         = pawl_clock_now(present->machine),
+    pawl_changes     changes = {ONE_UNIT, .now = pawl_clock_now(present->machine),
                                 .inbox_entry = {&made, 1}};
-    world_ok(pawl_store_commit(present->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(present->store, &changes, NULL, world_error()));
 }
 
 static pawl_code meet(pawl_context *ctx, pawl_text key, int32_t number)
@@ -115,30 +112,26 @@ static void expect(const char *text)
 
 static pawl_queue_row find(world *it, const char *id)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_queue_messages    found;
     const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .message_id = pawl_text_of(id)};
-    world_ok(pawl_store_queue_find(it->store, &query, it->arena, &found, &error), &error);
+    must(pawl_store_queue_find(it->store, &query, it->arena, &found, world_error()));
     assert_int_equal(found.count, 1);
     return found.items[0].row;
 }
 
 static void discard(world *it, const char *id)
 {
-    pawl_error            error = PAWL_ERROR_INIT;
     size_t                taken = 0;
     int64_t               seq   = find(it, id).seq;
     const pawl_queue_take away  = {
          .action = PAWL_TAKE_DISCARD, .queue = PAWL_TEXT("desk"), .by = PAWL_TEXT("ann")};
-    world_ok(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, &error),
-             &error);
+    must(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, world_error()));
     assert_int_equal(taken, 1);
 }
 
 /* The messages are in another hand. */
 static pawl_queue_rows claim(world *it, const char *const *ids, size_t count)
 {
-    pawl_error      error   = PAWL_ERROR_INIT;
     pawl_queue_rows rows    = {.count = 0};
     int64_t         seqs[2] = {0};
     for (size_t i = 0; i < count; i++)
@@ -149,7 +142,7 @@ static pawl_queue_rows claim(world *it, const char *const *ids, size_t count)
                                     .now       = pawl_clock_now(it->machine),
                                     .seqs      = seqs,
                                     .seq_count = count};
-    world_ok(pawl_store_queue_claim(it->store, &named, it->arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(it->store, &named, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, count);
     return rows;
 }

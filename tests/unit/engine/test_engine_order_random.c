@@ -114,14 +114,12 @@ typedef struct play {
 static void open_program(play *p, size_t index)
 {
     pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_error            error   = PAWL_ERROR_INIT;
     options.store                 = p->url;
     options.business              = p->it.business;
     options.machine               = p->it.machine;
     options.batch_messages        = 1 + (int)below(12);
     options.seed                  = 1 + (uint64_t)below(1000);
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &p->programs[index], &error),
-             &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &p->programs[index], world_error()));
 }
 
 /* A failure that a program meets in a play is none of the test: the store is opened again. */
@@ -197,15 +195,14 @@ static void post(play *p)
 static void take_any(play *p)
 {
     pawl_queue_rows       rows  = world_queue(&p->it, "desk");
-    pawl_error            error = PAWL_ERROR_INIT;
     size_t                taken = 0;
     const pawl_queue_take away  = {
          .action = PAWL_TAKE_DISCARD, .queue = PAWL_TEXT("desk"), .by = PAWL_TEXT("ann")};
     if (rows.count == 0)
         return;
     int64_t seq = rows.items[below((int64_t)rows.count)].seq;
-    world_ok(pawl_store_queue_take(p->it.store, &away, &seq, 1, world_now(&p->it), &taken, &error),
-             &error);
+    must(pawl_store_queue_take(p->it.store, &away, &seq, 1, world_now(&p->it), &taken,
+                               world_error()));
     p->taken += taken;
 }
 
@@ -219,8 +216,7 @@ static void run_beside_claim(play *p)
                               .count_max = 1 + (size_t)below(3),
                               .now       = pawl_clock_now(p->it.machine)};
     pawl_queue_rows  rows  = {.count = 0};
-    pawl_error       error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_queue_claim(p->it.store, &claim, p->it.arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(p->it.store, &claim, p->it.arena, &rows, world_error()));
     for (size_t i = 0; i < PROGRAMS; i++)
         run(p, i);
     for (size_t i = 0; i < rows.count; i++)

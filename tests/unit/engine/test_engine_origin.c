@@ -134,14 +134,12 @@ static world *open_world(const char *url)
 /* As an endpoint of that queue sends it; NULL: from outside. */
 static void post_place(world *it, const char *id, const char *queue)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"pawl.reply_to", queue}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .due = world_now(it)};
     options.headers             = queue != NULL ? headers : NULL;
-    world_ok(pawl_sender_send(it->sender, "orders", &options,
-                              PAWL_MESSAGE(place, .name = PAWL_TEXT("a")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "orders", &options,
+                          PAWL_MESSAGE(place, .name = PAWL_TEXT("a")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 static void post_go_on(world *it)
@@ -151,12 +149,9 @@ static void post_go_on(world *it)
 
 static pawl_saga_row row_of(world *it, size_t saga)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_saga_row row;
-    world_ok(pawl_store_saga_find(it->store, &it->endpoint->model->sagas[saga].table,
-                                  PAWL_SAGA_BY_MAIN, pawl_value_text(PAWL_TEXT("a")), it->arena,
-                                  &row, &error),
-             &error);
+    must(pawl_store_saga_find(it->store, &it->endpoint->model->sagas[saga].table, PAWL_SAGA_BY_MAIN,
+                              pawl_value_text(PAWL_TEXT("a")), it->arena, &row, world_error()));
     return row;
 }
 

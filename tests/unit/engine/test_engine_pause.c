@@ -70,19 +70,15 @@ static world *open_world(const char *url)
 
 static void pause(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_queue_pause(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"),
-                                    PAWL_TEXT("the bank is away"), pawl_clock_now(it->machine),
-                                    &error),
-             &error);
+    must(pawl_store_queue_pause(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"),
+                                PAWL_TEXT("the bank is away"), pawl_clock_now(it->machine),
+                                world_error()));
 }
 
 static void resume(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_queue_resume(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"), PAWL_TEXT(""),
-                                     pawl_clock_now(it->machine), &error),
-             &error);
+    must(pawl_store_queue_resume(it->store, PAWL_TEXT("desk"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                 pawl_clock_now(it->machine), world_error()));
 }
 
 static void post(world *it, const char *id)
@@ -166,19 +162,18 @@ static void e26_a_pause_outlives_the_process(const char *url)
 {
     pawl_store    *held  = world_hold(url);
     pawl_endpoint *other = NULL;
-    pawl_error     error = PAWL_ERROR_INIT;
     pawl_step      step  = PAWL_STEP_INIT;
     world         *it    = open_world(url);
     pause(it);
     post(it, "a");
     pawl_endpoint_destroy(it->endpoint);
     it->endpoint = NULL;
-    world_ok(pawl_endpoint_create(&application, NULL, &it->options, &other, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &it->options, &other, world_error()));
     it->endpoint = other;
-    world_ok(pawl_endpoint_drain(other, &step, &error), &error);
+    must(pawl_endpoint_drain(other, &step, world_error()));
     assert_int_equal(step.handled, 0);
     resume(it);
-    world_ok(pawl_endpoint_drain(other, &step, &error), &error);
+    must(pawl_endpoint_drain(other, &step, world_error()));
     assert_int_equal(step.handled, 1);
     pawl_store_close(held);
 }

@@ -144,14 +144,13 @@ static void redeliver(world *it, int number)
 {
     char id[40];
     snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", number);
-    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_changes  changes  = {ONE_UNIT, .now = world_now(it)};
     pawl_dead_set forget   = {.is_remove = true,
                               .endpoint  = PAWL_TEXT("bank"),
                               .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("credit")}};
-    pawl_error    error    = PAWL_ERROR_INIT;
     changes.dead_set.items = &forget;
     changes.dead_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     post_credit(it, id, "a", 1, "");
     world_drain(it);
 }
@@ -180,8 +179,7 @@ static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
         redeliver(it, i);
     const pawl_stream_read read = {.stream = PAWL_TEXT("Account/a"), .snapshot_version_max = 1};
     pawl_stream            loaded;
-    pawl_error             error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
+    must(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, world_error()));
     assert_int_equal(loaded.snapshot.version, 4);
     assert_int_equal(loaded.count, 2);
     assert_true(world_says(loaded.snapshot.state, "\"cents\":4"));

@@ -291,15 +291,13 @@ static void two_entities_answer_as_one(const char *url)
 
 static void an_entity_can_reply(const char *url)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     world            *it      = open_world(url, &together);
-    world_ok(pawl_sender_send(it->sender, "desks", &options,
-                              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desks", &options,
+                          PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     pawl_queue_rows rows = world_queue(it, "asker");
     assert_int_equal(rows.count, 1);
@@ -311,12 +309,10 @@ static void an_entity_can_reply(const char *url)
 
 static void subscribe(world *it, const char *queue)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
-    pawl_subscription_set set      = {.type = PAWL_TEXT("announced"), .queue = pawl_text_of(queue)};
-    pawl_changes          changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.subscription_set.items = &set;
-    changes.subscription_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_subscription_set set     = {.type = PAWL_TEXT("announced"), .queue = pawl_text_of(queue)};
+    pawl_changes          changes = {ONE_UNIT, .now = WORLD_START,
+                                     .subscription_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 static void a_process_can_publish(const char *url)
@@ -344,14 +340,13 @@ static void a_process_can_publish(const char *url)
 static void a_trace_goes_through_events_and_answers(const char *url)
 {
     static const char *const streams[] = {"Case/7", "Desk/d"};
-    pawl_error               error     = PAWL_ERROR_INIT;
     const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     world            *it      = open_world(url, &together);
-    world_ok(pawl_sender_send(it->sender, "desks", &options,
-                              PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desks", &options,
+                          PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     size_t count = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -432,7 +427,6 @@ static void answers_come_from_another_store(const char *url)
  * memory does. */
 static void redeliver(world *at, const char *from)
 {
-    pawl_error              error = PAWL_ERROR_INIT;
     char                    id[PAWL_UUID_TEXT_SIZE + 1];
     const pawl_header       list[]  = {{"pawl.reply_to", from},
                                        {PAWL_HEADER_PROCESS, "Case/7"},
@@ -442,19 +436,18 @@ static void redeliver(world *at, const char *from)
                                        .headers = list};
     pawl_uuid_format(pawl_dispatch_id_make(pawl_text_of(from), PAWL_TEXT("Case/7"), 1, 0).uuid, id);
     assert_true(world_is_marked(at, id));
-    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes  changes  = {ONE_UNIT, .now = WORLD_START};
     pawl_dead_set forget   = {.is_remove = true,
                               .endpoint  = PAWL_TEXT("desks"),
                               .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
     changes.dead_set.items = &forget;
     changes.dead_set.count = 1;
-    world_ok(pawl_store_commit(at->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(at->store, &changes, NULL, world_error()));
     assert_false(world_is_marked(at, id));
-    world_ok(pawl_sender_send(at->sender, "desks", &options,
-                              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("yes")),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(at->sender, &error), &error);
+    must(pawl_sender_send(at->sender, "desks", &options,
+                          PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("yes")),
+                          world_error()));
+    must(pawl_sender_commit(at->sender, world_error()));
     world_forget(&seen);
     world_step(at);
     assert_true(world_is_marked(at, id));
@@ -510,13 +503,11 @@ static void post_sql(world *it, const char *how)
                                  {PAWL_HEADER_PROCESS, "Case/7"},
                                  {PAWL_HEADER_ANSWER, "rejected"},
                                  {NULL, NULL}};
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
-    world_ok(pawl_sender_send(
-                 it->sender, "desks", &options,
-                 PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desks", &options,
+                          PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *url)

@@ -162,16 +162,14 @@ static void o17_what_is_remembered_long_enough_is_not(const char *url)
 /* As after a restore that brought back the events of yesterday and the folds of today. */
 static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
 {
-    pawl_error                     error    = PAWL_ERROR_INIT;
     const pawl_stream_snapshot_row snapshot = {.version      = 7,
                                                .type_version = 1,
                                                .state        = PAWL_TEXT("{\"total\":700}"),
                                                .dispatches   = PAWL_TEXT("[]")};
     world                         *it       = open_program(url, &three);
     post_dispatches(it, 1, 3);
-    world_ok(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot,
-                                             world_now(it), &error),
-             &error);
+    must(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot, world_now(it),
+                                         world_error()));
     post_dispatches(it, 4, 3);
     assert_string_equal(seen.text, "0 1 2 3 4 5 ");
     forget_marks(it);
@@ -185,7 +183,6 @@ static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
  * one of them was never handled. */
 static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *url)
 {
-    pawl_error                     error    = PAWL_ERROR_INIT;
     const pawl_stream_snapshot_row snapshot = {
         .version      = 3,
         .type_version = 1,
@@ -193,9 +190,8 @@ static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *
         .dispatches   = PAWL_TEXT("[\"00000004-7d7e-5c4e-9d5b-0c2f4e6a8b1c\",\"no id\"]")};
     world *it = open_program(url, &ten);
     post_dispatches(it, 1, 3);
-    world_ok(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot,
-                                             world_now(it), &error),
-             &error);
+    must(pawl_store_stream_snapshot_save(it->store, PAWL_TEXT("Meter/a"), &snapshot, world_now(it),
+                                         world_error()));
     post_dispatches(it, 4, 1);
     assert_string_equal(seen.text, "0 1 2 3 ");
     assert_int_equal(world_events(it, "Meter/a").count, 4);

@@ -43,8 +43,7 @@ PAWL_RECORD(struck, STRUCK);
 /* As another handle does it. */
 static void append(pawl_store *store, int64_t version, const char *body)
 {
-    pawl_error        error    = PAWL_ERROR_INIT;
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes      changes  = {ONE_UNIT, .now = WORLD_START};
     pawl_event_append event    = {.stream   = PAWL_TEXT("Tally/a"),
                                   .version  = version,
                                   .is_first = true,
@@ -56,7 +55,7 @@ static void append(pawl_store *store, int64_t version, const char *body)
                                                .at             = WORLD_START}};
     changes.event_append.items = &event;
     changes.event_append.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static pawl_code on_add(pawl_context *ctx, const tally *state, const add *command)
@@ -374,8 +373,7 @@ static void an_event_that_cannot_be_decoded_is_named(const char *url)
 static void store_fold(world *it, int64_t version, int32_t type_version, const char *state,
                        const char *dispatches)
 {
-    pawl_error               error    = PAWL_ERROR_INIT;
-    pawl_changes             changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes             changes  = {ONE_UNIT, .now = WORLD_START};
     pawl_stream_snapshot_set snapshot = {.stream       = PAWL_TEXT("Tally/a"),
                                          .version      = version,
                                          .type_version = type_version,
@@ -384,7 +382,7 @@ static void store_fold(world *it, int64_t version, int32_t type_version, const c
                                          .at           = WORLD_START};
     changes.stream_snapshot_set.items = &snapshot;
     changes.stream_snapshot_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 /* Each is worse than the one before; a fold that could be read would be believed. */
@@ -417,8 +415,7 @@ static int64_t fold_version(world *it)
 {
     const pawl_stream_read read = {.stream = PAWL_TEXT("Tally/a"), .snapshot_version_max = 1};
     pawl_stream            loaded;
-    pawl_error             error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
+    must(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, world_error()));
     return loaded.snapshot.version;
 }
 

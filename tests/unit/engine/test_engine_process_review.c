@@ -161,24 +161,22 @@ static world *open_world(const char *url)
 
 static void post_go(world *it, const char *id, const char *how, const pawl_header *headers)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     go                message = {.how = pawl_text_of(how)};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = id,
                                  .headers = headers};
-    world_ok(pawl_uuid_parse(PAWL_TEXT(JOB_ID), &message.id, &error), &error);
-    world_ok(pawl_sender_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message, &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_uuid_parse(PAWL_TEXT(JOB_ID), &message.id, world_error()));
+    must(pawl_sender_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message,
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 /* Lets another endpoint of the application do what is there for it. */
 static void drain_other(const world *it, const char *name)
 {
-    pawl_error     error = PAWL_ERROR_INIT;
     pawl_endpoint *other = NULL;
     pawl_step      sum   = PAWL_STEP_INIT;
-    world_ok(pawl_endpoint_create(&application, name, &it->options, &other, &error), &error);
-    world_ok(pawl_endpoint_drain(other, &sum, &error), &error);
+    must(pawl_endpoint_create(&application, name, &it->options, &other, world_error()));
+    must(pawl_endpoint_drain(other, &sum, world_error()));
     pawl_endpoint_destroy(other);
 }
 
@@ -187,14 +185,13 @@ static void drain_other(const world *it, const char *name)
 /* As if its mark had been swept. */
 static void forget(world *it, const char *id)
 {
-    pawl_error    error    = PAWL_ERROR_INIT;
-    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_changes  changes  = {ONE_UNIT, .now = world_now(it)};
     pawl_dead_set unmark   = {.is_remove = true,
                               .endpoint  = PAWL_TEXT("jobs"),
                               .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("go")}};
     changes.dead_set.items = &unmark;
     changes.dead_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     assert_false(world_is_marked(it, id));
 }
 
@@ -278,14 +275,12 @@ static void e11_a_key_without_a_value_begins_no_process(const char *url)
 static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const char *url)
 {
     static const pawl_header headers[] = {{PAWL_HEADER_PROCESS, "Errand/1"}, {NULL, NULL}};
-    pawl_error               error     = PAWL_ERROR_INIT;
     world                   *it        = open_world(url);
     const pawl_send_options  options   = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it),
                                           .headers = headers};
-    world_ok(pawl_sender_send(it->sender, "jobs", &options,
-                              PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "jobs", &options,
+                          PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_int_equal(world_queue(it, "jobs").count, 1);
     assert_int_equal(world_dead(it).count, 0);

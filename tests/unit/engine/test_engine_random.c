@@ -219,11 +219,10 @@ static void write_saga(play *p, const pawl_saga_table *table, const char *name)
 /* Another worker saves some of the sagas as they are. */
 static void write_as_another(play *p)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        number = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, p->it.arena, &tables, &number, &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, p->it.arena, &tables, &number,
+                              world_error()));
     for (size_t i = 0; i < number; i++)
         for (size_t j = 0; j < NAMES; j++)
             if (below(2) == 0)
@@ -250,14 +249,12 @@ static pawl_code trouble_at(hook_point point, void *context)
 /* The program ends without a word, or goes on with a new handle. */
 static void restart(play *p)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     if (below(2) == 0)
         return;
     p->next = NONE;
     pawl_endpoint_destroy(p->it.endpoint);
     p->it.options.seed++; /* or its ids would be those of its first life */
-    world_ok(pawl_endpoint_create(&application, NULL, &p->it.options, &p->it.endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&application, NULL, &p->it.options, &p->it.endpoint, world_error()));
 }
 
 static void drain(play *p)
@@ -328,10 +325,8 @@ static size_t find_notes(play *p, int64_t *found)
 /* An operator has the dead partition handed over again. */
 static void release(play *p)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_partition_run_now(p->it.store, PAWL_TEXT("Collected"), PAWL_TEXT("ann"),
-                                          PAWL_TEXT(""), world_now(&p->it), &error),
-             &error);
+    must(pawl_store_partition_run_now(p->it.store, PAWL_TEXT("Collected"), PAWL_TEXT("ann"),
+                                      PAWL_TEXT(""), world_now(&p->it), world_error()));
     p->releases++;
 }
 
@@ -409,7 +404,6 @@ static void post_one(play *p, size_t number, const post *one)
 {
     char              id[40], badges[2][40];
     const pawl_header headers[] = {{"pawl.reply_to", queues[1 + one->sender]}, {NULL, NULL}};
-    pawl_error        error     = PAWL_ERROR_INIT;
     snprintf(id, sizeof id, "m-%zu", number);
     snprintf(badges[0], sizeof badges[0], "badge-%d", (int)one->what.number);
     snprintf(badges[1], sizeof badges[1], "badge-%d", (int)one->sought);
@@ -421,9 +415,9 @@ static void post_one(play *p, size_t number, const post *one)
     what.badge                = pawl_text_of(badges[0]);
     options.headers           = headers;
     const void *message       = one->is == SEEK_BADGE ? (const void *)&sought : &what;
-    world_ok(pawl_sender_send(p->it.sender, "desk", &options, record_of(one->is), message, &error),
-             &error);
-    world_ok(pawl_sender_commit(p->it.sender, &error), &error);
+    must(pawl_sender_send(p->it.sender, "desk", &options, record_of(one->is), message,
+                          world_error()));
+    must(pawl_sender_commit(p->it.sender, world_error()));
 }
 
 /* Each message has a time of its own, in whole milliseconds, and no timeout has. */

@@ -211,16 +211,14 @@ static void e26_delays_stay_below_their_limit(const char *url)
 
 static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{"colour", "red"}, {NULL, NULL}};
     world            *it        = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     always(PAWL_REJECT);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = "m",
                                  .headers = headers, .correlation_id = "talk"};
-    world_ok(pawl_sender_send(it->sender, "office", &options,
-                              PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "office", &options,
+                          PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     pawl_step step = world_drain(it);
     assert_int_equal(step.dead, 1);
     pawl_dead_rows dead = world_dead(it);
@@ -393,21 +391,18 @@ static pawl_code begin_before_load(hook_point point, void *context)
     world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
-    pawl_saga_insert insert   = {.table        = tables[0],
-                                 .id           = {{{3}}},
-                                 .main         = pawl_value_text(PAWL_TEXT("c")),
-                                 .metadata     = PAWL_TEXT("{}"),
-                                 .data         = PAWL_TEXT("{\"name\":\"c\",\"count\":6}"),
-                                 .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
+    pawl_saga_insert insert  = {.table        = tables[0],
+                                .id           = {{{3}}},
+                                .main         = pawl_value_text(PAWL_TEXT("c")),
+                                .metadata     = PAWL_TEXT("{}"),
+                                .data         = PAWL_TEXT("{\"name\":\"c\",\"count\":6}"),
+                                .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_insert = {.items = &insert, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     return PAWL_OK;
 }
 

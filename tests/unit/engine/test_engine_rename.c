@@ -428,13 +428,12 @@ static const pawl_application   program_none = PROGRAM(depot_none);
 /* Going to no property takes both columns, and leaves the data. */
 static void d29_without_a_property_both_columns_go(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = world_begin(url, &program_ab, NULL, NULL);
+    world *it = world_begin(url, &program_ab, NULL, NULL);
     post_enter(it, "n1", "b1");
     world_drain(it);
     world_close(it);
     it = world_begin(url, &program_none, NULL, NULL);
-    world_ok(purge(url, &program_none, &error), &error);
+    must(purge(url, &program_none, world_error()));
     assert_false(has_column(url, "depot_Parcel", "Correlation_number"));
     assert_false(has_column(url, "depot_Parcel", "Correlation_barcode"));
     post_enter(it, "n1", "b1");

@@ -331,18 +331,16 @@ static void s27_undecodable_state_is_never_none(const char *url)
     world *it = open_world(url);
     post_place(it, "o1", "");
     world_drain(it);
-    pawl_saga_id     saga     = overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_timeout_set set      = {.id          = {{{7}}},
-                                 .saga_id     = saga,
-                                 .saga_type   = PAWL_TEXT("Order"),
-                                 .name        = PAWL_TEXT("late"),
-                                 .destination = pawl_text_of(it->queue),
-                                 .due         = world_now(it)};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_saga_id     saga    = overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    pawl_timeout_set set     = {.id          = {{{7}}},
+                                .saga_id     = saga,
+                                .saga_type   = PAWL_TEXT("Order"),
+                                .name        = PAWL_TEXT("late"),
+                                .destination = pawl_text_of(it->queue),
+                                .due         = world_now(it)};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     post_place(it, "o1", "");
     post_pay(it, "o1", "");
     world_drain(it);

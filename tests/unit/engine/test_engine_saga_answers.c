@@ -327,13 +327,11 @@ static void post_answer(world *it, const char *address)
 {
     const pawl_header       list[]  = {{PAWL_HEADER_PROCESS, address}, {NULL, NULL}};
     const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
-    pawl_error              error   = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_send(it->sender, "desks", &options,
-                              PAWL_MESSAGE(pawl_rejected, .type = PAWL_TEXT("work"),
-                                           .reason = PAWL_TEXT("the desk is closed")),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desks", &options,
+                          PAWL_MESSAGE(pawl_rejected, .type = PAWL_TEXT("work"),
+                                       .reason = PAWL_TEXT("the desk is closed")),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 /* Another program of the endpoint may have the saga: the answer waits for it. */

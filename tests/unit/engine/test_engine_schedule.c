@@ -72,11 +72,10 @@ PROGRAM(skip_missed,
 /* The endpoint ends, and begins again when `duration` has passed. */
 static void be_away(world *it, const pawl_application *application, int64_t duration)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_endpoint_destroy(it->endpoint);
     it->endpoint = NULL;
     pawl_clock_set(it->business, world_now(it) + duration);
-    world_ok(pawl_endpoint_create(application, NULL, &it->options, &it->endpoint, &error), &error);
+    must(pawl_endpoint_create(application, NULL, &it->options, &it->endpoint, world_error()));
 }
 
 /* ---- Times ----------------------------------------------------------------- */
@@ -143,20 +142,18 @@ static void a_time_is_handled_once(const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
     world_go(it, DAY);
-    pawl_timeout_row row      = world_timeouts(it).items[0];
-    pawl_timeout_set set      = {.id          = row.id,
-                                 .saga_id     = row.saga_id,
-                                 .saga_type   = row.saga_type,
-                                 .name        = row.name,
-                                 .destination = row.destination,
-                                 .due         = row.due - DAY,
-                                 .headers     = row.headers};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    pawl_refusals    refused  = {.arena = it->arena};
-    pawl_error       error    = PAWL_ERROR_INIT;
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    pawl_timeout_row row     = world_timeouts(it).items[0];
+    pawl_timeout_set set     = {.id          = row.id,
+                                .saga_id     = row.saga_id,
+                                .saga_type   = row.saga_type,
+                                .name        = row.name,
+                                .destination = row.destination,
+                                .due         = row.due - DAY,
+                                .headers     = row.headers};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    pawl_refusals    refused = {.arena = it->arena};
+    must(pawl_store_commit(it->store, &changes, &refused, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
     assert_int_equal(world_timeouts(it).items[0].due, row.due);
@@ -267,15 +264,13 @@ static void its_row_is_nothing_that_an_upgrade_loses(const char *url)
     pawl_upgrade  *upgrade = NULL;
     pawl_scan      walk    = {.kind = PAWL_SCAN_TIMEOUTS};
     pawl_scan_rows rows    = {.count = 0};
-    pawl_error     error   = PAWL_ERROR_INIT;
     int            found   = 0;
     world         *it      = world_begin(url, &nightly, NULL, NULL);
-    world_ok(pawl_upgrade_create(&none, NULL, &upgrade, &error), &error);
-    world_ok(pawl_store_scan(it->store, &walk, it->arena, &rows, &error), &error);
+    must(pawl_upgrade_create(&none, NULL, &upgrade, world_error()));
+    must(pawl_store_scan(it->store, &walk, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    world_ok(
-        pawl_upgrade_rows(upgrade, it->store, &walk, &rows, it->arena, count_found, &found, &error),
-        &error);
+    must(pawl_upgrade_rows(upgrade, it->store, &walk, &rows, it->arena, count_found, &found,
+                           world_error()));
     assert_int_equal(found, 0);
     pawl_upgrade_destroy(upgrade);
 }
@@ -294,20 +289,18 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 /* Writes other headers into the only row, and drains when it is due. */
 static void spoil_row(world *it, const char *headers)
 {
-    pawl_timeout_row row      = world_timeouts(it).items[0];
-    pawl_timeout_set set      = {.id          = row.id,
-                                 .saga_id     = row.saga_id,
-                                 .saga_type   = row.saga_type,
-                                 .name        = row.name,
-                                 .destination = row.destination,
-                                 .due         = row.due,
-                                 .headers     = pawl_text_of(headers)};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    pawl_refusals    refused  = {.arena = it->arena};
-    pawl_error       error    = PAWL_ERROR_INIT;
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    pawl_timeout_row row     = world_timeouts(it).items[0];
+    pawl_timeout_set set     = {.id          = row.id,
+                                .saga_id     = row.saga_id,
+                                .saga_type   = row.saga_type,
+                                .name        = row.name,
+                                .destination = row.destination,
+                                .due         = row.due,
+                                .headers     = pawl_text_of(headers)};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    pawl_refusals    refused = {.arena = it->arena};
+    must(pawl_store_commit(it->store, &changes, &refused, world_error()));
     last_line[0] = '\0';
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     world_go(it, PAWL_MINUTES(10) + PAWL_SECONDS(30));

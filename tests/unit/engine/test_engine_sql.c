@@ -201,15 +201,13 @@ static void s32_a_pessimistic_saga(const char *url)
 static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
 {
     world                         it;
-    pawl_error                    error   = PAWL_ERROR_INIT;
     pawl_store_options            options = PAWL_STORE_OPTIONS_INIT;
     const pawl_saga_table *const *tables  = NULL;
     size_t                        count   = 0;
     options.deadline                      = PAWL_MILLISECONDS(150);
     open_world(&it, url, &application);
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, &error),
-             &error);
-    world_ok(pawl_store_open(url, &options, &another, &error), &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, world_error()));
+    must(pawl_store_open(url, &options, &another, world_error()));
     safe_table = tables[1];
     for (int i = 0; i < 2; i++)
         world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));

@@ -273,8 +273,7 @@ static void e3_a_starter_of_a_later_place_is_none(const char *url)
 /* Messages that begin nothing make no other message wait, retried or not. */
 static void e3_a_retried_message_that_begins_nothing_is_none(const char *url)
 {
-    pawl_error   error   = PAWL_ERROR_INIT;
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START};
     world       *it      = open_world(url, 0);
     post_enter(it, "first", "r");
     pawl_queue_settle settle   = {.queue    = PAWL_TEXT("house"),
@@ -284,7 +283,7 @@ static void e3_a_retried_message_that_begins_nothing_is_none(const char *url)
                                   .attempts = 1};
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     post_enter(it, "e", "r");
     world_drain(it);
     assert_true(world_is_marked(it, "e"));

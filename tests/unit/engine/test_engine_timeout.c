@@ -150,16 +150,14 @@ static void touch_at(world *it, int seconds, const char *lamp, const char *scrip
 
 static void e12_a_timeout_carries_what_set_it(const char *url)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
                                  .correlation_id = "talk"};
     world            *it      = open_world(url);
-    world_ok(pawl_sender_send(
-                 it->sender, "house", &options,
-                 PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l"), .script = PAWL_TEXT("+a:60")),
-                 &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(
+        it->sender, "house", &options,
+        PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l"), .script = PAWL_TEXT("+a:60")),
+        world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     pawl_step         step = world_drain(it);
     pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
@@ -363,18 +361,16 @@ static void a_timeout_that_keeps_failing_is_dead(const char *url)
 /* A leased timeout of a saga that another worker ended meanwhile. */
 static void e14_a_timeout_without_its_saga_is_dropped(const char *url)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_timeout_set set      = {.id          = {{{9}}},
-                                 .saga_id     = {{{8}}},
-                                 .saga_type   = PAWL_TEXT("Lamp"),
-                                 .name        = PAWL_TEXT("a"),
-                                 .destination = PAWL_TEXT("house"),
-                                 .due         = WORLD_START};
-    world           *it       = open_world(url);
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_timeout_set set     = {.id          = {{{9}}},
+                                .saga_id     = {{{8}}},
+                                .saga_type   = PAWL_TEXT("Lamp"),
+                                .name        = PAWL_TEXT("a"),
+                                .destination = PAWL_TEXT("house"),
+                                .due         = WORLD_START};
+    world           *it      = open_world(url);
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "");
     assert_int_equal(world_timeouts(it).count, 0);
@@ -383,18 +379,16 @@ static void e14_a_timeout_without_its_saga_is_dropped(const char *url)
 
 static void a_timeout_of_no_handler_is_dead(const char *url)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_timeout_set set      = {.id          = {{{9}}},
-                                 .saga_id     = {{{8}}},
-                                 .saga_type   = PAWL_TEXT("Lamp"),
-                                 .name        = PAWL_TEXT("forgotten"),
-                                 .destination = PAWL_TEXT("house"),
-                                 .due         = WORLD_START};
-    world           *it       = open_world(url);
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_timeout_set set     = {.id          = {{{9}}},
+                                .saga_id     = {{{8}}},
+                                .saga_type   = PAWL_TEXT("Lamp"),
+                                .name        = PAWL_TEXT("forgotten"),
+                                .destination = PAWL_TEXT("house"),
+                                .due         = WORLD_START};
+    world           *it      = open_world(url);
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     world_drain(it);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "no handler for timeout 'forgotten'"));

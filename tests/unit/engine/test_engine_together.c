@@ -38,21 +38,17 @@ static const pawl_saga_table *house_table(void);
 
 static void visit_as_another(void)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_saga_row row;
-    world_ok(pawl_store_saga_find(around->store, house_table(), PAWL_SAGA_BY_MAIN, value,
-                                  around->arena, &row, &error),
-             &error);
-    world_ok(pawl_store_saga_update(around->store, house_table(), &row, WORLD_START, &error),
-             &error);
+    must(pawl_store_saga_find(around->store, house_table(), PAWL_SAGA_BY_MAIN, value, around->arena,
+                              &row, world_error()));
+    must(pawl_store_saga_update(around->store, house_table(), &row, WORLD_START, world_error()));
     around = NULL;
 }
 
 /* Arms the one timeout there is for 500 seconds after the start. */
 static void set_as_another(void)
 {
-    pawl_error              error   = PAWL_ERROR_INIT;
     const pawl_timeout_row *row     = &world_timeouts(around).items[0];
     pawl_timeout_set        set     = {.id          = {{{9}}},
                                        .saga_id     = row->saga_id,
@@ -60,10 +56,9 @@ static void set_as_another(void)
                                        .name        = row->name,
                                        .destination = row->destination,
                                        .due         = WORLD_START + PAWL_SECONDS(500)};
-    pawl_changes            changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items       = &set;
-    changes.timeout_set.count       = 1;
-    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    pawl_changes            changes = {ONE_UNIT, .now = WORLD_START,
+                                       .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
     around = NULL;
 }
 
@@ -169,11 +164,10 @@ static const pawl_application application = {
 
 static const pawl_saga_table *house_table(void)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count,
+                              world_error()));
     return tables[0];
 }
 
@@ -314,16 +308,14 @@ static void e6_an_effect_that_failed_fails_its_unit(const char *url)
 /* The metadata is JSON whatever the id of the message that began the saga. */
 static void s23_an_id_that_needs_escapes_is_left_out_of_the_metadata(const char *url)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_saga_row row;
     world        *it = open_world(url);
     world_post(it, "say \"a\"", PAWL_MESSAGE(visit, .name = PAWL_TEXT("a")));
     world_drain(it);
     around = it;
-    world_ok(pawl_store_saga_find(it->store, house_table(), PAWL_SAGA_BY_MAIN, value, it->arena,
-                                  &row, &error),
-             &error);
+    must(pawl_store_saga_find(it->store, house_table(), PAWL_SAGA_BY_MAIN, value, it->arena, &row,
+                              world_error()));
     assert_int_equal(row.version, 1);
     world_json_equal(it, row.metadata.data, "{\"SagaType\":\"House\"}");
 }
@@ -331,26 +323,23 @@ static void s23_an_id_that_needs_escapes_is_left_out_of_the_metadata(const char 
 /* Another worker has the message in hand, and gives it back: its holders died twice. */
 static void kill_holders(world *it)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_store      *store = it->store;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim claim = {
         .queue = PAWL_TEXT("street"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
-    world_ok(
-        pawl_store_worker_open(store, PAWL_TEXT("street"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    must(pawl_store_worker_open(store, PAWL_TEXT("street"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     store->is_attached = true;
-    world_ok(pawl_store_queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    pawl_queue_settle settle   = {.queue   = PAWL_TEXT("street"),
-                                  .seq     = rows.items[0].seq,
-                                  .action  = PAWL_QUEUE_RETRY,
-                                  .due     = WORLD_START,
-                                  .crashes = 2};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_queue_settle settle  = {.queue   = PAWL_TEXT("street"),
+                                 .seq     = rows.items[0].seq,
+                                 .action  = PAWL_QUEUE_RETRY,
+                                 .due     = WORLD_START,
+                                 .crashes = 2};
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
+                                 .queue_settle = {.items = &settle, .count = 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 /* Through its failures, to its end. */

@@ -100,23 +100,19 @@ static world_log seen;
 
 static const pawl_saga_table *parcel_table(const world *it)
 {
-    pawl_error                    error  = PAWL_ERROR_INIT;
     const pawl_saga_table *const *tables = NULL;
     size_t                        count  = 0;
-    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
-             &error);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
     return tables[0];
 }
 
 static void write_as_another(pawl_text number)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     const pawl_saga_table *table = parcel_table(around);
     pawl_saga_row          row;
-    world_ok(pawl_store_saga_find(around->store, table, PAWL_SAGA_BY_MAIN, pawl_value_text(number),
-                                  around->arena, &row, &error),
-             &error);
-    world_ok(pawl_store_saga_update(around->store, table, &row, WORLD_START, &error), &error);
+    must(pawl_store_saga_find(around->store, table, PAWL_SAGA_BY_MAIN, pawl_value_text(number),
+                              around->arena, &row, world_error()));
+    must(pawl_store_saga_update(around->store, table, &row, WORLD_START, world_error()));
     around = NULL;
 }
 
@@ -303,20 +299,18 @@ static void s21_a_null_transitional_value_is_refused_at_save(const char *url)
 /* A row of before the roll-out has no transitional value until it is touched. */
 static void s21_reading_an_old_row_is_fine(const char *url)
 {
-    world      it;
-    pawl_error error   = PAWL_ERROR_INIT;
-    int64_t    version = 0;
+    world   it;
+    int64_t version = 0;
     open_world(&it, url);
-    pawl_saga_insert insert   = {.table        = parcel_table(&it),
-                                 .id           = {{{1}}},
-                                 .main         = pawl_value_text(PAWL_TEXT("old")),
-                                 .metadata     = PAWL_TEXT("{}"),
-                                 .data         = PAWL_TEXT("{\"number\":\"old\"}"),
-                                 .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    pawl_saga_insert insert  = {.table        = parcel_table(&it),
+                                .id           = {{{1}}},
+                                .main         = pawl_value_text(PAWL_TEXT("old")),
+                                .metadata     = PAWL_TEXT("{}"),
+                                .data         = PAWL_TEXT("{\"number\":\"old\"}"),
+                                .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_insert = {.items = &insert, .count = 1}};
+    must(pawl_store_commit(it.store, &changes, NULL, world_error()));
     post_scan(&it, "old", "", "look");
     world_drain(&it);
     assert_int_equal(world_dead(&it).count, 0);
@@ -337,21 +331,19 @@ static int loads_left;
 
 static pawl_code begin_before_load(hook_point point, void *context)
 {
-    world     *it    = context;
-    pawl_error error = PAWL_ERROR_INIT;
+    world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    pawl_saga_insert insert   = {.table        = parcel_table(it),
-                                 .id           = {{{3}}},
-                                 .main         = pawl_value_text(PAWL_TEXT("n1")),
-                                 .transitional = pawl_value_text(PAWL_TEXT("b1")),
-                                 .metadata     = PAWL_TEXT("{}"),
-                                 .data         = PAWL_TEXT("{\"number\":\"n1\",\"barcode\":\"b1\"}"),
-                                 .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.saga_insert.items = &insert;
-    changes.saga_insert.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_saga_insert insert  = {.table        = parcel_table(it),
+                                .id           = {{{3}}},
+                                .main         = pawl_value_text(PAWL_TEXT("n1")),
+                                .transitional = pawl_value_text(PAWL_TEXT("b1")),
+                                .metadata     = PAWL_TEXT("{}"),
+                                .data         = PAWL_TEXT("{\"number\":\"n1\",\"barcode\":\"b1\"}"),
+                                .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_insert = {.items = &insert, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     return PAWL_OK;
 }
 

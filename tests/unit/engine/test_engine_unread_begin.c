@@ -156,9 +156,8 @@ static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
     world *it = open_with(url, &old_tracking);
     post_new(it);
     world_drain(it);
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_queue_row    row     = world_queue(it, "parcels").items[0];
-    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_changes      changes = {ONE_UNIT, .now = world_now(it)};
     pawl_refusals     refused = {.arena = it->arena};
     pawl_queue_settle done    = {
            .action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("parcels"), .seq = row.seq};
@@ -167,7 +166,7 @@ static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
     done.seq                   = row.seq;
     changes.queue_settle.items = &done;
     changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, &refused, &error), &error);
+    must(pawl_store_commit(it->store, &changes, &refused, world_error()));
     post_stamp(it);
     assert_int_equal(world_queue(it, "parcels").count, 1);
     pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_MINUTES(6));

@@ -127,14 +127,12 @@ static pawl_text header_of(world *it, const pawl_queue_row *row, const char *nam
 /* Messages that the endpoint sent for a message with this header. */
 static pawl_queue_rows sent_after(world *it, const char *traceparent, const char *tracestate)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_header       list[]  = {{"traceparent", traceparent}, {"tracestate", tracestate}, {0}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = list,
                                  .id = "m1"};
-    world_ok(
-        pawl_sender_send(it->sender, it->queue, &options, PAWL_MESSAGE(ping, .number = 1), &error),
-        &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, it->queue, &options, PAWL_MESSAGE(ping, .number = 1),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     pawl_queue_rows rows = world_queue(it, "next");
     assert_int_equal(rows.count, 2);

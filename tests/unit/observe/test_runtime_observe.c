@@ -72,7 +72,6 @@ static void o23_deleted_rows_are_counted(const char *url)
 static void o20_o23_who_leads_is_shown(const char *url)
 {
     observed              p;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options;
     observed_open(&p, url, served, (pawl_endpoint_options){0});
@@ -85,8 +84,7 @@ static void o20_o23_who_leads_is_shown(const char *url)
     assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 1);
     options        = p.it.options;
     options.routes = NULL;
-    world_ok(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, world_error()));
     assert_int_equal(observed_starts, 1);
     assert_false(exposition_has(observed_metrics(&p), LEADER("right")));
     pawl_endpoint_destroy(endpoint);
@@ -149,7 +147,6 @@ static void o23_retries_that_wait_are_shown(const char *url)
 static void o23_projections_are_shown(const char *url)
 {
     observed                      p;
-    pawl_error                    error = PAWL_ERROR_INIT;
     const pawl_projection_failure first = {.position = 1,
                                            .stream   = PAWL_TEXT("a"),
                                            .version  = 1,
@@ -160,9 +157,8 @@ static void o23_projections_are_shown(const char *url)
                                            .error    = PAWL_TEXT("no"),
                                            .endpoint = PAWL_TEXT("left")};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
-    world_ok(
-        pawl_store_projection_fail(p.it.store, PAWL_TEXT("totals"), &first, WORLD_START, &error),
-        &error);
+    must(pawl_store_projection_fail(p.it.store, PAWL_TEXT("totals"), &first, WORLD_START,
+                                    world_error()));
     pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(11));
     const exposition *page = observed_metrics(&p);
     assert_true(exposition_value(page, "pawl_projection_lag_events{projection=\"totals\"}") == 0);
@@ -176,16 +172,15 @@ static void o23_projections_are_shown(const char *url)
 static void o23_queues_beyond_the_limit_are_one(const char *url)
 {
     observed          p;
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
     for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++) {
         char name[20];
         snprintf(name, sizeof name, "queue%04d", i);
-        world_ok(pawl_sender_send_json(p.it.sender, name, &options, "x", PAWL_TEXT("{}"), &error),
-                 &error);
+        must(pawl_sender_send_json(p.it.sender, name, &options, "x", PAWL_TEXT("{}"),
+                                   world_error()));
     }
-    world_ok(pawl_sender_commit(p.it.sender, &error), &error);
+    must(pawl_sender_commit(p.it.sender, world_error()));
     const exposition *page = observed_metrics(&p);
     assert_true(exposition_has(page, READY("queue0099")));
     assert_false(exposition_has(page, READY("queue0100")));
@@ -255,14 +250,13 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
 {
     static const char pending[] = "pawl_outbox_pending";
     observed          p;
-    pawl_error        error = PAWL_ERROR_INIT;
-    pawl_outbox_row   row   = {.dispatch_id = {{{1}}},
-                               .endpoint    = PAWL_TEXT("nobody"),
-                               .destination = PAWL_TEXT("far"),
-                               .message     = {.id      = PAWL_TEXT("m1"),
-                                               .type    = PAWL_TEXT("call"),
-                                               .body    = PAWL_TEXT("{}"),
-                                               .headers = PAWL_TEXT("")}};
+    pawl_outbox_row   row = {.dispatch_id = {{{1}}},
+                             .endpoint    = PAWL_TEXT("nobody"),
+                             .destination = PAWL_TEXT("far"),
+                             .message     = {.id      = PAWL_TEXT("m1"),
+                                             .type    = PAWL_TEXT("call"),
+                                             .body    = PAWL_TEXT("{}"),
+                                             .headers = PAWL_TEXT("")}};
     observed_open(&p, url, served, (pawl_endpoint_options){0});
     p.it.endpoint->settings.machine = NULL;
     pawl__store_answer *look        = &p.it.endpoint->observer->answer;
@@ -270,7 +264,7 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
     assert_true(exposition_value(observed_metrics(&p), pending) == 0);
     assert_true(look->due >= begin + PAWL_SECONDS(1));
     look->due = INT64_MAX;
-    world_ok(pawl_store_outbox_insert(p.it.store, &row, WORLD_START, &error), &error);
+    must(pawl_store_outbox_insert(p.it.store, &row, WORLD_START, world_error()));
     assert_true(exposition_value(observed_metrics(&p), pending) == 0);
     look->due = 0;
     assert_true(exposition_value(observed_metrics(&p), pending) == 1);
@@ -292,12 +286,10 @@ static void o23_looks_are_rare_but_not_after_an_outage(void)
 
 static pawl_endpoint *open_right(observed *p, const pawl_observe_options *observe)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = p->it.options;
     options.observe                = observe;
-    world_ok(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, world_error()));
     return endpoint;
 }
 
@@ -353,7 +345,6 @@ static void o23_endpoints_of_two_stores_do_not_share(const char *url)
 {
     observed       p;
     char           other[1000];
-    pawl_error     error    = PAWL_ERROR_INIT;
     pawl_endpoint *endpoint = NULL;
     observed_open(&p, url, served, (pawl_endpoint_options){0});
     const pawl_observe_plan *earlier = observed_plan;
@@ -361,8 +352,7 @@ static void o23_endpoints_of_two_stores_do_not_share(const char *url)
     world_make_tables(other, &observed_application);
     pawl_endpoint_options options = p.it.options;
     options.store                 = other;
-    world_ok(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, world_error()));
     assert_int_equal(observed_starts, 2);
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(observed_stops, 1);

@@ -20,13 +20,11 @@ static const pawl_observe_options sent = {.otlp = "http://127.0.0.1:4318//", .sp
 
 static void post_traced(observed *p, const char *traceparent)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_header       list[]  = {{"traceparent", traceparent}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&p->it), .headers = list};
-    world_ok(
-        pawl_sender_send(p->it.sender, "left", &options, PAWL_MESSAGE(call, .number = 1), &error),
-        &error);
-    world_ok(pawl_sender_commit(p->it.sender, &error), &error);
+    must(pawl_sender_send(p->it.sender, "left", &options, PAWL_MESSAGE(call, .number = 1),
+                          world_error()));
+    must(pawl_sender_commit(p->it.sender, world_error()));
     world_drain(&p->it);
 }
 

@@ -115,15 +115,14 @@ static void done(void *context, pawl_observe_signal signal, const pawl_observe_r
 static void *start_module(source *it, int traces_max, pawl_observe_plan *plan,
                           const pawl_observe_ops **ops, int *port)
 {
-    pawl_error error   = PAWL_ERROR_INIT;
-    void      *carrier = NULL;
-    *it                = (source){.traces_max = traces_max};
+    void *carrier = NULL;
+    *it           = (source){.traces_max = traces_max};
     pthread_mutex_init(&it->mutex, NULL);
     pthread_cond_init(&it->change, NULL);
     plan->source  = (pawl_observe_source){it, answer, next_body, done};
     plan->address = "127.0.0.1";
-    world_ok(pawl__observe_load(ops, &error), &error);
-    world_ok((*ops)->start(plan, &carrier, port, &error), &error);
+    must(pawl__observe_load(ops, world_error()));
+    must((*ops)->start(plan, &carrier, port, world_error()));
     return carrier;
 }
 

@@ -107,10 +107,9 @@ static const char *const outcomes[] = {"success", "rejected", "transient",
 
 static pawl_outbox_row row_of(world *it, int64_t id)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_outbox_query query = {.id = id};
     pawl_outbox_rows  rows  = {.count = 0};
-    world_ok(pawl_store_outbox_find(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_outbox_find(it->store, &query, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }

@@ -72,15 +72,13 @@ static const pawl_route routes[]    = {{.name = "a", .outbound = &ear, .context 
 
 static pawl__service *new_runner(void)
 {
-    pawl_error     error   = PAWL_ERROR_INIT;
     pawl__service *service = NULL;
-    world_ok(pawl__service_create(t.it.endpoint, NULL, &service, &error), &error);
+    must(pawl__service_create(t.it.endpoint, NULL, &service, world_error()));
     return service;
 }
 
 static void add_row(const char *destination)
 {
-    pawl_error      error   = PAWL_ERROR_INIT;
     unsigned char   n       = (unsigned char)++t.rows;
     pawl_outbox_add add     = {.dispatch_id = {{{1, n}}},
                                .source      = pawl_arena_printf(t.it.arena, "Flow/%d", t.rows),
@@ -91,9 +89,8 @@ static void add_row(const char *destination)
                                                .type = PAWL_TEXT("note"),
                                                .body = PAWL_TEXT("{\"number\":1}")},
                                .at          = pawl_clock_now(t.it.machine)};
-    pawl_changes    changes = {
-           .group_count = 1, .unit_count = 1, .now = add.at, .outbox_add = {&add, 1}};
-    world_ok(pawl_store_commit(t.it.store, &changes, NULL, &error), &error);
+    pawl_changes    changes = {ONE_UNIT, .now = add.at, .outbox_add = {&add, 1}};
+    must(pawl_store_commit(t.it.store, &changes, NULL, world_error()));
 }
 
 static void open_two(const char *url)
@@ -118,9 +115,8 @@ static void close_two(void)
 
 static pawl_alarm_rows alarms(void)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_alarm_rows rows  = {.count = 0};
-    world_ok(pawl_store_alarms(t.it.store, t.it.arena, &rows, &error), &error);
+    pawl_alarm_rows rows = {.count = 0};
+    must(pawl_store_alarms(t.it.store, t.it.arena, &rows, world_error()));
     return rows;
 }
 
@@ -148,16 +144,14 @@ static size_t events(void)
 /* The worker of the runner's handle is ended by others, as after a connection that was lost. */
 static void lose(const pawl__service *service)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *other   = NULL;
     pawl_time          now     = pawl_clock_now(t.it.machine);
     options.mode               = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(t.it.url, &options, &other, &error), &error);
+    must(pawl_store_open(t.it.url, &options, &other, world_error()));
     pawl_store_worker_set(other, pawl_store_worker(service->store));
-    world_ok(pawl_store_worker_open(other, PAWL_TEXT("source"), PAWL_TEXT("[]"), now, &error),
-             &error);
-    world_ok(pawl_store_worker_close(other, now, &error), &error);
+    must(pawl_store_worker_open(other, PAWL_TEXT("source"), PAWL_TEXT("[]"), now, world_error()));
+    must(pawl_store_worker_close(other, now, world_error()));
     pawl_store_close(other);
 }
 
@@ -185,15 +179,14 @@ static void o23_an_alarm_is_raised_again_through_the_next_handle(const char *url
 /* As after a commit in doubt, which the handle settled by itself. */
 static void o23_an_alarm_is_raised_again_in_the_next_epoch(const char *url)
 {
-    pawl_error error      = PAWL_ERROR_INIT;
-    bool       is_applied = false;
+    bool is_applied = false;
     open_two(url);
     t.is_away[0] = true;
     add_row("a");
     go(t.one, PAWL_SECONDS(5));
     expect_alarm(t.one, "route", "'a'");
     int64_t epoch = pawl_store_epoch(t.one->store);
-    world_ok(pawl_store_resolve(t.one->store, (pawl_uuid){{1}}, &is_applied, &error), &error);
+    must(pawl_store_resolve(t.one->store, (pawl_uuid){{1}}, &is_applied, world_error()));
     assert_int_equal(pawl_store_epoch(t.one->store), epoch + 1);
     expect_none();
     go(t.one, PAWL_SECONDS(5));

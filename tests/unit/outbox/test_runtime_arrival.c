@@ -72,21 +72,19 @@ static pawl_endpoint *make(const machines *it, const char *url, const char *name
 {
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     options.store                  = url;
     options.routes                 = url == it->here ? it->routes : NULL;
     options.no_service             = no_service;
-    world_ok(pawl_endpoint_create(&application, name, &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, name, &options, &endpoint, world_error()));
     return endpoint;
 }
 
 static void run(pawl_endpoint *endpoint, int64_t wrong_by)
 {
-    pawl_step  step  = PAWL_STEP_INIT;
-    pawl_error error = PAWL_ERROR_INIT;
-    shift            = wrong_by;
+    pawl_step step = PAWL_STEP_INIT;
+    shift          = wrong_by;
     while (!step.is_idle)
-        world_ok(pawl_endpoint_step(endpoint, &step, &error), &error);
+        must(pawl_endpoint_step(endpoint, &step, world_error()));
     shift = 0;
 }
 
@@ -129,15 +127,13 @@ static void post(machines *it, int number)
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = number + 1};
     pawl_sender      *sender  = NULL;
-    pawl_error        error   = PAWL_ERROR_INIT;
     char              name[20];
     snprintf(name, sizeof name, "f%d", number % SAGAS);
-    world_ok(pawl_sender_open(it->here, NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send(sender, "source", &options,
-                              PAWL_MESSAGE(call, .name = pawl_text_of(name), .number = number),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open(it->here, NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "source", &options,
+                          PAWL_MESSAGE(call, .name = pawl_text_of(name), .number = number),
+                          world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -270,11 +266,10 @@ static void a_delay_is_kept(const char *url)
 static void expect_due(const machines *it, pawl_time first, pawl_time second)
 {
     pawl_store     *store = NULL;
-    pawl_error      error = PAWL_ERROR_INIT;
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_queue_rows rows;
-    world_ok(pawl_store_open(it->there, NULL, &store, &error), &error);
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("notes"), 9, arena, &rows, &error), &error);
+    must(pawl_store_open(it->there, NULL, &store, world_error()));
+    must(pawl_store_queue_list(store, PAWL_TEXT("notes"), 9, arena, &rows, world_error()));
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[0].due, first);
     assert_int_equal(rows.items[1].due, second);

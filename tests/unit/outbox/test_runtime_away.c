@@ -115,13 +115,11 @@ static void advance_flow(world *it, const char *name, int32_t number, const char
 /* An operator's word: the only pending row is dead. */
 static void bury(world *it)
 {
-    pawl_error         error = PAWL_ERROR_INIT;
-    pawl_outbox_rows   rows  = world_outbox(it, PAWL_OUTBOX_PENDING);
-    pawl_outbox_result gone  = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
+    pawl_outbox_rows   rows = world_outbox(it, PAWL_OUTBOX_PENDING);
+    pawl_outbox_result gone = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
     assert_int_equal(rows.count, 1);
-    world_ok(pawl_store_outbox_settle(it->store, &rows.items[0], &gone, pawl_clock_now(it->machine),
-                                      &error),
-             &error);
+    must(pawl_store_outbox_settle(it->store, &rows.items[0], &gone, pawl_clock_now(it->machine),
+                                  world_error()));
 }
 
 static void assert_heard(const char *expected)
@@ -145,9 +143,8 @@ static void assert_untried(world *it, size_t pending)
 
 static size_t alarms(world *it, const char *part)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_alarm_rows rows  = {.count = 0};
-    world_ok(pawl_store_alarms(it->store, it->arena, &rows, &error), &error);
+    pawl_alarm_rows rows = {.count = 0};
+    must(pawl_store_alarms(it->store, it->arena, &rows, world_error()));
     for (size_t i = 0; i < rows.count; i++) {
         assert_true(pawl_text_equal(rows.items[i].what, PAWL_TEXT("route")));
         assert_true(world_says(rows.items[i].text, part));
@@ -397,7 +394,6 @@ static void o20_the_next_leader_finds_the_same_rows(const char *url)
 
 static void nobody_waits_for_a_route_any_more(const char *url)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_outbox_rows rows;
     world           *it = open_world(url);
     a.busy              = 3;
@@ -413,9 +409,8 @@ static void nobody_waits_for_a_route_any_more(const char *url)
     assert_int_equal(alarms(it, ""), 0);
     rows = world_outbox(it, PAWL_OUTBOX_DEAD);
     assert_int_equal(rows.count, 2);
-    world_ok(pawl_store_outbox_retry(it->store, rows.items[0].id, PAWL_TEXT("ada"),
-                                     pawl_clock_now(it->machine), &error),
-             &error);
+    must(pawl_store_outbox_retry(it->store, rows.items[0].id, PAWL_TEXT("ada"),
+                                 pawl_clock_now(it->machine), world_error()));
     world_go_machine(it, PAWL_MINUTES(10));
     assert_int_equal(alarms(it, "not there"), 1);
     a.code = PAWL_OK;

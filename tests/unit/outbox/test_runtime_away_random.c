@@ -40,10 +40,9 @@ static const char names[] = "012";
 
 static void step_other(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    bool       was   = r.is_other;
-    r.is_other       = true;
-    world_ok(pawl_endpoint_drain(r.other, NULL, &error), &error);
+    bool was   = r.is_other;
+    r.is_other = true;
+    must(pawl_endpoint_drain(r.other, NULL, world_error()));
     r.is_other = was;
 }
 
@@ -109,11 +108,8 @@ static const pawl_route any_routes[] = {
 static void add_some(void)
 {
     pawl_outbox_add adds[12];
-    pawl_error      error   = PAWL_ERROR_INIT;
-    pawl_changes    changes = {.group_count = 1,
-                               .unit_count  = 1,
-                               .now         = pawl_clock_now(r.it.machine),
-                               .outbox_add  = {.items = adds, .count = 1 + draw(12)}};
+    pawl_changes    changes = {ONE_UNIT, .now = pawl_clock_now(r.it.machine),
+                               .outbox_add = {.items = adds, .count = 1 + draw(12)}};
     for (size_t i = 0; i < changes.outbox_add.count; i++) {
         unsigned  which  = draw(SOURCES);
         int       number = r.made[which]++;
@@ -130,7 +126,7 @@ static void add_some(void)
                                                                which * 1000 + (unsigned)number)},
                      .at          = changes.now};
     }
-    world_ok(pawl_store_commit(r.it.store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(r.it.store, &changes, NULL, world_error()));
 }
 
 static void act(void)

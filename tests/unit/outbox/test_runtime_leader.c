@@ -39,9 +39,8 @@ static struct {
 
 static void step(pawl__service *service)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done  = {.next_due = PAWL_TIME_MAX};
-    world_ok(pawl__service_step(service, &done, &error), &error);
+    pawl_step done = {.next_due = PAWL_TIME_MAX};
+    must(pawl__service_step(service, &done, world_error()));
 }
 
 static void pass(int64_t time)
@@ -51,9 +50,8 @@ static void pass(int64_t time)
 
 static pawl__service *new_runner(void)
 {
-    pawl_error     error   = PAWL_ERROR_INIT;
     pawl__service *service = NULL;
-    world_ok(pawl__service_create(t.it.endpoint, NULL, &service, &error), &error);
+    must(pawl__service_create(t.it.endpoint, NULL, &service, world_error()));
     return service;
 }
 
@@ -158,33 +156,30 @@ static void o16_what_was_not_sent_is_not_settled(const char *url)
  * an answer that is older than a second is asked for again. */
 static void o20_an_old_answer_is_asked_for_again(const char *url)
 {
-    pawl_error error   = PAWL_ERROR_INIT;
-    bool       is_held = false;
+    bool is_held = false;
     open_two(url);
     t.it.options.no_service = true;
     step(t.first);
     assert_true(t.first->is_leader);
     int64_t answered = t.first->answered;
     pass(PAWL_SECONDS(1));
-    world_ok(pawl__leader_check(t.first, &error), &error);
+    must(pawl__leader_check(t.first, world_error()));
     assert_int_equal(t.first->answered, answered);
     pass(1);
-    world_ok(pawl__leader_check(t.first, &error), &error);
+    must(pawl__leader_check(t.first, world_error()));
     assert_true(t.first->answered > answered);
     /* The store says that it does not lead any more. */
-    world_ok(pawl_store_unlead(t.first->store, t.first->lease_name, &error), &error);
-    world_ok(pawl_store_worker_open(t.it.store, PAWL_TEXT(""), PAWL_TEXT("[]"),
-                                    pawl_clock_now(t.it.machine), &error),
-             &error);
+    must(pawl_store_unlead(t.first->store, t.first->lease_name, world_error()));
+    must(pawl_store_worker_open(t.it.store, PAWL_TEXT(""), PAWL_TEXT("[]"),
+                                pawl_clock_now(t.it.machine), world_error()));
     t.it.store->is_attached = true;
-    world_ok(pawl_store_lead(t.it.store, t.first->lease_name, pawl_clock_now(t.it.machine),
-                             PAWL_SECONDS(11), &is_held, &error),
-             &error);
+    must(pawl_store_lead(t.it.store, t.first->lease_name, pawl_clock_now(t.it.machine),
+                         PAWL_SECONDS(11), &is_held, world_error()));
     assert_true(is_held);
-    world_ok(pawl__leader_check(t.first, &error), &error);
+    must(pawl__leader_check(t.first, world_error()));
     assert_true(t.first->is_leader); /* the runner does not know yet */
     pass(PAWL_SECONDS(1) + 1);
-    world_ok(pawl__leader_check(t.first, &error), &error);
+    must(pawl__leader_check(t.first, world_error()));
     assert_false(t.first->is_leader);
     close_two();
 }
@@ -210,9 +205,8 @@ static pawl_code slow_commit(pawl_store *store, const pawl_changes *changes, paw
 /* An answer is as old as its question: another runner may have come while it was under way. */
 static void o20_a_slow_answer_is_an_old_one(const char *url)
 {
-    pawl_error    error   = PAWL_ERROR_INIT;
     pawl_refusals refused = {.arena = NULL};
-    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_changes  changes = {ONE_UNIT, .now = WORLD_START};
     open_two(url);
     step(t.first);
     refused.arena       = t.first->arena;
@@ -223,11 +217,11 @@ static void o20_a_slow_answer_is_an_old_one(const char *url)
     t.first->store->ops = &slow;
     pass(PAWL_SECONDS(2));
     pawl_time begin = pawl_clock_now(t.it.machine);
-    world_ok(pawl__leader_check(t.first, &error), &error);
+    must(pawl__leader_check(t.first, world_error()));
     assert_int_equal(t.first->answered, begin);
     assert_int_equal(t.first->lease_end, begin + PAWL_SECONDS(10));
     begin = pawl_clock_now(t.it.machine);
-    world_ok(pawl__leader_commit(t.first, &changes, &refused, &error), &error);
+    must(pawl__leader_commit(t.first, &changes, &refused, world_error()));
     assert_int_equal(t.first->answered, begin);
     t.first->store->ops = quick;
     close_two();

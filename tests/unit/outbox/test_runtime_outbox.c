@@ -82,11 +82,10 @@ static void open_source(pair *both, const char *url, pawl_endpoint_options optio
 
 static void open_pair(pair *both, const char *url, pawl_endpoint_options options)
 {
-    char       scheme[20];
-    pawl_error error = PAWL_ERROR_INIT;
+    char scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
     assert_true(scenario_url(scheme, both->target, sizeof both->target));
-    world_ok(pawl_store_open(both->target, NULL, &both->look, &error), &error);
+    must(pawl_store_open(both->target, NULL, &both->look, world_error()));
     both->hooked    = hook_url(both->target);
     both->routes[0] = (pawl_route){.name = "far", .url = both->hooked, .queue = "notes"};
     both->routes[1] = (pawl_route){.name = "near", .url = both->target, .queue = "others"};
@@ -107,11 +106,9 @@ static void close_pair(pair *both)
 
 static pawl_queue_rows arrived(pair *both, const char *queue)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(
-        pawl_store_queue_list(both->look, pawl_text_of(queue), 0, both->it.arena, &rows, &error),
-        &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(both->look, pawl_text_of(queue), 0, both->it.arena, &rows,
+                               world_error()));
     return rows;
 }
 
@@ -319,8 +316,7 @@ static void o14_later_rows_of_the_source_wait(const char *url)
 /* A row may be held with nothing before it: the leader looks once a minute. */
 static void o14_rows_held_for_nothing_are_let_go(const char *url)
 {
-    pair       both;
-    pawl_error error = PAWL_ERROR_INIT;
+    pair both;
     open_pair(&both, url, (pawl_endpoint_options){0});
     world_drain(&both.it); /* the runner leads from now on */
     pawl_refusals     refused  = {.arena = both.it.arena};
@@ -336,11 +332,11 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
                                                   .body = PAWL_TEXT("{\"number\":2}")},
                                   .due         = world_now(&both.it),
                                   .at          = now};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = now};
+    pawl_changes      changes  = {ONE_UNIT, .now = now};
     changes.outbox_add.items   = &row;
     changes.outbox_block.items = &hold;
     changes.outbox_add.count = changes.outbox_block.count = 1;
-    world_ok(pawl_store_commit(both.it.store, &changes, &refused, &error), &error);
+    must(pawl_store_commit(both.it.store, &changes, &refused, world_error()));
     for (int i = 0; i < 14; i++) /* the runner leads all the while */
         world_go_machine(&both.it, PAWL_SECONDS(4));
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 1);
@@ -387,13 +383,12 @@ static void a_single_attempt_is_dead_at_once(const char *url)
 static void an_unknown_route_is_tried_then_dead(const char *url)
 {
     pair        both;
-    pawl_store *keep  = NULL; /* a memory store lives as long as a handle does */
-    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *keep = NULL; /* a memory store lives as long as a handle does */
     open_pair(&both, url, (pawl_endpoint_options){0});
     failing = 1;
     world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
     world_drain(&both.it);
-    world_ok(pawl_store_open(url, NULL, &keep, &error), &error);
+    must(pawl_store_open(url, NULL, &keep, world_error()));
     world_close(&both.it);
     both.routes[0].name = "renamed";
     open_source(&both, url, (pawl_endpoint_options){.outbox_attempts = 3});

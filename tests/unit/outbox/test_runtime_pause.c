@@ -75,10 +75,9 @@ static pawl_dispatch_id id_of(int which, int number)
 
 static pawl_outbox_row row_of(int which, int number)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_outbox_rows  rows;
     pawl_outbox_query query = {.dispatch_id = id_of(which, number)};
-    world_ok(pawl_store_outbox_find(t.it.store, &query, t.it.arena, &rows, &error), &error);
+    must(pawl_store_outbox_find(t.it.store, &query, t.it.arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }
@@ -195,7 +194,6 @@ static pawl_code counted_get(pawl_store *store, pawl_text name, int64_t *positio
 static const char *counted_url(const char *url)
 {
     static bool is_registered;
-    pawl_error  error    = PAWL_ERROR_INIT;
     inner                = t.it.store->ops;
     outer                = *inner;
     outer.scheme         = "counted";
@@ -207,7 +205,7 @@ static const char *counted_url(const char *url)
     outer.checkpoint_get = counted_get;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     if (!is_registered)
-        world_ok(pawl_store_register(&outer, &error), &error);
+        must(pawl_store_register(&outer, world_error()));
     is_registered = true;
     return "counted:store";
 }
@@ -290,9 +288,8 @@ static void add_rows(void)
 {
     static const char *const to[] = {"plain", "ordered", "plain", "here"};
     pawl_outbox_add          adds[(SOURCES + 1) * ROWS];
-    pawl_error               error = PAWL_ERROR_INIT;
-    size_t                   added = 0;
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl_clock_now(t.it.machine)};
+    size_t                   added   = 0;
+    pawl_changes             changes = {ONE_UNIT, .now = pawl_clock_now(t.it.machine)};
     for (int number = 0; number < ROWS; number++)
         for (int which = 0; which <= SOURCES; which++)
             adds[added++] = (pawl_outbox_add){
@@ -308,7 +305,7 @@ static void add_rows(void)
                 .at          = changes.now};
     changes.outbox_add.items = adds;
     changes.outbox_add.count = added;
-    world_ok(pawl_store_commit(t.it.store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(t.it.store, &changes, NULL, world_error()));
 }
 
 static void check_row(int which, int number)
@@ -351,7 +348,6 @@ static void check_all(void)
 /* False when there is no k-th call any more. */
 static bool run(const char *url, stop what, int k)
 {
-    pawl_error            error   = PAWL_ERROR_INIT;
     pawl_endpoint_options options = {.routes           = second_routes,
                                      .outbox_batch     = 9,
                                      .outbox_attempts  = ATTEMPTS_MAX,
@@ -362,7 +358,7 @@ static bool run(const char *url, stop what, int k)
     options        = t.it.options;
     options.store  = counted_url(url);
     options.routes = first_routes;
-    world_ok(pawl_endpoint_create(&application, "source", &options, &t.first, &error), &error);
+    must(pawl_endpoint_create(&application, "source", &options, &t.first, world_error()));
     add_rows();
     t.what   = what;
     t.left   = k;
@@ -443,13 +439,11 @@ static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
                                                 {.name = "here", .queue = "notes", .is_outbox = true},
                                                 {.name = NULL}};
     pawl_endpoint_options           options  = {.routes = routes};
-    pawl_error                      error    = PAWL_ERROR_INIT;
     memset(&t, 0, sizeof t);
     world_open(&t.it, url, &application, "source", &options);
-    world_ok(pawl_store_open(url, NULL, &rival, &error), &error);
-    world_ok(
-        pawl_store_worker_open(rival, PAWL_TEXT("source"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    must(pawl_store_open(url, NULL, &rival, world_error()));
+    must(pawl_store_worker_open(rival, PAWL_TEXT("source"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     rival->is_attached = true;
     taken              = 0;
     add_rows();
@@ -469,24 +463,22 @@ static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
 
 static void step_service(pawl__service *service)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done  = PAWL_STEP_INIT;
-    world_ok(pawl__service_step(service, &done, &error), &error);
+    pawl_step done = PAWL_STEP_INIT;
+    must(pawl__service_step(service, &done, world_error()));
 }
 
 /* A runner that waits for the lease asks again, though by its plan it is too early to. */
 static void o20_a_clock_set_back_keeps_nobody_from_taking_over(const char *url)
 {
-    pawl_error            error   = PAWL_ERROR_INIT;
     pawl_endpoint_options options = {.routes = second_routes};
     pawl_clock           *earlier = pawl_clock_create(WORLD_START - PAWL_MINUTES(10));
     pawl_endpoint        *leader;
     pawl__service        *service;
     memset(&t, 0, sizeof t);
     world_open(&t.it, url, &application, "source", &options);
-    world_ok(pawl_endpoint_create(&application, "source", &t.it.options, &leader, &error), &error);
+    must(pawl_endpoint_create(&application, "source", &t.it.options, &leader, world_error()));
     step(leader);
-    world_ok(pawl__service_create(t.it.endpoint, NULL, &service, &error), &error);
+    must(pawl__service_create(t.it.endpoint, NULL, &service, world_error()));
     step_service(service);
     assert_false(service->is_leader);
     pawl_endpoint_destroy(leader);

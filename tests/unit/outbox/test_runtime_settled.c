@@ -58,15 +58,13 @@ static void advance_flow(const char *name, int32_t number)
 
 static void settle_all(void)
 {
-    pawl_error         error = PAWL_ERROR_INIT;
-    pawl_outbox_rows   rows  = world_outbox(&t.it, PAWL_OUTBOX_PENDING);
-    pawl_outbox_result gone  = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
+    pawl_outbox_rows   rows = world_outbox(&t.it, PAWL_OUTBOX_PENDING);
+    pawl_outbox_result gone = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("ada")};
     for (size_t i = 0; i < rows.count; i++) {
         pawl_outbox_row row = rows.items[i];
         row.attempts        = t.is_old ? 0 : row.attempts;
-        world_ok(
-            pawl_store_outbox_settle(t.it.store, &row, &gone, pawl_clock_now(t.it.machine), &error),
-            &error);
+        must(pawl_store_outbox_settle(t.it.store, &row, &gone, pawl_clock_now(t.it.machine),
+                                      world_error()));
     }
     if (t.next != 0)
         advance_flow("f0", t.next);

@@ -362,10 +362,8 @@ static world *open_second(const world *first, const char *url)
     pawl_endpoint_destroy(it->endpoint);
     pawl_clock_destroy(it->machine);
     it->machine         = first->machine; /* one clock for both */
-    pawl_error error    = PAWL_ERROR_INIT;
     it->options.machine = first->machine;
-    world_ok(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, world_error()));
     second = it;
     return it;
 }
@@ -522,10 +520,9 @@ static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url
     world          it;
     pawl__service *service = NULL;
     pawl_step      step    = PAWL_STEP_INIT;
-    pawl_error     error   = PAWL_ERROR_INIT;
     open_world(&it, url, (pawl_endpoint_options){.outbox_idle = PAWL_SECONDS(2)});
-    world_ok(pawl__service_create(it.endpoint, NULL, &service, &error), &error);
-    world_ok(pawl__service_step(service, &step, &error), &error);
+    must(pawl__service_create(it.endpoint, NULL, &service, world_error()));
+    must(pawl__service_step(service, &step, world_error()));
     assert_int_equal(pawl__service_due(service), WORLD_START + PAWL_SECONDS(2));
     pawl__service_destroy(service);
     world_close(&it);
@@ -535,13 +532,10 @@ static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url
 
 static void enable(world *it, int64_t id)
 {
-    pawl_error        error    = PAWL_ERROR_INIT;
-    pawl_time         now      = pawl_clock_now(it->machine);
-    pawl_outbox_reset reset    = {.id = id, .action = PAWL_OUTBOX_RETRY, .at = now};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = now};
-    changes.outbox_reset.items = &reset;
-    changes.outbox_reset.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_time         now   = pawl_clock_now(it->machine);
+    pawl_outbox_reset reset = {.id = id, .action = PAWL_OUTBOX_RETRY, .at = now};
+    pawl_changes changes    = {ONE_UNIT, .now = now, .outbox_reset = {.items = &reset, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 static void o19_an_enabled_row_has_all_its_attempts(const char *url)

@@ -34,11 +34,10 @@ static world *open_world(const char *url)
 
 static void commit(world *it, pawl_changes *changes)
 {
-    pawl_error error     = PAWL_ERROR_INIT;
     changes->unit_count  = 1;
     changes->group_count = 1;
     changes->now         = pawl_clock_now(it->machine);
-    world_ok(pawl_store_commit(it->store, changes, NULL, &error), &error);
+    must(pawl_store_commit(it->store, changes, NULL, world_error()));
 }
 
 /* Rows of a source each, due now. */

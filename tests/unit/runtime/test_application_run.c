@@ -64,10 +64,9 @@ static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_op
 static void serve(const char *url)
 {
     pawl_sender *sender;
-    pawl_error   error = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send(sender, "ping", NULL, PAWL_MESSAGE(ball, .hits = 0), &error), &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "ping", NULL, PAWL_MESSAGE(ball, .hits = 0), world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -174,13 +173,12 @@ static void run_inside(void *context, pawl_run *run, pawl_run_state state)
 
 static void one_run_has_the_signals(const char *url)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
     endpoint.store                 = url;
     options.endpoint               = &endpoint;
     options.changed                = run_inside;
-    world_ok(pawl_application_run(&table_tennis, &options, &error), &error);
+    must(pawl_application_run(&table_tennis, &options, world_error()));
     assert_int_equal(inner_code, PAWL_EINVAL);
     assert_non_null(strstr(inner_error.text, "another run of this process has SIGINT and SIGTERM"));
 }

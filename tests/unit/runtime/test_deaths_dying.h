@@ -27,14 +27,13 @@ static const pawl_text DOCK = PAWL_TEXT_INIT("dock");
 
 static pawl_store *open_worker_as(const char *url, const pawl_worker_id *id)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    must(pawl_store_open(url, &options, &store, world_error()));
     if (id != NULL)
         pawl_store_worker_set(store, *id);
-    world_ok(pawl_store_worker_open(store, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    must(pawl_store_worker_open(store, DOCK, PAWL_TEXT("[]"), WORLD_START, world_error()));
     return store;
 }
 
@@ -46,27 +45,25 @@ static pawl_store *open_worker(const char *url)
 /* In order, and not by dying. */
 static inline void close_worker(pawl_store *store)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_worker_close(store, WORLD_START, &error), &error);
+    must(pawl_store_worker_close(store, WORLD_START, world_error()));
     pawl_store_close(store);
 }
 
 /* Returns once the death is known; a server takes a moment to notice. */
 static void await_death(const char *url)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl_store        *store   = NULL;
     pawl_worker_info  *items;
     size_t             count = 0;
     options.mode             = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    must(pawl_store_open(url, &options, &store, world_error()));
     for (int tries = 0; count == 0 && tries < TRIES_MAX; tries++) {
         pawl_arena_reset(arena);
-        world_ok(pawl_store_worker_crashed(store, arena, &items, &count, &error), &error);
+        must(pawl_store_worker_crashed(store, arena, &items, &count, world_error()));
         if (count == 0)
-            world_ok(pawl_store_wait(store, 1000, -1, &error), &error);
+            must(pawl_store_wait(store, 1000, -1, world_error()));
     }
     assert_int_equal(count, 1);
     pawl_store_close(store);
@@ -98,10 +95,9 @@ static inline void die(const char *url, last_words *say)
 
 static inline size_t count_died(world *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
     return count;
 }
 

@@ -123,31 +123,28 @@ static pawl_store *prepare(const char *url)
 
 static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_max)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_queue_rows        rows  = {.count = 0};
     const pawl_queue_claim asked = {
         .queue = DOCK, .due_max = WORLD_START, .count_max = count_max, .now = WORLD_START};
-    world_ok(pawl_store_queue_claim(store, &asked, arena, &rows, &error), &error);
+    must(pawl_store_queue_claim(store, &asked, arena, &rows, world_error()));
     return rows;
 }
 
 /* Stamps the first message, and lets go of it. */
 static inline void stamp_first(pawl_store *store, pawl_arena *arena)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_row    row   = claim(store, arena, 1).items[0];
     const pawl__stamp stamp = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
-    pawl_queue_settle settle   = {.action  = PAWL_QUEUE_RETRY,
-                                  .queue   = DOCK,
-                                  .seq     = row.seq,
-                                  .due     = row.due,
-                                  .crashes = row.crashes + 1,
-                                  .history = pawl__stamp_add(arena, row.history, &stamp)};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_queue_settle settle  = {.action  = PAWL_QUEUE_RETRY,
+                                 .queue   = DOCK,
+                                 .seq     = row.seq,
+                                 .due     = row.due,
+                                 .crashes = row.crashes + 1,
+                                 .history = pawl__stamp_add(arena, row.history, &stamp)};
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
+                                 .queue_settle = {.items = &settle, .count = 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static void finish(world *it, pawl_store *kept)

@@ -24,15 +24,13 @@ static world     *meddler; /* the mark of message 77 is written while its handle
 
 static inline void mark_77(void)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_inbox_entry mark     = {.endpoint   = PAWL_TEXT("reader"),
-                                 .message_id = PAWL_TEXT("m-77"),
-                                 .outcome    = PAWL_INBOX_HANDLED,
-                                 .at         = world_now(meddler)};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = world_now(meddler)};
-    changes.inbox_entry.items = &mark;
-    changes.inbox_entry.count = 1;
-    world_ok(pawl_store_commit(meddler->store, &changes, NULL, &error), &error);
+    pawl_inbox_entry mark    = {.endpoint   = PAWL_TEXT("reader"),
+                                .message_id = PAWL_TEXT("m-77"),
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = world_now(meddler)};
+    pawl_changes     changes = {ONE_UNIT, .now = world_now(meddler),
+                                .inbox_entry = {.items = &mark, .count = 1}};
+    must(pawl_store_commit(meddler->store, &changes, NULL, world_error()));
 }
 
 /* Sends one message each, which the store has once for each message that was handled once. */
@@ -97,16 +95,15 @@ static inline void put_note(int number)
 
 static inline void open_direct(reading *r, const char *url, const pawl_endpoint_options *options)
 {
-    pawl_error            error = PAWL_ERROR_INIT;
-    pawl_endpoint_options with  = *options;
-    broker                      = (struct broker){.channel = 1};
-    failures_left               = 0;
+    pawl_endpoint_options with = *options;
+    broker                     = (struct broker){.channel = 1};
+    failures_left              = 0;
     atomic_store(&runs, 0);
     world_forget(&happened);
-    world_ok(pawl_inbound_register(&list, &error), &error);
+    must(pawl_inbound_register(&list, world_error()));
     with.transport = "list://here/";
     world_open(&r->it, url, &direct_application, "reader", &with);
-    world_ok(pawl__intake_create(r->it.endpoint, &r->inbound, &error), &error);
+    must(pawl__intake_create(r->it.endpoint, &r->inbound, world_error()));
     /* A virtual clock would leave the hand-over off: nothing here depends on its being one. */
     begin_direct(r);
 }

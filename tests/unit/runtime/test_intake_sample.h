@@ -194,17 +194,16 @@ typedef struct reading {
 
 static inline void open_reading(reading *r, const char *url, const pawl_endpoint_options *options)
 {
-    pawl_error            error = PAWL_ERROR_INIT;
-    pawl_endpoint_options with  = *options;
-    broker                      = (struct broker){.channel = 1};
+    pawl_endpoint_options with = *options;
+    broker                     = (struct broker){.channel = 1};
     atomic_store(&gone, 0);
     failures_left = 0;
     world_forget(&happened);
-    world_ok(pawl_inbound_register(&list, &error), &error);
+    must(pawl_inbound_register(&list, world_error()));
     if (with.transport == NULL)
         with.transport = "list://here/";
     world_open(&r->it, url, &application, "reader", &with);
-    world_ok(pawl__intake_create(r->it.endpoint, &r->inbound, &error), &error);
+    must(pawl__intake_create(r->it.endpoint, &r->inbound, world_error()));
 }
 
 /* From now on messages are for workers first. */

@@ -81,9 +81,8 @@ static void a_batch_is_a_commit(const char *url)
 static void each_projection_has_a_position_of_its_own(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *stays = NULL;
-    world_ok(pawl_store_open(url, NULL, &stays, &error), &error);
+    must(pawl_store_open(url, NULL, &stays, world_error()));
     begin(&it, url, &application);
     append(&it, "A/1", 1, 1);
     append_as(&it, "A/1", 2, "renamed", 2, "{\"title\":\"two\"}");
@@ -104,9 +103,8 @@ static void each_projection_has_a_position_of_its_own(const char *url)
 static void the_position_outlives_the_endpoint(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *stays = NULL;
-    world_ok(pawl_store_open(url, NULL, &stays, &error), &error);
+    must(pawl_store_open(url, NULL, &stays, world_error()));
     begin(&it, url, &application);
     append_many(&it, "A/1", 1, 2);
     (void)world_drain(&it);

@@ -54,10 +54,8 @@ static void an_event_that_fails_holds_up_what_follows(const char *url)
 static pawl_projection_row told_of(world *it)
 {
     pawl_projection_row row;
-    pawl_error          error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_projection_find(it->store, PAWL_TEXT("names"), world_now(it), it->arena,
-                                        &row, &error),
-             &error);
+    must(pawl_store_projection_find(it->store, PAWL_TEXT("names"), world_now(it), it->arena, &row,
+                                    world_error()));
     return row;
 }
 
@@ -101,10 +99,8 @@ static void others_see_since_when_and_why_it_waits(const char *url)
 
 static void restart(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_projection_restart(it->store, PAWL_TEXT("names"), PAWL_TEXT("ada"),
-                                           PAWL_TEXT(""), world_now(it), &error),
-             &error);
+    must(pawl_store_projection_restart(it->store, PAWL_TEXT("names"), PAWL_TEXT("ada"),
+                                       PAWL_TEXT(""), world_now(it), world_error()));
 }
 
 /* Its tries are counted anew, and so are the pauses between them. */
@@ -137,9 +133,7 @@ static void rebuild(world *it, int64_t from)
 {
     const pawl_projection_rebuild request = {
         .name = PAWL_TEXT("names"), .from = from, .while_read = true, .by = PAWL_TEXT("ada")};
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_projection_rebuild(it->store, &request, world_now(it), NULL, &error),
-             &error);
+    must(pawl_store_projection_rebuild(it->store, &request, world_now(it), NULL, world_error()));
 }
 
 /* At rest it looks; while it has events its commit is refused. */
@@ -252,23 +246,21 @@ static void somebody_is_told_of_an_event_that_fails_on(const char *url)
 /* Somebody has written another message under the id of what the event sends. */
 static void take_id(world *it, const pawl_event_row *event)
 {
-    pawl_error      error    = PAWL_ERROR_INIT;
-    pawl_outbox_add add      = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
-                                                                     PAWL_TEXT("projection/names"),
-                                                                     event->position, 0),
-                                .endpoint    = PAWL_TEXT("elsewhere"),
-                                .destination = PAWL_TEXT("far"),
-                                .source      = PAWL_TEXT("S/1"),
-                                .message     = {.id             = PAWL_TEXT("m"),
-                                                .type           = PAWL_TEXT("t"),
-                                                .body           = PAWL_TEXT("{}"),
-                                                .correlation_id = PAWL_TEXT("m")},
-                                .due         = world_now(it),
-                                .at          = world_now(it)};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_outbox_add add     = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
+                                                                    PAWL_TEXT("projection/names"),
+                                                                    event->position, 0),
+                               .endpoint    = PAWL_TEXT("elsewhere"),
+                               .destination = PAWL_TEXT("far"),
+                               .source      = PAWL_TEXT("S/1"),
+                               .message     = {.id             = PAWL_TEXT("m"),
+                                               .type           = PAWL_TEXT("t"),
+                                               .body           = PAWL_TEXT("{}"),
+                                               .correlation_id = PAWL_TEXT("m")},
+                               .due         = world_now(it),
+                               .at          = world_now(it)};
+    pawl_changes    changes = {ONE_UNIT, .now = world_now(it),
+                               .outbox_add = {.items = &add, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 /* A commit that cannot be made because of two events: those before the first are committed, it

@@ -27,11 +27,9 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "lea
 static pawl_store *open_worker(const char *url)
 {
     pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(
-        pawl_store_worker_open(store, PAWL_TEXT("plain"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    must(pawl_store_worker_open(store, PAWL_TEXT("plain"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     return store;
 }
 
@@ -43,16 +41,14 @@ static void close_worker(pawl_store *store)
 
 static bool leads(pawl_store *store, pawl_text name, pawl_time now)
 {
-    pawl_error error  = PAWL_ERROR_INIT;
-    bool       is_led = true;
-    world_ok(pawl_store_lead(store, name, now, PAWL_SECONDS(60), &is_led, &error), &error);
+    bool is_led = true;
+    must(pawl_store_lead(store, name, now, PAWL_SECONDS(60), &is_led, world_error()));
     return is_led;
 }
 
 static bool keeps(pawl__lease *lease, pawl_store *store, pawl_time now)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl__lease_keep(lease, store, now, &error), &error);
+    must(pawl__lease_keep(lease, store, now, world_error()));
     return lease->is_ours;
 }
 
@@ -84,7 +80,6 @@ static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
 static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
 {
     pawl__lease lease = {.name = PAWL_TEXT("sequencer")};
-    pawl_error  error = PAWL_ERROR_INIT;
     int64_t     count = 0;
     bool        more  = false;
     pawl_store *hold  = world_hold(url);
@@ -92,8 +87,7 @@ static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
     pawl_store *a = open_worker(url), *b = open_worker(url);
     pawl__lease_forget(&lease);
     for (int i = 0; i < 2; i++) {
-        world_ok(pawl__sequencer_run(&lease, a, i == 0, WORLD_START, &count, &more, &error),
-                 &error);
+        must(pawl__sequencer_run(&lease, a, i == 0, WORLD_START, &count, &more, world_error()));
         assert_int_equal(leads(b, lease.name, WORLD_START), i == 1);
         assert_int_equal(lease.is_ours, i == 0);
     }

@@ -73,19 +73,17 @@ static pawl_code append(pawl_store *store, const char *stream, int64_t version, 
     char       json[40];
     pawl_error error = PAWL_ERROR_INIT;
     snprintf(json, sizeof json, "{\"number\":%d}", number);
-    pawl_event_append append   = {.stream   = pawl_text_of(stream),
-                                  .version  = version,
-                                  .is_first = true,
-                                  .event    = {.type           = TEXT("noted"),
-                                               .type_version   = 1,
-                                               .body           = pawl_text_of(json),
-                                               .message_id     = TEXT("cause"),
-                                               .correlation_id = TEXT("talk"),
-                                               .at             = NOW}};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = NOW};
-    changes.event_append.items = &append;
-    changes.event_append.count = 1;
-    pawl_code code             = pawl_store_commit(store, &changes, NULL, &error);
+    pawl_event_append append = {.stream   = pawl_text_of(stream),
+                                .version  = version,
+                                .is_first = true,
+                                .event    = {.type           = TEXT("noted"),
+                                             .type_version   = 1,
+                                             .body           = pawl_text_of(json),
+                                             .message_id     = TEXT("cause"),
+                                             .correlation_id = TEXT("talk"),
+                                             .at             = NOW}};
+    pawl_changes changes = {ONE_UNIT, .now = NOW, .event_append = {.items = &append, .count = 1}};
+    pawl_code    code    = pawl_store_commit(store, &changes, NULL, &error);
     if (code != PAWL_OK && code != PAWL_ECONFLICT)
         fail_msg("%s", error.text);
     return code;
@@ -214,12 +212,11 @@ static void append_late(PGconn *pg, const writer *self, int i, pawl_random *rand
 static void *write_events(void *argument)
 {
     writer     *self  = argument;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     PGconn     *pg    = raw_open(self->p->schema);
     pawl_random random;
     pawl_random_seed(&random, self->seed);
-    world_ok(pawl_store_open(self->p->url, NULL, &store, &error), &error);
+    must(pawl_store_open(self->p->url, NULL, &store, world_error()));
     for (int i = 0; i < EVENTS; i++) {
         char stream[40];
         snprintf(stream, sizeof stream, "S/%d", (int)pawl_random_below(&random, STREAMS));

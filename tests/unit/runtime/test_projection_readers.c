@@ -13,9 +13,8 @@ static pawl__service *first, *second;
 
 static pawl__service *new_reader(void)
 {
-    pawl_error     error   = PAWL_ERROR_INIT;
     pawl__service *service = NULL;
-    world_ok(pawl__service_create(it.endpoint, NULL, &service, &error), &error);
+    must(pawl__service_create(it.endpoint, NULL, &service, world_error()));
     return service;
 }
 

@@ -47,10 +47,9 @@ static void expect_rows(const char *url, const char *expected)
 
 static void rebuild(world *it, int64_t from)
 {
-    pawl_error                    error = PAWL_ERROR_INIT;
-    const pawl_projection_rebuild what  = {
-         .name = PAWL_TEXT("names"), .from = from, .while_read = true, .by = PAWL_TEXT("ada")};
-    world_ok(pawl_store_projection_rebuild(it->store, &what, world_now(it), NULL, &error), &error);
+    const pawl_projection_rebuild what = {
+        .name = PAWL_TEXT("names"), .from = from, .while_read = true, .by = PAWL_TEXT("ada")};
+    must(pawl_store_projection_rebuild(it->store, &what, world_now(it), NULL, world_error()));
 }
 
 /* ---- Tests -------------------------------------------------------------------- */

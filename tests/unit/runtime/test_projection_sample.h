@@ -182,20 +182,18 @@ static inline void begin(world *it, const char *url, const pawl_application *it_
 static inline void append_of(world *it, const char *message_id, const char *stream, int64_t version,
                              const char *type, int32_t type_version, const char *json)
 {
-    pawl_error        error    = PAWL_ERROR_INIT;
-    pawl_event_append append   = {.stream   = pawl_text_of(stream),
-                                  .version  = version,
-                                  .is_first = true,
-                                  .event    = {.type           = pawl_text_of(type),
-                                               .type_version   = type_version,
-                                               .body           = pawl_text_of(json),
-                                               .message_id     = pawl_text_of(message_id),
-                                               .correlation_id = PAWL_TEXT("talk"),
-                                               .at             = world_now(it)}};
-    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
-    changes.event_append.items = &append;
-    changes.event_append.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_event_append append  = {.stream   = pawl_text_of(stream),
+                                 .version  = version,
+                                 .is_first = true,
+                                 .event    = {.type           = pawl_text_of(type),
+                                              .type_version   = type_version,
+                                              .body           = pawl_text_of(json),
+                                              .message_id     = pawl_text_of(message_id),
+                                              .correlation_id = PAWL_TEXT("talk"),
+                                              .at             = world_now(it)}};
+    pawl_changes      changes = {ONE_UNIT, .now = world_now(it),
+                                 .event_append = {.items = &append, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 static inline void append_as(world *it, const char *stream, int64_t version, const char *type,
@@ -220,28 +218,24 @@ static inline void append_many(world *it, const char *stream, int first, int cou
 
 static inline int64_t position_of(world *it, const char *checkpoint)
 {
-    int64_t    position = -1;
-    pawl_error error    = PAWL_ERROR_INIT;
-    world_ok(pawl_store_checkpoint_get(it->store, pawl_text_of(checkpoint), &position, &error),
-             &error);
+    int64_t position = -1;
+    must(pawl_store_checkpoint_get(it->store, pawl_text_of(checkpoint), &position, world_error()));
     return position;
 }
 
 static inline pawl_event_rows all_events(world *it)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_event_rows  rows;
     pawl_event_query query = {.is_by_position = true};
-    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     return rows;
 }
 
 /* All have their positions: a server gives them after the commit. */
 static inline pawl_event_rows numbered_events(world *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    int64_t    count = 0;
-    world_ok(pawl_store_event_number(it->store, 1000, &count, &error), &error);
+    int64_t count = 0;
+    must(pawl_store_event_number(it->store, 1000, &count, world_error()));
     return all_events(it);
 }
 

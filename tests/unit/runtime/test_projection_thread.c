@@ -31,19 +31,18 @@ static void *write_events(void *argument)
     snprintf(streams[1], sizeof streams[1], "All/1");
     self->failures += pawl_store_open(self->url, NULL, &store, &error) != PAWL_OK;
     for (int i = 0; i < EVENTS && self->failures == 0;) {
-        pawl_event_append append   = {.stream   = pawl_text_of(streams[i % 2]),
-                                      .version  = versions[i % 2] + 1,
-                                      .is_first = true,
-                                      .event    = {.type           = PAWL_TEXT("noted"),
-                                                   .type_version   = 1,
-                                                   .body           = PAWL_TEXT("{\"number\":1}"),
-                                                   .message_id     = PAWL_TEXT("cause"),
-                                                   .correlation_id = PAWL_TEXT("talk"),
-                                                   .at             = WORLD_START}};
-        pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-        changes.event_append.items = &append;
-        changes.event_append.count = 1;
-        pawl_code code             = pawl_store_commit(store, &changes, NULL, &error);
+        pawl_event_append append  = {.stream   = pawl_text_of(streams[i % 2]),
+                                     .version  = versions[i % 2] + 1,
+                                     .is_first = true,
+                                     .event    = {.type           = PAWL_TEXT("noted"),
+                                                  .type_version   = 1,
+                                                  .body           = PAWL_TEXT("{\"number\":1}"),
+                                                  .message_id     = PAWL_TEXT("cause"),
+                                                  .correlation_id = PAWL_TEXT("talk"),
+                                                  .at             = WORLD_START}};
+        pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
+                                     .event_append = {.items = &append, .count = 1}};
+        pawl_code         code    = pawl_store_commit(store, &changes, NULL, &error);
         versions[i % 2] += code == PAWL_OK || code == PAWL_ECONFLICT;
         i += code == PAWL_OK;
         self->failures += code != PAWL_OK && code != PAWL_ECONFLICT && code != PAWL_EBUSY;
@@ -128,21 +127,20 @@ static void a_projection_that_failed_is_tried_again_at_its_time(const char *url)
 static void the_test_kit_projects(const char *url)
 {
     pawl_test *test  = NULL;
-    pawl_error error = PAWL_ERROR_INIT;
     const put  first = {.box = PAWL_TEXT("1"), .number = 5};
     (void)url;
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
-    world_ok(pawl_test_create(&box_application, NULL, &test, &error), &error);
-    world_ok(pawl_test_deliver(test, NULL, PAWL_RECORD_OF(put)(), &first, &error), &error);
+    must(pawl_test_create(&box_application, NULL, &test, world_error()));
+    must(pawl_test_deliver(test, NULL, PAWL_RECORD_OF(put)(), &first, world_error()));
     expect_seen("Box/1.1=5 Box/1.2=6");
     plan.fails       = 3;
     plan.number      = 8;
     plan.code        = PAWL_REJECT;
     const put second = {.box = PAWL_TEXT("1"), .number = 7};
-    world_ok(pawl_test_deliver(test, NULL, PAWL_RECORD_OF(put)(), &second, &error), &error);
+    must(pawl_test_deliver(test, NULL, PAWL_RECORD_OF(put)(), &second, world_error()));
     expect_seen("Box/1.3=7 fail(8,0) fail(8,0)");
-    world_ok(pawl_test_advance(test, PAWL_SECONDS(10), &error), &error);
+    must(pawl_test_advance(test, PAWL_SECONDS(10), world_error()));
     expect_seen("fail(8,1) Box/1.4=8");
     pawl_test_destroy(test);
 }

@@ -92,21 +92,19 @@ static const pawl_application   again = {PAWL_APPLICATION_HEAD, .name = "again",
 /* A message with all that it may have with it. */
 static void post_caused(world *it, const char *id, const char *name, pawl_time due)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    char       body[60];
+    char body[60];
     snprintf(body, sizeof body, "{\"name\":\"%s\"}", name);
-    pawl_queue_send send     = {.queue   = PAWL_TEXT("house"),
-                                .message = {.id             = pawl_text_of(id),
-                                            .type           = PAWL_TEXT("visit"),
-                                            .body           = pawl_text_of(body),
-                                            .headers        = PAWL_TEXT("{\"colour\":\"red\"}"),
-                                            .correlation_id = PAWL_TEXT("the whole story"),
-                                            .causation_id   = PAWL_TEXT("what came before it")},
-                                .due     = due};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    pawl_queue_send send    = {.queue   = PAWL_TEXT("house"),
+                               .message = {.id             = pawl_text_of(id),
+                                           .type           = PAWL_TEXT("visit"),
+                                           .body           = pawl_text_of(body),
+                                           .headers        = PAWL_TEXT("{\"colour\":\"red\"}"),
+                                           .correlation_id = PAWL_TEXT("the whole story"),
+                                           .causation_id   = PAWL_TEXT("what came before it")},
+                               .due     = due};
+    pawl_changes    changes = {ONE_UNIT, .now = WORLD_START,
+                               .queue_send = {.items = &send, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 static void check_text(const char *what, pawl_text is, const char *wanted)
@@ -161,14 +159,12 @@ static void check_letter(world *it, const char *type, bool is_wanted)
 
 static void discard_letters(world *it)
 {
-    pawl_error     error = PAWL_ERROR_INIT;
-    pawl_dead_rows dead  = world_dead(it);
+    pawl_dead_rows dead = world_dead(it);
     if (dead.count > 0)
-        world_ok(pawl_store_dead_settle(
-                     it->store, dead.items, dead.count,
-                     &(const pawl_dead_settle){.by = PAWL_TEXT("ann"), .action = PAWL_DEAD_DISCARD},
-                     WORLD_START, NULL, &error),
-                 &error);
+        must(pawl_store_dead_settle(
+            it->store, dead.items, dead.count,
+            &(const pawl_dead_settle){.by = PAWL_TEXT("ann"), .action = PAWL_DEAD_DISCARD},
+            WORLD_START, NULL, world_error()));
 }
 
 /* All of a batch; the message and the timeout lose so often. */

@@ -103,15 +103,13 @@ static const pawl_application own_application = {
 /* After a message that ran alone the next claim takes one, so that others have the rest. */
 static void e35_who_runs_alone_leaves_the_rest_to_others(const char *url)
 {
-    pawl_error                  error   = PAWL_ERROR_INIT;
     const pawl_endpoint_options options = {.batch_messages = 8};
     memset(&t, 0, sizeof t);
     world *it = world_begin(url, &own_application, NULL, &options);
     t.it      = it;
     t.url     = url;
-    world_ok(
-        pawl_store_worker_open(it->store, PAWL_TEXT(""), PAWL_TEXT("[]"), world_now(it), &error),
-        &error);
+    must(pawl_store_worker_open(it->store, PAWL_TEXT(""), PAWL_TEXT("[]"), world_now(it),
+                                world_error()));
     native_exec(url, "create table {own_rows} (number integer)");
     for (int i = 0; i < 4; i++)
         world_post(it, NULL, PAWL_MESSAGE(alone, .number = i));
@@ -153,10 +151,9 @@ static pawl_code come_first(hook_point point, void *context)
     if (point != HOOK_BEFORE_COMMIT || t.left == 0 || t.ran == 0)
         return PAWL_OK;
     t.alone += t.ran == 1;
-    t.ran                      = 0;
-    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = world_now(t.it)};
-    changes.event_append.items = &append;
-    changes.event_append.count = 1;
+    t.ran                = 0;
+    pawl_changes changes = {ONE_UNIT, .now = world_now(t.it),
+                            .event_append = {.items = &append, .count = 1}};
     hook_set(NULL, NULL); /* not for this commit */
     if (pawl_store_commit(t.it->store, &changes, NULL, &error) == PAWL_OK) {
         t.left--;

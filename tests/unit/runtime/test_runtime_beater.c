@@ -78,29 +78,27 @@ static pawl_code worker_beat(pawl_store *store, const pawl_worker_id *workers, s
 
 static int use_driver(void **state)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     (void)state;
-    world_ok(pawl_store_open("memory:beater", NULL, &store, &error), &error);
+    must(pawl_store_open("memory:beater", NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
     outer             = *inner;
     outer.scheme      = "beating";
     outer.open        = open_inner;
     outer.worker_beat = worker_beat;
-    world_ok(pawl_store_register(&outer, &error), &error);
+    must(pawl_store_register(&outer, world_error()));
     return 0;
 }
 
 static void send_some(int count)
 {
     pawl_sender *sender = NULL;
-    pawl_error   error  = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_open("beating:store", NULL, &sender, &error), &error);
+    must(pawl_sender_open("beating:store", NULL, &sender, world_error()));
     for (int i = 0; i < count; i++)
-        world_ok(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = i), &error),
-                 &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+        must(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = i),
+                              world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 

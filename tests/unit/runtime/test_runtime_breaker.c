@@ -418,20 +418,19 @@ static void a_message_that_says_nothing_is_no_probe(const char *url)
 static void one_probe_is_one_unit(const char *url)
 {
     world                 it;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = half_of_ten;
     open_world(&it, url, half_of_ten);
     options.options_size = sizeof options;
     options.store        = url;
     options.machine      = it.machine;
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     world_post(&it, NULL, PAWL_MESSAGE(alarm_set, .name = PAWL_TEXT("now")));
     post(&it, "ask", 6);
-    world_ok(pawl_endpoint_drain(endpoint, NULL, &error), &error);
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
     expect_runs(5);
     pawl_clock_set(it.machine, WORLD_START + PAUSE);
-    world_ok(pawl_endpoint_drain(endpoint, NULL, &error), &error);
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
     assert_int_equal(alarms + atomic_load(&runs), 6);
     assert_int_equal(atomic_load(&endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]), 2);
     pawl_endpoint_destroy(endpoint);
@@ -472,9 +471,8 @@ static void note_critical(void *context, const char *what, const pawl_error *err
 
 static pawl_alarm_rows alarms_of(world *it)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_alarm_rows rows  = {.count = 0};
-    world_ok(pawl_store_alarms(it->store, it->arena, &rows, &error), &error);
+    pawl_alarm_rows rows = {.count = 0};
+    must(pawl_store_alarms(it->store, it->arena, &rows, world_error()));
     return rows;
 }
 
@@ -537,7 +535,6 @@ static void workers_share_it_and_go_on(const char *url)
 {
     runner                run;
     pawl_sender          *sender  = NULL;
-    pawl_error            error   = PAWL_ERROR_INIT;
     pawl_endpoint_options options = half_of_ten;
     options.workers               = 3;
     options.retry_delay           = PAWL_MILLISECONDS(10);
@@ -550,12 +547,11 @@ static void workers_share_it_and_go_on(const char *url)
     gate_listen();
     pawl_store *held = world_hold(url);
     runner_open(&run, &application, NULL, url, options);
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = 0; i < 100; i++)
-        world_ok(pawl_sender_send(sender, "working", NULL,
-                                  PAWL_MESSAGE(work, .how = PAWL_TEXT("ask")), &error),
-                 &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+        must(pawl_sender_send(sender, "working", NULL, PAWL_MESSAGE(work, .how = PAWL_TEXT("ask")),
+                              world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     patience       left  = patience_of(THREAD_SECONDS);
     pawl__metrics *shown = &run.endpoint->metrics;
     while (atomic_load(&shown->slots[PAWL__SLOT_BREAKER_OPENED]) < 3)

@@ -28,9 +28,8 @@ static int           steps_at; /* the message of this number has the second work
 
 static void step_second(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step  = {.next_due = PAWL_TIME_MAX};
-    world_ok(pawl__worker_step(second, &step, &error), &error);
+    pawl_step step = {.next_due = PAWL_TIME_MAX};
+    must(pawl__worker_step(second, &step, world_error()));
 }
 
 static pawl_code on_work(pawl_context *ctx, const work *message)
@@ -55,7 +54,6 @@ static const pawl_application application = {
 /* A failure opens it, and what failed comes back long after. */
 static void open_two(const char *url, int32_t probes)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     fault_bind("breakers", url);
     world_forget(&seen);
     steps_at = 0;
@@ -68,7 +66,7 @@ static void open_two(const char *url, int32_t probes)
                                         .breaker_pause     = PAUSE,
                                         .breaker_pause_max = PAUSE * 8,
                                         .breaker_probes    = probes});
-    world_ok(pawl__worker_create(it.endpoint, &second, &error), &error);
+    must(pawl__worker_create(it.endpoint, &second, world_error()));
     second->app_call = it.endpoint->worker->app_call;
 }
 

@@ -67,10 +67,9 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
 
 static pawl_worker_info died_of(world *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
     assert_int_equal(count, 1);
     return items[0];
 }
@@ -78,14 +77,13 @@ static pawl_worker_info died_of(world *it)
 static void e26_a_noted_signal_is_in_the_history(const char *url)
 {
     world             it;
-    pawl_error        error = PAWL_ERROR_INIT;
     int64_t           count = 0;
     pawl_worker_crash death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
     pawl_store       *kept  = prepare(url);
     die(url, stamp_first);
     open_world(&it, url, 1);
     death.pid = died_of(&it).pid;
-    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, &error), &error);
+    must(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, world_error()));
     assert_int_equal(count, 1);
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(2));
@@ -152,7 +150,6 @@ static void e26_more_deaths_than_are_remembered(void)
 static void e26_a_note_ends_the_wait(const char *url)
 {
     world             it;
-    pawl_error        error = PAWL_ERROR_INIT;
     int64_t           count = 0;
     pawl_worker_crash death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
     pawl_store       *kept  = prepare(url);
@@ -162,7 +159,7 @@ static void e26_a_note_ends_the_wait(const char *url)
     world_go_both(&it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
     death.pid = died_of(&it).pid;
-    world_ok(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, &error), &error);
+    must(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, world_error()));
     world_drain(&it);
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
@@ -294,7 +291,6 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, int64_t version,
                         int64_t among)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     const pawl__stamp stamp   = {pawl_store_worker(store).uuid,
                                  pawl_store_epoch(store),
                                  getpid(),
@@ -309,19 +305,17 @@ static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, 
                                               .headers      = PAWL_TEXT("{}"),
                                               .body = pawl__stamp_add(arena, PAWL_TEXT(""), &stamp),
                                               .at   = WORLD_START}};
-    pawl_changes      changes = {
-             .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START, .event_append = {&append, 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 /* Stamps the only timeout. */
 static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t among)
 {
     static const pawl_saga_id any;
-    pawl_error                error = PAWL_ERROR_INIT;
     char                      id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_timeout_rows         rows;
-    world_ok(pawl_store_timeout_list(store, any, 0, arena, &rows, &error), &error);
+    must(pawl_store_timeout_list(store, any, 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     pawl_uuid_format(rows.items[0].id.uuid, id);
     write_stamp(store, arena, pawl_arena_printf(arena, PAWL_ISOLATED_STREAMS "/%s/1", id), 1,
@@ -423,8 +417,7 @@ static void open_after_timeout(world *it, const char *url, int32_t crashes_max)
 static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     open_after_timeout(&it, url, 1);
     assert_true(world_says(pawl_text_of(seen.text), "6"));
     assert_false(world_says(pawl_text_of(seen.text), "late"));
@@ -438,10 +431,9 @@ static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
     assert_false(world_says(dead.items[0].history, "in flight"));
     assert_int_equal(count_died(&it), 0);
     /* The retried one begins anew: a worker that dies now does so the first time. */
-    world_ok(pawl_store_dead_settle(it.store, dead.items, 1,
-                                    &(const pawl_dead_settle){.by = PAWL_TEXT("ann")},
-                                    WORLD_START + PAWL_SECONDS(31), NULL, &error),
-             &error);
+    must(pawl_store_dead_settle(it.store, dead.items, 1,
+                                &(const pawl_dead_settle){.by = PAWL_TEXT("ann")},
+                                WORLD_START + PAWL_SECONDS(31), NULL, world_error()));
     world_close(&it);
     die(url, hold_nothing);
     open_world(&it, url, 1);
@@ -467,8 +459,7 @@ static void e26_a_timeout_of_fewer_deaths_runs_again(const char *url)
 static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     open_world(&it, url, 1);
     assert_int_equal(world_drain(&it).handled, 3);
     world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
@@ -483,7 +474,7 @@ static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
     pawl_endpoint_destroy(it.endpoint);
     it.options.business       = NULL;
     it.options.batch_messages = 2;
-    world_ok(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, world_error()));
     /* Pauses between two looks at a stamp are of the monotonic clock, which no test moves. */
     for (patience left = patience_of(30); world_dead(&it).count == 0;) {
         patience_wait(&left, "the timeout is no dead letter");

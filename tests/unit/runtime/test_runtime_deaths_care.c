@@ -82,7 +82,6 @@ static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void)
 static void stamp_among(pawl_store *store, pawl_arena *arena, const pawl_queue_row *rows,
                         uint32_t count)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     const pawl__stamp stamp = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, {{0}}, 2};
     pawl_queue_settle settles[2];
@@ -98,7 +97,7 @@ static void stamp_among(pawl_store *store, pawl_arena *arena, const pawl_queue_r
                             .unit_count   = count,
                             .now          = WORLD_START,
                             .queue_settle = {settles, count}};
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static void stamp_two(pawl_store *store, pawl_arena *arena)
@@ -123,12 +122,11 @@ static void e26_who_was_stamped_among_others_runs_alone_and_counts_nothing(const
 static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     open_world(&it, url, 1);
     pawl_store *other = open_worker(url);
     stamp_two(other, it.arena);
-    world_ok(pawl_store_worker_open(other, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    must(pawl_store_worker_open(other, DOCK, PAWL_TEXT("[]"), WORLD_START, world_error()));
     answer = PAWL_RETRY;
     assert_int_equal(world_drain(&it).handled, 0);
     assert_string_equal(seen.text, "1~ 2~ 3 ");
@@ -183,13 +181,12 @@ static void e26_few_run_alone_beside_a_suspect(const char *url)
 static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
 {
     world       it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     die(url, stamp_first);
     open_world(&it, url, 1);
     pawl_endpoint_destroy(it.endpoint);
     it.options.business = NULL;
-    world_ok(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, world_error()));
     world_drain(&it);
     assert_string_equal(seen.text, "2~ 3~ ");
     assert_int_equal(world_dead(&it).count, 0);
@@ -286,18 +283,17 @@ static void e26_rows_of_the_dead_go_share_by_share(void)
 static void e26_what_another_process_ended_is_owed_no_more(void)
 {
     world             it;
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     const char       *url   = "memory:other";
     pawl_store       *kept  = prepare(url);
     open_after_four(&it, url);
     world_step(&it);
-    world_ok(pawl_store_worker_crashed(it.store, it.arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(it.store, it.arena, &items, &count, world_error()));
     pawl_store *aside = world_hold(url);
     for (size_t i = 0; i < count; i++) {
         pawl_store_worker_set(aside, items[i].id);
-        world_ok(pawl_store_worker_close(aside, WORLD_START, &error), &error);
+        must(pawl_store_worker_close(aside, WORLD_START, world_error()));
     }
     pawl_store_close(aside);
     for (int i = 0; i < 4; i++)

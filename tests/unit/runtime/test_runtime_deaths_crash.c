@@ -97,10 +97,9 @@ static void open_course(world *it, const char *url, const course *of)
                &(pawl_endpoint_options){
                    .immediate_retries = -1, .batch_messages = of->batch, .ordered = ordered});
     /* With the seed of another life it would make the ids of that one again. */
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_endpoint_destroy(it->endpoint);
     it->options.seed = (uint64_t)life + 1000;
-    world_ok(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
 }
 
 static int live(const char *url, const course *of)
@@ -136,19 +135,18 @@ static void post_all(const char *url, const course *of)
 /* How many workers died, and nobody ended their rows. A server takes a moment to notice that a process died. */
 static size_t count_died(const char *url)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl_store        *store   = NULL;
     pawl_worker_info  *items;
     size_t             dead = 0, living = 1;
     options.mode = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(url, &options, &store, &error), &error);
+    must(pawl_store_open(url, &options, &store, world_error()));
     for (patience left = patience_of(30); living > 0;) {
         patience_wait(&left, "a death is not noticed");
         pawl_arena_reset(arena);
-        world_ok(pawl_store_worker_list(store, arena, &items, &living, &error), &error);
-        world_ok(pawl_store_worker_crashed(store, arena, &items, &dead, &error), &error);
+        must(pawl_store_worker_list(store, arena, &items, &living, world_error()));
+        must(pawl_store_worker_crashed(store, arena, &items, &dead, world_error()));
     }
     pawl_store_close(store);
     pawl_arena_destroy(arena);

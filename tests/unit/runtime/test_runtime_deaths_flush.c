@@ -98,7 +98,6 @@ static void finish(world *it, pawl_store *kept)
 /* Three crates of the colour, as a commit behind which nobody flushed leaves them. */
 static void fill(pawl_store *store, const char *colour)
 {
-    pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[3];
     char                name[40], ids[3][40], body[60];
     snprintf(name, sizeof name, "crates/%s", colour);
@@ -115,10 +114,9 @@ static void fill(pawl_store *store, const char *colour)
                                         .at        = WORLD_START,
                                         .due       = PAWL_TIME_MAX};
     }
-    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.aggregator_add.items = adds;
-    changes.aggregator_add.count = 3;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = adds, .count = 3}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static void fill_both(pawl_store *store)
@@ -129,7 +127,6 @@ static void fill_both(pawl_store *store)
 
 static void lease_red(pawl_store *store, pawl_arena *arena)
 {
-    pawl_error                    error = PAWL_ERROR_INIT;
     pawl_leased_batch             found = {.count = 0};
     const pawl_leased_batch_claim claim = {.partition  = PAWL_TEXT("crates/red"),
                                            .session    = {{{9}}},
@@ -138,15 +135,14 @@ static void lease_red(pawl_store *store, pawl_arena *arena)
                                            .count_max  = 9,
                                            .now        = WORLD_START,
                                            .lease      = PAWL_MINUTES(5)};
-    world_ok(pawl_store_leased_batch_claim(store, &claim, arena, &found, &error), &error);
+    must(pawl_store_leased_batch_claim(store, &claim, arena, &found, world_error()));
     assert_int_equal(found.count, 3);
 }
 
 static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, int64_t version)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    const pawl__stamp made  = {
-         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
+    const pawl__stamp made = {
+        pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
                                  .version  = version,
                                  .is_first = true,
@@ -155,9 +151,8 @@ static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, in
                                               .headers      = PAWL_TEXT("{}"),
                                               .body = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
                                               .at   = WORLD_START}};
-    pawl_changes      changes = {
-             .group_count = 1, .unit_count = 1, .now = WORLD_START, .event_append = {&append, 1}};
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START, .event_append = {&append, 1}};
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
@@ -206,10 +201,9 @@ static pawl_store *prepare(const char *url)
 
 static pawl_partition_row red_of(world *it)
 {
-    pawl_error         error = PAWL_ERROR_INIT;
     pawl_partition_row row;
-    world_ok(pawl_store_partition_find(it->store, PAWL_TEXT("crates/red"), it->arena, &row, &error),
-             &error);
+    must(pawl_store_partition_find(it->store, PAWL_TEXT("crates/red"), it->arena, &row,
+                                   world_error()));
     return row;
 }
 
@@ -239,8 +233,7 @@ static void e26_a_death_with_flushes_counts_for_none(const char *url)
 
 static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *url)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *kept  = prepare(url);
+    pawl_store *kept = prepare(url);
     die(url, hold_red_alone);
     world *it = open_world(url, 1);
     post_note(it, 1);
@@ -260,9 +253,8 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     assert_non_null(strstr(lines, "after a crash the flush of crates/blue is in flight, isolated"));
     assert_int_equal(count_died(it), 0);
     /* Released, it begins anew: a worker that dies now does so the first time. */
-    world_ok(pawl_store_partition_run_now(it->store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
-                                          PAWL_TEXT("mended"), world_now(it), &error),
-             &error);
+    must(pawl_store_partition_run_now(it->store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),
+                                      PAWL_TEXT("mended"), world_now(it), world_error()));
     world_close(it);
     die(url, lease_red);
     world_forget(&seen);
@@ -325,7 +317,6 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
 /* However long it runs there: a stamp in a stream is met while its flush runs. */
 static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_store       *kept  = prepare(url);
     pawl_store       *other = open_worker(url);
     const pawl__stamp made  = {
@@ -335,7 +326,7 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
         pawl__marker_owner found;
         pawl_queue_row     row = {.crashes = 1,
                                   .history = pawl__stamp_add(it->arena, PAWL_TEXT(""), &made)};
-        world_ok(pawl__marker_take(it->endpoint->worker, "flush", &row, &found, &error), &error);
+        must(pawl__marker_take(it->endpoint->worker, "flush", &row, &found, world_error()));
         assert_int_equal(found, PAWL__MARKER_IN_FLIGHT);
         world_go_both(it, PAWL_MINUTES(2));
     }
@@ -362,28 +353,26 @@ static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
 
 static void note_death(world *it)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     int64_t           noted = 0;
-    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
     assert_int_equal(count, 1);
     const pawl_worker_crash death = {.pid = items[0].pid, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
-    world_ok(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, &error), &error);
+    must(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, world_error()));
     assert_int_equal(noted, 1);
 }
 
 /* Ends the row of the only dead worker, as another process does. */
 static void end_died(world *it, const char *url)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    world_ok(pawl_store_worker_crashed(it->store, it->arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
     assert_int_equal(count, 1);
     const pawl_worker_id died = items[0].id;
     pawl_store          *by   = open_worker(url);
-    world_ok(pawl_store_worker_close(by, WORLD_START, &error), &error);
+    must(pawl_store_worker_close(by, WORLD_START, world_error()));
     pawl_store_worker_set(by, died);
     close_worker(by);
 }
@@ -410,7 +399,6 @@ static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
 /* A third process has ended the row of the dead worker before its supervisor came. */
 static void e26_a_note_under_the_process_needs_no_row(const char *url)
 {
-    pawl_error              error = PAWL_ERROR_INIT;
     int64_t                 noted = 0;
     pawl_store             *kept  = prepare(url);
     const pawl_worker_crash death = {
@@ -418,7 +406,7 @@ static void e26_a_note_under_the_process_needs_no_row(const char *url)
     die(url, hold_red_supervised);
     world *it = open_world(url, 1);
     end_died(it, url);
-    world_ok(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, &error), &error);
+    must(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &noted, world_error()));
     assert_int_equal(noted, 1);
     world_close(it);
     die(url, lease_red); /* so that care is taken */

@@ -40,9 +40,8 @@ static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
     world_drain(&r.it);
     assert_int_equal(count_rows(&r, "reader"), 1);
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_arena_reset(r.inbound->arena);
-    world_ok(pawl__intake_store(r.inbound, &(pawl_takings){items, 1}, &error), &error);
+    must(pawl__intake_store(r.inbound, &(pawl_takings){items, 1}, world_error()));
     pawl__offers_settled(handover);
     world_go_both(&r.it, PAWL_SECONDS(2));
     assert_string_equal(happened.text, "opening(7) reply(7) ");
@@ -187,21 +186,18 @@ static void e3_a_reply_waits_while_the_broker_is_away(const char *url)
 /* A worker of another process: of a handle that the endpoint does not know. */
 static pawl_store *open_other(const char *url, const char *endpoint)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(url, &options, &store, &error), &error);
-    world_ok(
-        pawl_store_worker_open(store, pawl_text_of(endpoint), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    must(pawl_store_open(url, &options, &store, world_error()));
+    must(pawl_store_worker_open(store, pawl_text_of(endpoint), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
     return store;
 }
 
 static void close_other(reading *r, pawl_store *store)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_worker_close(store, world_now(&r->it), &error), &error);
+    must(pawl_store_worker_close(store, world_now(&r->it), world_error()));
     pawl_store_close(store);
 }
 
@@ -293,7 +289,6 @@ static void e3_behind_a_death_that_is_not_noticed_a_reply_waits(const char *url)
 static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
 {
     reading           r;
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 5});
@@ -301,7 +296,7 @@ static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
     pawl_store_close(open_other(url, "reader"));
     for (int i = 0; i < 5; i++)
         world_go_both(&r.it, PAWL_SECONDS(1));
-    world_ok(pawl_store_worker_crashed(r.it.store, r.it.arena, &items, &count, &error), &error);
+    must(pawl_store_worker_crashed(r.it.store, r.it.arena, &items, &count, world_error()));
     assert_int_equal(count, 0);
     world_post_json(&r.it, "m-2", "reply", "{\"number\":7}");
     world_drain(&r.it);

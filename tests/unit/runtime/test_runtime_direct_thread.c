@@ -11,12 +11,11 @@
 static void e27_in_threads_each_is_handled_once(const char *url)
 {
     runner      it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *held  = world_hold(url);
-    broker            = (struct broker){.channel = 1};
-    failures_left     = 0;
+    pawl_store *held = world_hold(url);
+    broker           = (struct broker){.channel = 1};
+    failures_left    = 0;
     atomic_store(&gone, 0);
-    world_ok(pawl_inbound_register(&list, &error), &error);
+    must(pawl_inbound_register(&list, world_error()));
     for (int i = 0; i < LETTERS_MAX; i++)
         put_note(i % 35);
     runner_open(
@@ -40,15 +39,14 @@ static atomic_int  workers_at_finish;
 static int count_workers(void)
 {
     int                found   = 0;
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl_store        *store   = NULL;
     pawl_worker_info  *items   = NULL;
     size_t             count   = 0;
     options.mode               = PAWL_OPEN_CHECK;
-    world_ok(pawl_store_open(stopping_url, &options, &store, &error), &error);
-    world_ok(pawl_store_worker_list(store, arena, &items, &count, &error), &error);
+    must(pawl_store_open(stopping_url, &options, &store, world_error()));
+    must(pawl_store_worker_list(store, arena, &items, &count, world_error()));
     for (size_t i = 0; i < count; i++)
         found += pawl_text_equal(items[i].endpoint, PAWL_TEXT("reader"));
     pawl_store_close(store);
@@ -72,14 +70,13 @@ static void count_at_finish(void)
 static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const char *url)
 {
     runner      it;
-    pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *held  = world_hold(url);
-    broker            = (struct broker){.channel = 1, .at_finish = count_at_finish};
-    stopping_url      = url;
-    failures_left     = 0;
+    pawl_store *held = world_hold(url);
+    broker           = (struct broker){.channel = 1, .at_finish = count_at_finish};
+    stopping_url     = url;
+    failures_left    = 0;
     atomic_store(&gone, 0);
     atomic_store(&workers_at_finish, 0);
-    world_ok(pawl_inbound_register(&list, &error), &error);
+    must(pawl_inbound_register(&list, world_error()));
     put_note(1);
     runner_open(
         &it, &direct_application, "reader", hook_url(url),

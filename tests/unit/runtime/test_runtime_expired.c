@@ -27,14 +27,12 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "exp
 /* A message that may be handled `after` a time, and until then. */
 static void post(world *it, const char *id, int32_t number, const char *expires, int64_t after)
 {
-    pawl_error        error     = PAWL_ERROR_INIT;
     const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, expires}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                    .due = pawl_time_add(world_now(it), after)};
-    world_ok(pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number),
-                              &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number),
+                          world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
 }
 
 static const char *in_10_s(const world *it, char text[PAWL_TIME_TEXT_SIZE + 1])

@@ -43,11 +43,9 @@ static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
 static void send_note(const char *url)
 {
     pawl_sender *sender = NULL;
-    pawl_error   error  = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send(sender, "reader", NULL, PAWL_MESSAGE(note, .number = 1), &error),
-             &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "reader", NULL, PAWL_MESSAGE(note, .number = 1), world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -56,14 +54,13 @@ static void a_file_that_is_gone_is_waited_for_not_made(const char *url)
     const char           *path     = strchr(url, ':') + 1;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     char                  away[1100];
     snprintf(away, sizeof away, "%.*s-away", (int)strcspn(path, "?"), path);
     char here[1000];
     snprintf(here, sizeof here, "%.*s", (int)strcspn(path, "?"), path);
     handled       = 0;
     options.store = url;
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     send_note(url);
     expect_step(endpoint, PAWL_OK);
     assert_int_equal(handled, 1);

@@ -29,9 +29,8 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sle
 static pawl_store *open_store(const char *url)
 {
     pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
     world_make_tables(url, &application);
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     return store;
 }
 
@@ -44,20 +43,18 @@ static void close_store(pawl_store *store)
 
 static void insert_for(pawl_store *store, const char *destination, int64_t delay)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_time        now   = pawl_clock_now(NULL);
-    pawl_timeout_row row   = {.id          = {{{1}}},
-                              .name        = PAWL_TEXT("remind"),
-                              .destination = pawl_text_of(destination),
-                              .due         = now + delay};
-    world_ok(pawl_store_timeout_insert(store, &row, now, &error), &error);
+    pawl_time        now = pawl_clock_now(NULL);
+    pawl_timeout_row row = {.id          = {{{1}}},
+                            .name        = PAWL_TEXT("remind"),
+                            .destination = pawl_text_of(destination),
+                            .due         = now + delay};
+    must(pawl_store_timeout_insert(store, &row, now, world_error()));
 }
 
 static pawl_stats stats_of(pawl_store *store, pawl_arena *arena)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    world_ok(pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, &error), &error);
+    must(pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, world_error()));
     return stats;
 }
 
@@ -82,9 +79,8 @@ static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
     runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
     wait_until_gone(store);
     pawl_arena     *arena = pawl_arena_create(0);
-    pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, &error), &error);
+    must(pawl_store_queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     pawl_arena_destroy(arena);
     runner_close(&it);

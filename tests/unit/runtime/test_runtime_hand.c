@@ -248,10 +248,9 @@ static void e29_a_thread_that_finished_is_not_given_up(void)
 
 static void e29_the_worker_to_end_is_the_last_one(void)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *other = NULL;
     begin();
-    world_ok(pawl_store_open("memory:hands", NULL, &other, &error), &error);
+    must(pawl_store_open("memory:hands", NULL, &other, world_error()));
     const pawl_store *const stores[] = {t.it.store, other};
     for (size_t i = 0; i < 2; i++) {
         pawl__app_call_set_worker(&t.hand, stores[i]);

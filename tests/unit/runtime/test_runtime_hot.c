@@ -58,10 +58,9 @@ static const pawl_application application = {
 /* Another worker saves the counter "a" as it is. */
 static void meddle(void)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_arena *arena = pawl_arena_create(0);
     pawl_store *store = NULL;
-    world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
+    must(pawl_store_open(store_url, NULL, &store, world_error()));
     world_overwrite(store, arena, &application, "a", NULL);
     pawl_store_worker_close(store, WORLD_START, NULL);
     pawl_store_close(store);
@@ -78,13 +77,12 @@ typedef struct fixture {
 
 static void create(fixture *it, const char *url, pawl_endpoint_options options)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    store_url        = locks_url(url);
-    it->arena        = pawl_arena_create(0);
+    store_url = locks_url(url);
+    it->arena = pawl_arena_create(0);
     atomic_store(&handled, 0);
     atomic_store(&meddlings, 0);
     runner_create(&it->run, &application, NULL, store_url, options);
-    world_ok(pawl_sender_open(store_url, NULL, &it->sender, &error), &error);
+    must(pawl_sender_open(store_url, NULL, &it->sender, world_error()));
 }
 
 static void destroy(fixture *it)
@@ -105,30 +103,26 @@ static void post(fixture *it, int count)
 
 static pawl_step step(fixture *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  done  = PAWL_STEP_INIT;
-    world_ok(pawl_endpoint_step(it->run.endpoint, &done, &error), &error);
+    pawl_step done = PAWL_STEP_INIT;
+    must(pawl_endpoint_step(it->run.endpoint, &done, world_error()));
     return done;
 }
 
 static pawl_counters counters(fixture *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(it->arena);
-    world_ok(pawl_endpoint_stats(it->run.endpoint, it->arena, &stats, &error), &error);
+    must(pawl_endpoint_stats(it->run.endpoint, it->arena, &stats, world_error()));
     return stats.counters;
 }
 
 static int count_of_a(fixture *it)
 {
-    pawl_error error   = PAWL_ERROR_INIT;
     pawl_value value   = pawl_value_text(PAWL_TEXT("a"));
     pawl_text  data    = {0};
     int64_t    version = 0;
-    world_ok(
-        pawl_endpoint_saga(it->run.endpoint, "Counter", &value, it->arena, &data, &version, &error),
-        &error);
+    must(pawl_endpoint_saga(it->run.endpoint, "Counter", &value, it->arena, &data, &version,
+                            world_error()));
     return (int)world_json_number(data.data, "count");
 }
 
@@ -147,12 +141,11 @@ static bool is_elsewhere(fixture *it, long wanted)
 
 static bool is_counted(fixture *it, long wanted)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_stats  stats = PAWL_STATS_INIT;
     pawl_store *store = NULL;
     pawl_arena_reset(it->arena);
-    world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
-    world_ok(pawl_store_stats(store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    must(pawl_store_open(store_url, NULL, &store, world_error()));
+    must(pawl_store_stats(store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
     pawl_store_close(store);
     return stats.counters.messages == wanted && stats.queue_count == 0;
 }

@@ -127,31 +127,27 @@ typedef struct fixture {
 
 static void create(fixture *it, const char *url, const pawl_route *routes)
 {
-    pawl_error                  error   = PAWL_ERROR_INIT;
     const pawl_endpoint_options options = {
         .routes = routes, .workers = WORKERS, .batch_messages = BATCH};
     world_make_tables(url, &application);
     it->arena = pawl_arena_create(0);
     runner_create(&it->run, &application, NULL, url, options);
-    world_ok(pawl_store_open(url, NULL, &it->store, &error), &error);
-    world_ok(pawl_sender_open(url, NULL, &it->sender, &error), &error);
+    must(pawl_store_open(url, NULL, &it->store, world_error()));
+    must(pawl_sender_open(url, NULL, &it->sender, world_error()));
 }
 
 static pawl_stats stats_of(fixture *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
-    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    must(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
     return stats;
 }
 
 /* A row that failed waits for its next attempt: there may be none, ever. */
 static void check_queue(fixture *it)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(it->store, PAWL_TEXT("shop"), 0, it->arena, &rows, &error),
-             &error);
+    pawl_queue_rows rows = {.count = 0};
+    must(pawl_store_queue_list(it->store, PAWL_TEXT("shop"), 0, it->arena, &rows, world_error()));
     for (size_t i = 0; i < rows.count; i++)
         if (rows.items[i].attempts > 0)
             fail_msg("%.*s %.*s is put off after %d attempts",
@@ -162,11 +158,10 @@ static void check_queue(fixture *it)
 /* The last version of the stream, 0 without one. */
 static int64_t length_of(fixture *it, const char *stream)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {
         .stream = pawl_text_of(stream), .is_backward = true, .count_max = 1};
-    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     return rows.count > 0 ? rows.items[0].version : 0;
 }
 
@@ -211,10 +206,9 @@ static void destroy(fixture *it)
 /* All versions from 1 on, `count` of them. */
 static pawl_event_rows events_of(fixture *it, const char *stream, size_t count)
 {
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
+    must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows.items[i].version, i + 1);
@@ -242,12 +236,11 @@ static void check_numbers(const pawl_event_rows *rows, const char *type, int wan
 
 static void check_state(fixture *it, const char *name, const char *key, const char *wanted)
 {
-    pawl_error error   = PAWL_ERROR_INIT;
     pawl_value value   = pawl_value_text(pawl_text_of(key));
     pawl_text  data    = {0};
     int64_t    version = 0;
-    world_ok(pawl_endpoint_saga(it->run.endpoint, name, &value, it->arena, &data, &version, &error),
-             &error);
+    must(pawl_endpoint_saga(it->run.endpoint, name, &value, it->arena, &data, &version,
+                            world_error()));
     assert_string_equal(data.data, wanted);
 }
 
@@ -255,14 +248,13 @@ static void check_state(fixture *it, const char *name, const char *key, const ch
 
 static void o4_many_workers_on_one_entity_put_nothing_off(const char *url)
 {
-    fixture    it;
-    pawl_error error = PAWL_ERROR_INIT;
+    fixture it;
     create(&it, url, NULL);
     for (int i = 1; i <= COMMANDS; i++)
-        world_ok(pawl_sender_send(it.sender, "shop", NULL,
-                                  PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = i), &error),
-                 &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
+        must(pawl_sender_send(it.sender, "shop", NULL,
+                              PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = i),
+                              world_error()));
+    must(pawl_sender_commit(it.sender, world_error()));
     run_all(&it, COMMANDS, "Box/a", COMMANDS);
     pawl_event_rows rows = events_of(&it, "Box/a", COMMANDS);
     check_numbers(&rows, "was_put", COMMANDS);
@@ -275,13 +267,12 @@ static void o4_many_workers_on_one_process_put_nothing_off(const char *url)
 {
     static const pawl_route routes[] = {{.name = "shop", .is_outbox = true}, {.name = NULL}};
     fixture                 it;
-    pawl_error              error = PAWL_ERROR_INIT;
     create(&it, url, routes);
     for (int i = 1; i <= ASKS; i++)
-        world_ok(pawl_sender_send(it.sender, "shop", NULL,
-                                  PAWL_MESSAGE(ask, .name = PAWL_TEXT("b"), .number = i), &error),
-                 &error);
-    world_ok(pawl_sender_commit(it.sender, &error), &error);
+        must(pawl_sender_send(it.sender, "shop", NULL,
+                              PAWL_MESSAGE(ask, .name = PAWL_TEXT("b"), .number = i),
+                              world_error()));
+    must(pawl_sender_commit(it.sender, world_error()));
     run_all(&it, INT64_C(3) * ASKS, "Asker/b", INT64_C(2) * ASKS);
     pawl_event_rows rows = events_of(&it, "Box/a", ASKS);
     check_numbers(&rows, "was_put", ASKS);

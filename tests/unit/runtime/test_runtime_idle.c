@@ -225,19 +225,18 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
 static void use_driver(const char *url)
 {
     static bool is_registered;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     if (is_registered)
         return;
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
     outer        = *inner;
     outer.scheme = "idle";
     outer.open   = open_inner;
     outer.wait   = wait_for_clock;
-    world_ok(pawl_store_register(&outer, &error), &error);
+    must(pawl_store_register(&outer, world_error()));
     is_registered = true;
 }
 

@@ -235,18 +235,16 @@ static const pawl_application names[] = {
 /* An operator takes m-1 out for good, and makes a letter of m-2; copies of both come from the broker afterwards. */
 static void purge_two(reading *r)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_take take  = {.action = PAWL_TAKE_DISCARD,
-                             .queue  = PAWL_TEXT("reader.in"),
-                             .by     = PAWL_TEXT("ann"),
-                             .reason = PAWL_TEXT("")};
+    pawl_queue_take take = {.action = PAWL_TAKE_DISCARD,
+                            .queue  = PAWL_TEXT("reader.in"),
+                            .by     = PAWL_TEXT("ann"),
+                            .reason = PAWL_TEXT("")};
     for (int i = 0; i < 2; i++) {
         size_t         taken = 0;
         pawl_queue_row row   = world_queue(&r->it, "reader.in").items[0];
         take.action          = i == 0 ? PAWL_TAKE_DISCARD : PAWL_TAKE_DEAD_LETTER;
-        world_ok(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken,
-                                       &error),
-                 &error);
+        must(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken,
+                                   world_error()));
         assert_int_equal(taken, 1);
     }
 }
@@ -340,17 +338,16 @@ static void when_the_store_is_away_nothing_is_taken(const char *url)
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */
 static void a_program_that_steps_takes_in_by_itself(const char *url)
 {
-    reading    r;
-    size_t     count = 0;
-    pawl_error error = PAWL_ERROR_INIT;
+    reading r;
+    size_t  count = 0;
     open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
     pawl_time now = pawl__business_now(r.it.endpoint);
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}")->due = now + PAWL_SECONDS(5);
     put("m-3", "note", "{\"number\":3}");
-    world_ok(pawl_endpoint_receive(r.it.endpoint, 0, &count, &error), &error);
+    must(pawl_endpoint_receive(r.it.endpoint, 0, &count, world_error()));
     assert_int_equal(count, 2);
-    world_ok(pawl_endpoint_receive(r.it.endpoint, 0, &count, &error), &error);
+    must(pawl_endpoint_receive(r.it.endpoint, 0, &count, world_error()));
     assert_int_equal(count, 1);
     assert_int_equal(count_settled(), 3);
     world_drain(&r.it);
@@ -420,9 +417,8 @@ static void refuses(const char *transport, const char *part)
 static void a_transport_that_nobody_knows_is_refused(void)
 {
     static char long_url[PAWL_URL_SIZE_MAX + 2];
-    pawl_error  error = PAWL_ERROR_INIT;
     memset(long_url, 'u', sizeof long_url - 1);
-    world_ok(pawl_inbound_register(&list, &error), &error);
+    must(pawl_inbound_register(&list, world_error()));
     refuses("letters", "option transport: it is no URL");
     refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
     refuses("list://there/", "option transport: list: 'list://there/' is not here");

@@ -44,8 +44,7 @@ static pawl__stamp stamp_of(pawl_store *store)
 
 static pawl_code judge(ground *p, pawl_queue_row *row, pawl__marker_verdict *way)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl__marker_judge(p->worker, row, way, &error), &error);
+    must(pawl__marker_judge(p->worker, row, way, world_error()));
     return PAWL_OK;
 }
 
@@ -75,9 +74,8 @@ static void revive(ground *p, const char *url)
 
 static void open_ground(ground *p)
 {
-    const char *url   = "memory:marks";
-    pawl_error  error = PAWL_ERROR_INIT;
-    p->kept           = prepare(url);
+    const char *url = "memory:marks";
+    p->kept         = prepare(url);
     open_world(&p->it, url, 2);
     world_drain(&p->it);
     p->worker         = p->it.endpoint->worker;
@@ -86,7 +84,7 @@ static void open_ground(ground *p)
     p->stamps[LIVING] = stamp_of(p->living);
     p->back           = open_worker(url);
     p->stamps[BACK]   = stamp_of(p->back);
-    world_ok(pawl_store_worker_open(p->back, DOCK, PAWL_TEXT("[]"), WORLD_START, &error), &error);
+    must(pawl_store_worker_open(p->back, DOCK, PAWL_TEXT("[]"), WORLD_START, world_error()));
     p->revived         = open_worker(url);
     p->stamps[REVIVED] = stamp_of(p->revived);
     revive(p, url);
@@ -102,7 +100,7 @@ static void open_ground(ground *p)
     pawl_store_close(dead[0]);
     pawl_store *ended = open_worker(url);
     p->stamps[ENDED]  = stamp_of(ended);
-    world_ok(pawl_store_worker_close(ended, WORLD_START, &error), &error);
+    must(pawl_store_worker_close(ended, WORLD_START, world_error()));
     pawl_store_close(ended);
     quick                 = p->worker->store->ops;
     p->ops                = *quick;
@@ -149,8 +147,7 @@ static void e26_what_a_stamp_alone_means(void)
         [DEAD]     = {PAWL__MARKER_ALONE, PAWL__MARKER_DIED, 1},
         [ENDED]    = {PAWL__MARKER_ALONE, PAWL__MARKER_LIVES, 0},
     };
-    ground     p;
-    pawl_error error = PAWL_ERROR_INIT;
+    ground p;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
         pawl__marker_verdict way;
@@ -160,7 +157,7 @@ static void e26_what_a_stamp_alone_means(void)
         judge(&p, &row, &way);
         expect("way", of, 0, way, means[of].way);
         expect("stamp, judged,", of, 0, has_stamp(&p, &row), true);
-        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+        must(pawl__marker_take(p.worker, "message", &row, &found, world_error()));
         expect("mark", of, 0, found, means[of].found);
         expect("deaths", of, 0, row.crashes, means[of].crashes);
         expect("stamp", of, 0, has_stamp(&p, &row),
@@ -178,8 +175,7 @@ static void e26_what_a_stamp_among_others_means(void)
 {
     static const pawl__marker_verdict ways[WHOSE_COUNT] = {
         [DEAD_NOW] = PAWL__MARKER_ALONE, [DEAD] = PAWL__MARKER_ALONE, [ENDED] = PAWL__MARKER_ALONE};
-    ground     p;
-    pawl_error error = PAWL_ERROR_INIT;
+    ground p;
     open_ground(&p);
     for (whose of = OWN; of < WHOSE_COUNT; of++) {
         pawl__marker_verdict way;
@@ -192,7 +188,7 @@ static void e26_what_a_stamp_among_others_means(void)
         if (of == OWN)
             expect("lists", of, 2, lists, 0);
         row = row_with(&p, of, 2);
-        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+        must(pawl__marker_take(p.worker, "message", &row, &found, world_error()));
         expect("mark", of, 2, found, PAWL__MARKER_NONE);
         expect("deaths", of, 2, row.crashes, 0);
         expect("stamp", of, 2, has_stamp(&p, &row), false);
@@ -203,7 +199,6 @@ static void e26_what_a_stamp_among_others_means(void)
 static void e26_a_row_without_a_stamp(void)
 {
     ground               p;
-    pawl_error           error = PAWL_ERROR_INIT;
     pawl__marker_verdict way;
     pawl__marker_owner   found;
     open_ground(&p);
@@ -211,7 +206,7 @@ static void e26_a_row_without_a_stamp(void)
         pawl_queue_row row = {.crashes = crashes, .history = PAWL_TEXT("")};
         judge(&p, &row, &way);
         assert_int_equal(way, crashes == 0 ? PAWL__MARKER_AMONG : PAWL__MARKER_ALONE);
-        world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+        must(pawl__marker_take(p.worker, "message", &row, &found, world_error()));
         assert_int_equal(found, PAWL__MARKER_NONE);
         assert_int_equal(row.crashes, crashes);
     }
@@ -219,7 +214,7 @@ static void e26_a_row_without_a_stamp(void)
     row.crashes        = 0; /* no death was counted ahead */
     judge(&p, &row, &way);
     assert_int_equal(way, PAWL__MARKER_AMONG);
-    world_ok(pawl__marker_take(p.worker, "message", &row, &found, &error), &error);
+    must(pawl__marker_take(p.worker, "message", &row, &found, world_error()));
     assert_int_equal(found, PAWL__MARKER_NONE);
     close_ground(&p);
 }

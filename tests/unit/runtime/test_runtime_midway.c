@@ -62,11 +62,10 @@ typedef struct ground {
 
 static void open_ground(ground *p, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    *p               = (ground){.arena = pawl_arena_create(0)};
+    *p = (ground){.arena = pawl_arena_create(0)};
     world_make_tables(url, &application);
-    world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
-    world_ok(pawl_sender_open(url, NULL, &p->sender, &error), &error);
+    must(pawl_store_open(url, NULL, &p->store, world_error()));
+    must(pawl_sender_open(url, NULL, &p->sender, world_error()));
     atomic_store(&delivered, 0);
     gate_close();
 }
@@ -80,34 +79,31 @@ static void close_ground(ground *p)
 
 static void post(ground *p, const pawl_record *record, const void *message)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_send(p->sender, "mill", NULL, record, message, &error), &error);
-    world_ok(pawl_sender_commit(p->sender, &error), &error);
+    must(pawl_sender_send(p->sender, "mill", NULL, record, message, world_error()));
+    must(pawl_sender_commit(p->sender, world_error()));
 }
 
 static pawl_stats stats_of(ground *p)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(p->arena);
-    world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    must(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, world_error()));
     return stats;
 }
 
 /* Of what is in the queue, what another worker can have now. */
 static size_t claim_all(ground *p, const char *queue)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_store      *store = p->store;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim claim = {.queue     = pawl_text_of(queue),
                               .due_max   = PAWL_TIME_MAX,
                               .count_max = 10,
                               .now       = WORLD_START};
-    world_ok(pawl_store_worker_open(store, PAWL_TEXT("mill"), PAWL_TEXT("[]"), WORLD_START, &error),
-             &error);
-    world_ok(pawl_store_queue_claim(store, &claim, p->arena, &rows, &error), &error);
-    world_ok(pawl_store_worker_close(store, WORLD_START, &error), &error);
+    must(pawl_store_worker_open(store, PAWL_TEXT("mill"), PAWL_TEXT("[]"), WORLD_START,
+                                world_error()));
+    must(pawl_store_queue_claim(store, &claim, p->arena, &rows, world_error()));
+    must(pawl_store_worker_close(store, WORLD_START, world_error()));
     return rows.count;
 }
 

@@ -68,7 +68,6 @@ static void test_another_delivers_what_is_left(const char *url)
 static void test_run_leaves_the_outbox(const char *url)
 {
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.routes                 = routes;
     options.no_service             = true;
@@ -77,8 +76,8 @@ static void test_run_leaves_the_outbox(const char *url)
     options.store   = url;
     options.workers = 2;
     options.user    = &endpoint;
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
-    world_ok(pawl_endpoint_run(endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
+    must(pawl_endpoint_run(endpoint, world_error()));
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }

@@ -48,11 +48,10 @@ static const pawl_application *with(const pawl_endpoint_options *options)
 
 static pawl_test *open_test(const pawl_application *application, const pawl_endpoint_options *over)
 {
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_test        *test    = NULL;
     pawl_test_options options = PAWL_TEST_OPTIONS_INIT;
     options.endpoint          = over;
-    world_ok(pawl_test_create(application, &options, &test, &error), &error);
+    must(pawl_test_create(application, &options, &test, world_error()));
     return test;
 }
 

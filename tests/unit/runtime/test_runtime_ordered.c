@@ -63,15 +63,13 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "ord
 static void send_some(const char *url, int first, int count)
 {
     pawl_sender *sender = NULL;
-    pawl_error   error  = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = first; i < first + count; i++) {
         char key[2] = {(char)('a' + i % KEYS), '\0'};
-        world_ok(pawl_sender_send(sender, "desk", NULL,
-                                  PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = i),
-                                  &error),
-                 &error);
-        world_ok(pawl_sender_commit(sender, &error), &error);
+        must(pawl_sender_send(sender, "desk", NULL,
+                              PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = i),
+                              world_error()));
+        must(pawl_sender_commit(sender, world_error()));
     }
     pawl_sender_close(sender);
 }
@@ -132,12 +130,11 @@ static void e34_the_order_outlives_a_process(const char *url)
     patience               left  = patience_of(THREAD_SECONDS);
     const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .count_max = 1};
     pawl_arena            *arena = pawl_arena_create(0);
-    pawl_error             error = PAWL_ERROR_INIT;
     pawl_store            *store = NULL;
     pawl_queue_messages    found = {.count = 1};
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     while (found.count > 0) {
-        world_ok(pawl_store_queue_find(store, &query, arena, &found, &error), &error);
+        must(pawl_store_queue_find(store, &query, arena, &found, world_error()));
         patience_wait(&left, "the queue is not empty");
     }
     runner_close(&next);
@@ -151,17 +148,14 @@ static void e34_the_order_outlives_a_process(const char *url)
 
 static bool others_may_lead(world *it)
 {
-    pawl_error  error   = PAWL_ERROR_INIT;
     pawl_store *store   = NULL;
     bool        is_ours = false;
     pawl_time   now     = pawl_clock_now(it->machine);
-    world_ok(pawl_store_open(it->url, NULL, &store, &error), &error);
-    world_ok(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), now, &error),
-             &error);
-    world_ok(
-        pawl_store_lead(store, PAWL_TEXT("ordered/desk"), now, PAWL_SECONDS(60), &is_ours, &error),
-        &error);
-    world_ok(pawl_store_worker_close(store, now, &error), &error);
+    must(pawl_store_open(it->url, NULL, &store, world_error()));
+    must(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), now, world_error()));
+    must(pawl_store_lead(store, PAWL_TEXT("ordered/desk"), now, PAWL_SECONDS(60), &is_ours,
+                         world_error()));
+    must(pawl_store_worker_close(store, now, world_error()));
     pawl_store_close(store);
     return is_ours;
 }
@@ -180,11 +174,10 @@ static pawl__worker *open_two(world *it, const char *url)
 {
     pawl__worker *second = NULL;
     pawl_step     step   = {0};
-    pawl_error    error  = PAWL_ERROR_INIT;
     world_open(it, url, &application, NULL, NULL);
     world_drain(it);
-    world_ok(pawl__worker_create(it->endpoint, &second, &error), &error);
-    world_ok(pawl__worker_step(second, &step, &error), &error);
+    must(pawl__worker_create(it->endpoint, &second, world_error()));
+    must(pawl__worker_step(second, &step, world_error()));
     assert_false(pawl__ordered_is_standby(it->endpoint->worker));
     assert_true(pawl__ordered_is_standby(second));
     return second;
@@ -192,20 +185,18 @@ static pawl__worker *open_two(world *it, const char *url)
 
 static bool leads(pawl__worker *worker)
 {
-    pawl_step  step  = {0};
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl__worker_step(worker, &step, &error), &error);
+    pawl_step step = {0};
+    must(pawl__worker_step(worker, &step, world_error()));
     return !pawl__ordered_is_standby(worker);
 }
 
 static void e27_a_worker_that_gives_way_keeps_no_lease(const char *url)
 {
     world         it;
-    pawl_error    error  = PAWL_ERROR_INIT;
     pawl__worker *second = open_two(&it, url), *first = it.endpoint->worker;
     assert_false(others_may_lead(&it));
     first->batch->has_unit_of_other = true;
-    world_ok(pawl__ordered_give_way(first, &error), &error);
+    must(pawl__ordered_give_way(first, world_error()));
     first->batch->has_unit_of_other = false;
     assert_true(others_may_lead(&it));
     assert_false(leads(first)); /* for ten seconds */

@@ -52,19 +52,16 @@ static void lose_next_commit(void)
 static void set_anew(void)
 {
     const pawl_timeout_row *row     = &world_timeouts(&t.it).items[0];
-    pawl_error              error   = PAWL_ERROR_INIT;
     pawl_timeout_set        set     = {.id          = row->id,
                                        .saga_id     = row->saga_id,
                                        .saga_type   = row->saga_type,
                                        .name        = row->name,
                                        .destination = row->destination,
                                        .due         = row->due};
-    pawl_changes            changes = {.group_count = 1,
-                                       .unit_count  = 1,
-                                       .now         = pawl_clock_now(t.it.machine),
+    pawl_changes            changes = {ONE_UNIT, .now = pawl_clock_now(t.it.machine),
                                        .timeout_set = {.items = &set, .count = 1}};
     t.rearms                        = false;
-    world_ok(pawl_store_commit(t.it.store, &changes, NULL, &error), &error);
+    must(pawl_store_commit(t.it.store, &changes, NULL, world_error()));
 }
 
 #define STEPS_OF_ANOTHER \
@@ -203,11 +200,9 @@ static int go(int64_t duration)
 /* An operator sends the letter again, and this time nothing is lost. */
 static void retry_letter(const char *id)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     memset(t.loses, 0, sizeof t.loses);
-    world_ok(pawl_store_dead_retry(t.it.store, PAWL_TEXT("works"), pawl_text_of(id),
-                                   PAWL_TEXT("me"), PAWL_TEXT(""), world_now(&t.it), &error),
-             &error);
+    must(pawl_store_dead_retry(t.it.store, PAWL_TEXT("works"), pawl_text_of(id), PAWL_TEXT("me"),
+                               PAWL_TEXT(""), world_now(&t.it), world_error()));
 }
 
 /* ---- What follows -------------------------------------------------------------------- */
@@ -355,13 +350,12 @@ static void a_timeout_that_was_set_anew_counts_no_attempt(const char *url)
 /* Two processes of an ordered endpoint, and a handler that takes so long; until both messages are handled. */
 static void play_ordered(const char *url, int64_t time)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step  = PAWL_STEP_INIT;
+    pawl_step step = PAWL_STEP_INIT;
     begin(url, &(pawl_endpoint_options){
                    .delayed_retries = PAWL_NONE, .batch_messages = 1, .ordered = "property:lane"});
     pawl_endpoint_options options = t.it.options;
     t.two[0]                      = t.it.endpoint;
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &t.two[1], &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &t.two[1], world_error()));
     t.slow[1] = time;
     post(1);
     post(2); /* nobody has it in hand, and it waits */

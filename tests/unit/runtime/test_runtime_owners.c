@@ -152,20 +152,18 @@ static void bump_it(const char *name)
 
 static void step_second(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    second_step      = (pawl_step){.next_due = PAWL_TIME_MAX};
-    world_ok(pawl__worker_step(second, &second_step, &error), &error);
+    second_step = (pawl_step){.next_due = PAWL_TIME_MAX};
+    must(pawl__worker_step(second, &second_step, world_error()));
 }
 
 /* Under a virtual clock an endpoint has one worker, and no table. */
 static void open_two(const char *url, const pawl_application *of)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     world_open(&it, url, of, NULL,
                &(pawl_endpoint_options){.immediate_retries = -1, .no_service = true});
     it.endpoint->owners = pawl__owners_create();
     pawl__engine_callbacks_set(it.endpoint->worker);
-    world_ok(pawl__worker_create(it.endpoint, &second, &error), &error);
+    must(pawl__worker_create(it.endpoint, &second, world_error()));
     meanwhile = NULL;
     bump_it("a");
     world_drain(&it);
@@ -185,17 +183,15 @@ static int count_of(const char *name)
 
 static void set_timeout(pawl_saga_id id)
 {
-    pawl_error       error    = PAWL_ERROR_INIT;
-    pawl_timeout_set set      = {.id          = {{{5}}},
-                                 .saga_id     = id,
-                                 .saga_type   = PAWL_TEXT("Counter"),
-                                 .name        = PAWL_TEXT("ring"),
-                                 .destination = PAWL_TEXT("desk"),
-                                 .due         = world_now(&it)};
-    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    pawl_timeout_set set     = {.id          = {{{5}}},
+                                .saga_id     = id,
+                                .saga_type   = PAWL_TEXT("Counter"),
+                                .name        = PAWL_TEXT("ring"),
+                                .destination = PAWL_TEXT("desk"),
+                                .due         = world_now(&it)};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .timeout_set = {.items = &set, .count = 1}};
+    must(pawl_store_commit(it.store, &changes, NULL, world_error()));
 }
 
 /* ---- Cases ------------------------------------------------------------------ */

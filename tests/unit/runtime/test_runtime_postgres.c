@@ -142,9 +142,7 @@ static void keep_row(ground *p)
           .dispatch_id = {{{1}}},
           .message     = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("ping"), .body = PAWL_TEXT("{}")},
           .at          = NOW};
-    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = NOW};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
+    pawl_changes changes = {ONE_UNIT, .now = NOW, .outbox_add = {.items = &add, .count = 1}};
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     pawl_store_close(store);
     raw_run(p->pg, "create table kept as select * from pawl_outbox");

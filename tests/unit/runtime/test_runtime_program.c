@@ -23,12 +23,11 @@ static const pawl_application   shop  = {PAWL_APPLICATION_HEAD, .name = "shop",
 /* Runs one step of the application, and gives the row of its worker. */
 static pawl_worker_info worker_of(world *it, const char *url, const pawl_application *application)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
     pawl_worker_info *items = NULL;
     size_t            count = 0, found = 0;
     world_open(it, url, application, NULL, NULL);
     world_step(it);
-    world_ok(pawl_store_worker_list(it->store, it->arena, &items, &count, &error), &error);
+    must(pawl_store_worker_list(it->store, it->arena, &items, &count, world_error()));
     for (size_t i = 0; i < count; i++)
         if (pawl_text_equal(items[i].endpoint, PAWL_TEXT("plain")) && items[i].types.size > 2)
             found = i + 1;

@@ -31,13 +31,12 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "pau
 
 static void send_some(const char *url, int count)
 {
-    pawl_error   error  = PAWL_ERROR_INIT;
     pawl_sender *sender = NULL;
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = 0; i < count; i++)
-        world_ok(pawl_sender_send(sender, "plain", NULL, PAWL_MESSAGE(ping, .number = i), &error),
-                 &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+        must(pawl_sender_send(sender, "plain", NULL, PAWL_MESSAGE(ping, .number = i),
+                              world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -58,21 +57,18 @@ static int send_until_paused(const runner *it, const char *url)
 static void e26_threads_pause_and_go_on(const char *url)
 {
     runner      it;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *held = world_hold(url), *store = NULL;
     atomic_store(&handled, 0);
     runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = WORKERS});
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     send_some(url, 5);
     wait_for_count(&handled, 5);
-    world_ok(pawl_store_queue_pause(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
-                                    pawl_clock_now(NULL), &error),
-             &error);
+    must(pawl_store_queue_pause(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                pawl_clock_now(NULL), world_error()));
     int sent = send_until_paused(&it, url);
     send_some(url, 20);
-    world_ok(pawl_store_queue_resume(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
-                                     pawl_clock_now(NULL), &error),
-             &error);
+    must(pawl_store_queue_resume(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
+                                 pawl_clock_now(NULL), world_error()));
     wait_for_count(&handled, 5 + sent + 20);
     assert_false(atomic_load(&it.endpoint->pause.is_paused));
     runner_close(&it);

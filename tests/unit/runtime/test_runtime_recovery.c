@@ -47,10 +47,9 @@ static pawl_code open_test(const pawl_recovery *table, const pawl_recovery *over
 
 static int runs_until_dead(const pawl_recovery *table, const pawl_recovery *over)
 {
-    pawl_error     error = PAWL_ERROR_INIT;
-    pawl_test     *test  = NULL;
+    pawl_test     *test = NULL;
     pawl_dead_rows dead;
-    world_ok(open_test(table, over, &test, &error), &error);
+    must(open_test(table, over, &test, world_error()));
     pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = 1), NULL);
     pawl_test_advance(test, PAWL_DAYS(6), NULL);
     assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
@@ -154,13 +153,11 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 
 static void e37_a_type_that_nothing_handles_is_said(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = NULL;
-    lines[0]         = '\0';
+    pawl_test *test = NULL;
+    lines[0]        = '\0';
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
-    world_ok(open_test(PAWL_RECOVERY({.type = "job", .delayed = 1}, {.type = "jbo", .delayed = 1}),
-                       NULL, &test, &error),
-             &error);
+    must(open_test(PAWL_RECOVERY({.type = "job", .delayed = 1}, {.type = "jbo", .delayed = 1}),
+                   NULL, &test, world_error()));
     pawl_test_destroy(test);
     assert_non_null(
         strstr(lines, "endpoint works: row 2 of option recovery is for type 'jbo', which "));

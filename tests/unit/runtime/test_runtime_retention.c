@@ -78,9 +78,8 @@ static pawl_code open_memory(pawl_store *store, const char *url, const pawl_stor
 
 static void o29_ten_failures_in_a_row_are_critical(void)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    world_ok(pawl_store_open("memory:unswept", NULL, &store, &error), &error);
+    must(pawl_store_open("memory:unswept", NULL, &store, world_error()));
     swept   = store->ops;
     unswept = *swept;
     pawl_store_close(store);
@@ -90,7 +89,7 @@ static void o29_ten_failures_in_a_row_are_critical(void)
     unswept.sweep  = fail_sweep;
     criticals      = 0;
     sweeps_failing = 9;
-    world_ok(pawl_store_register(&unswept, &error), &error);
+    must(pawl_store_register(&unswept, world_error()));
     heard     = 0;
     world *it = world_begin("unswept:x", &application, "source",
                             &(pawl_endpoint_options){.routes           = routes,
@@ -120,7 +119,6 @@ static void o29_ten_failures_in_a_row_are_critical(void)
 
 static void discard_letter(world *it)
 {
-    pawl_error    error  = PAWL_ERROR_INIT;
     pawl_time     now    = pawl_clock_now(it->machine);
     pawl_dead_set letter = {.endpoint = PAWL_TEXT("source"),
                             .queue    = PAWL_TEXT("source"),
@@ -131,10 +129,9 @@ static void discard_letter(world *it)
                             .error    = PAWL_TEXT("x"),
                             .at       = now};
     pawl_changes  set = {.now = now, .unit_count = 1, .group_count = 1, .dead_set = {&letter, 1}};
-    world_ok(pawl_store_commit(it->store, &set, NULL, &error), &error);
-    world_ok(pawl_store_dead_discard(it->store, PAWL_TEXT("source"), PAWL_TEXT("m-1"),
-                                     PAWL_TEXT("ann"), PAWL_TEXT("paid"), now, &error),
-             &error);
+    must(pawl_store_commit(it->store, &set, NULL, world_error()));
+    must(pawl_store_dead_discard(it->store, PAWL_TEXT("source"), PAWL_TEXT("m-1"), PAWL_TEXT("ann"),
+                                 PAWL_TEXT("paid"), now, world_error()));
 }
 
 static size_t body_size(world *it, const char *stream)
@@ -171,10 +168,9 @@ static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
     enum { COUNT = 2001 };
     static pawl_event_append events[COUNT];
     static char              names[COUNT][40];
-    pawl_error               error = PAWL_ERROR_INIT;
-    world                   *it    = world_begin("memory:pages", &application, "source",
-                                                 &(pawl_endpoint_options){.routes = routes});
-    pawl_time                now   = pawl_clock_now(it->machine);
+    world                   *it  = world_begin("memory:pages", &application, "source",
+                                               &(pawl_endpoint_options){.routes = routes});
+    pawl_time                now = pawl_clock_now(it->machine);
     for (int i = 0; i < COUNT; i++) {
         int size  = snprintf(names[i], sizeof names[i], PAWL_DEAD_STREAMS "/source/%04d", i);
         events[i] = (pawl_event_append){.stream   = {.data = names[i], .size = (size_t)size},
@@ -187,7 +183,7 @@ static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
     }
     pawl_changes set = {
         .now = now, .unit_count = 1, .group_count = 1, .event_append = {events, COUNT}};
-    world_ok(pawl_store_commit(it->store, &set, NULL, &error), &error);
+    must(pawl_store_commit(it->store, &set, NULL, world_error()));
     for (int i = 0; i < 3; i++)
         world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(body_size(it, names[COUNT - 1]), 0);
@@ -248,11 +244,10 @@ static void rows_of_an_older_header_are_read(void)
         {.name = "x"}, {.name = "y", .url = "memory:y"}, {.name = NULL}};
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     options.options_size           = offsetof(pawl_endpoint_options, route_size);
     options.store                  = "memory:older";
     options.routes                 = (const pawl_route *)(const void *)old;
-    world_ok(pawl_endpoint_create(&application, "source", &options, &endpoint, &error), &error);
+    must(pawl_endpoint_create(&application, "source", &options, &endpoint, world_error()));
     pawl_endpoint_destroy(endpoint);
 }
 

@@ -87,26 +87,22 @@ static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_
 
 static void all_or_none(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = open_world(url, "audit");
-    world_ok(pawl_sender_send(it->sender, "audit", &at_start,
-                              PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
-             &error);
-    world_ok(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
-                                   PAWL_TEXT("{\"name\":\"2\"}"), &error),
-             &error);
+    world *it = open_world(url, "audit");
+    must(pawl_sender_send(it->sender, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("1")),
+                          world_error()));
+    must(pawl_sender_send_json(it->sender, "audit", &at_start, "job", PAWL_TEXT("{\"name\":\"2\"}"),
+                               world_error()));
     assert_int_equal(world_queue(it, "audit").count, 0);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_commit(it->sender, world_error()));
     assert_int_equal(world_queue(it, "audit").count, 2);
     world_drain(it);
     assert_string_equal(seen.text, "job(1) job(2) ");
 
     /* Messages that are not committed are dropped. */
     pawl_sender *other = NULL;
-    world_ok(pawl_sender_open(url, NULL, &other, &error), &error);
-    world_ok(pawl_sender_send(other, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("3")),
-                              &error),
-             &error);
+    must(pawl_sender_open(url, NULL, &other, world_error()));
+    must(pawl_sender_send(other, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("3")),
+                          world_error()));
     pawl_sender_close(other);
     assert_int_equal(world_queue(it, "audit").count, 0);
 }
@@ -164,15 +160,13 @@ static void start_finds_the_queue(const char *url)
 
 static void publish_reaches_subscribers_of_base_types(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = open_world(url, "audit");
-    world_ok(pawl_sender_publish(it->sender, &at_start,
-                                 PAWL_MESSAGE(broke, .what = PAWL_TEXT("window")), &error),
-             &error);
-    world_ok(pawl_sender_publish(it->sender, &at_start,
-                                 PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("nobody cares")), &error),
-             &error);
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    world *it = open_world(url, "audit");
+    must(pawl_sender_publish(it->sender, &at_start,
+                             PAWL_MESSAGE(broke, .what = PAWL_TEXT("window")), world_error()));
+    must(pawl_sender_publish(it->sender, &at_start,
+                             PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("nobody cares")),
+                             world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "happened(window) ");
 }

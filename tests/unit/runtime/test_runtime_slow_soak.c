@@ -38,10 +38,9 @@ static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "s
 
 static int64_t queued(pawl_store *store)
 {
-    pawl_error      error = PAWL_ERROR_INIT;
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(pawl_store_queue_list(store, PAWL_TEXT("works"), 0, arena, &rows, &error), &error);
+    must(pawl_store_queue_list(store, PAWL_TEXT("works"), 0, arena, &rows, world_error()));
     pawl_arena_destroy(arena);
     return (int64_t)rows.count;
 }
@@ -49,14 +48,12 @@ static int64_t queued(pawl_store *store)
 static void send_all(const char *url, int seconds)
 {
     pawl_sender *sender = NULL;
-    pawl_error   error  = PAWL_ERROR_INIT;
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = 0; i < NUMBERS; i++)
-        world_ok(pawl_sender_send(sender, "works", NULL,
-                                  PAWL_MESSAGE(task, .number = i, .seconds = i == 1 ? seconds : 0),
-                                  &error),
-                 &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+        must(pawl_sender_send(sender, "works", NULL,
+                              PAWL_MESSAGE(task, .number = i, .seconds = i == 1 ? seconds : 0),
+                              world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -64,14 +61,13 @@ static void send_all(const char *url, int seconds)
 static void run_for(const char *url, int seconds)
 {
     const pawl_endpoint_options options = {.workers = 2};
-    pawl_error                  error   = PAWL_ERROR_INIT;
     pawl_store                 *store   = NULL;
     runner                      first, second;
     for (int i = 0; i < NUMBERS; i++)
         atomic_store(&runs[i], 0);
     atomic_store(&ended, 0);
     world_make_tables(url, &application);
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     runner_open(&first, &application, NULL, url, options);
     runner_open(&second, &application, NULL, url, options);
     send_all(url, seconds);

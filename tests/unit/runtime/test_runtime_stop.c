@@ -185,10 +185,9 @@ typedef struct ground {
 
 static void open_ground(ground *p, const char *url, const pawl_application *used)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     *p = (ground){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
     world_make_tables(url, used);
-    world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
+    must(pawl_store_open(url, NULL, &p->store, world_error()));
     p->arena = pawl_arena_create(0);
     atomic_store(&after_calls, 0);
     atomic_store(&sent_now_code, (int)PAWL_EBUG);
@@ -208,14 +207,12 @@ static void close_ground(ground *p)
 
 static void post_json(ground *p, const char *id, const char *type)
 {
-    pawl_error        error  = PAWL_ERROR_INIT;
     pawl_sender      *sender = NULL;
     pawl_send_options send   = {PAWL_SEND_OPTIONS_HEAD, .id = id};
-    world_ok(pawl_sender_open(p->url, NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send_json(sender, p->application->endpoints[0]->name, &send, type,
-                                   PAWL_TEXT("{\"number\":1}"), &error),
-             &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open(p->url, NULL, &sender, world_error()));
+    must(pawl_sender_send_json(sender, p->application->endpoints[0]->name, &send, type,
+                               PAWL_TEXT("{\"number\":1}"), world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
@@ -263,10 +260,9 @@ static void wait_until_back(runner *it)
 
 static pawl_stats stats_of(ground *p)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(p->arena);
-    world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    must(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, world_error()));
     return stats;
 }
 

@@ -136,8 +136,7 @@ typedef struct looker {
 
 static void open_looker(looker *it, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_open(url, NULL, &it->store, &error), &error);
+    must(pawl_store_open(url, NULL, &it->store, world_error()));
     it->arena = pawl_arena_create(0);
     atomic_store(&handled, 0);
     atomic_store(&flushes, 0);
@@ -153,10 +152,9 @@ static void close_looker(looker *it)
 
 static pawl_stats stats_of(looker *it)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_arena_reset(it->arena);
-    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    must(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
     return stats;
 }
 
@@ -243,9 +241,8 @@ static void send_from_threads(const char *url, const char *queue, bool is_part)
 
 static void handle_all(const char *url, int batch)
 {
-    runner     it;
-    looker     look;
-    pawl_error error = PAWL_ERROR_INIT;
+    runner it;
+    looker look;
     open_looker(&look, url);
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 4, .batch_messages = batch});
     send_from_threads(url, "counting", false);
@@ -258,9 +255,8 @@ static void handle_all(const char *url, int batch)
         pawl_value number  = pawl_value_integer(i);
         pawl_text  data    = {0};
         int64_t    version = 0;
-        world_ok(pawl_endpoint_saga(it.endpoint, "Counter", &number, look.arena, &data, &version,
-                                    &error),
-                 &error);
+        must(pawl_endpoint_saga(it.endpoint, "Counter", &number, look.arena, &data, &version,
+                                world_error()));
         sum += world_json_number(data.data, "count");
     }
     assert_int_equal(sum, SENDERS * MESSAGES);

@@ -87,7 +87,6 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
 static void use_driver(pawl_code code)
 {
     static bool is_registered;
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     atomic_store(&handled, 0);
     atomic_store(&met_count, 0);
@@ -97,7 +96,7 @@ static void use_driver(pawl_code code)
     atomic_store(&settled, 0);
     if (is_registered)
         return;
-    world_ok(pawl_store_open("memory:trouble", NULL, &store, &error), &error);
+    must(pawl_store_open("memory:trouble", NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
     outer             = *inner;
@@ -105,7 +104,7 @@ static void use_driver(pawl_code code)
     outer.open        = open_inner;
     outer.queue_claim = claim;
     outer.commit      = commit;
-    world_ok(pawl_store_register(&outer, &error), &error);
+    must(pawl_store_register(&outer, world_error()));
     is_registered = true;
 }
 
@@ -119,21 +118,18 @@ static void start(runner *it)
 
 static void send_ping(void)
 {
-    pawl_error   error  = PAWL_ERROR_INIT;
     pawl_sender *sender = NULL;
-    world_ok(pawl_sender_open("memory:trouble", NULL, &sender, &error), &error);
-    world_ok(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = 1), &error),
-             &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_sender_open("memory:trouble", NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = 1), world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
 
 /* The memory store is gone with its last handle. */
 static pawl_store *keep_store(void)
 {
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    world_ok(pawl_store_open("memory:trouble", NULL, &store, &error), &error);
+    must(pawl_store_open("memory:trouble", NULL, &store, world_error()));
     return store;
 }
 
@@ -163,7 +159,6 @@ static void e26_a_store_that_goes_away_costs_no_attempt(void)
 {
     runner     it;
     pawl_stats stats = PAWL_STATS_INIT;
-    pawl_error error = PAWL_ERROR_INIT;
     use_driver(PAWL_EUNREACHABLE);
     pawl_store *store = keep_store();
     pawl_arena *arena = pawl_arena_create(0);
@@ -180,7 +175,7 @@ static void e26_a_store_that_goes_away_costs_no_attempt(void)
     wait_for_count(&settled, 2);
     assert_int_equal(atomic_load(&handled), 4);
     assert_int_equal(atomic_load(&met_count), 2);
-    world_ok(pawl_store_stats(store, WORLD_START, arena, &stats, &error), &error);
+    must(pawl_store_stats(store, WORLD_START, arena, &stats, world_error()));
     assert_int_equal(stats.dead, 0);
     assert_int_equal(stats.counters.failures, 0);
     assert_int_equal(atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]), 0);

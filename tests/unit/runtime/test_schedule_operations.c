@@ -61,8 +61,7 @@ static const pawl_schedule_row nightly = {.name       = PAWL_TEXT_INIT("n"),
 
 static void add(world *it, const pawl_schedule_row *row)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_schedule_add(it->store, row, BY, WHY, world_now(it), &error), &error);
+    must(pawl_store_schedule_add(it->store, row, BY, WHY, world_now(it), world_error()));
 }
 
 static pawl_code settle(world *it, const char *id, pawl_schedule_action action)
@@ -73,9 +72,8 @@ static pawl_code settle(world *it, const char *id, pawl_schedule_action action)
 
 static pawl_schedule_rows all(world *it)
 {
-    pawl_schedule_rows rows  = {.count = 0};
-    pawl_error         error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_schedule_list(it->store, it->arena, &rows, &error), &error);
+    pawl_schedule_rows rows = {.count = 0};
+    must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
     return rows;
 }
 
@@ -216,8 +214,7 @@ static void while_it_is_paused_nothing_is_sent_or_missed(const char *url)
     world_go(it, 3 * DAY);
     assert_string_equal(seen.text, "");
     pawl_endpoint_destroy(it->endpoint); /* another start leaves it paused */
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_endpoint_create(&with_own, NULL, &it->options, &it->endpoint, &error), &error);
+    must(pawl_endpoint_create(&with_own, NULL, &it->options, &it->endpoint, world_error()));
     assert_true(all(it).items[0].is_paused);
     assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
     assert_int_equal(all(it).items[0].next, WORLD_START + 3 * DAY + PAWL_HOURS(17));

@@ -113,11 +113,9 @@ static size_t bills(pawl_test *test)
 
 static void stay_in(pawl_test *test, const char *room_number, int64_t nights)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_test_deliver(
-                 test, NULL,
-                 PAWL_MESSAGE(stay, .room = pawl_text_of(room_number), .nights = nights), &error),
-             &error);
+    must(pawl_test_deliver(test, NULL,
+                           PAWL_MESSAGE(stay, .room = pawl_text_of(room_number), .nights = nights),
+                           world_error()));
 }
 
 /* Two guests, three nights. */
@@ -159,8 +157,7 @@ static bool has_saga_table(const char *url)
 /* A store of a server has its shared tables when it is given back. */
 static void give_back(const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
 }
 
 /* A second run on the same store begins where the first one began, with the same ids. */
@@ -228,14 +225,12 @@ static void what_is_kept_is_refused_or_emptied(const char *url)
 static void a_store_in_use_is_left_alone(const char *url)
 {
     pawl_test_options options = on_store(url);
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_sender      *sender  = NULL;
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
-    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
-    world_ok(
-        pawl_sender_send(sender, "hotel", NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("1")), &error),
-        &error);
-    world_ok(pawl_sender_commit(sender, &error), &error);
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
+    must(pawl_sender_open(url, NULL, &sender, world_error()));
+    must(pawl_sender_send(sender, "hotel", NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("1")),
+                          world_error()));
+    must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
     refuse(&hotel, &options, PAWL_ECONFIG, "it has queues with messages (1)");
     assert_false(has_saga_table(url));
@@ -246,14 +241,13 @@ static void a_store_in_use_is_left_alone(const char *url)
 static void sagas_alone_are_something(const char *url)
 {
     pawl_test_options options = on_store(url);
-    pawl_error        error   = PAWL_ERROR_INIT;
     snprintf(ground, sizeof ground, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
     stay_in(test, "1", 1);
     pawl_test_destroy(test);
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, NULL, NULL, &error), &error);
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, NULL, NULL, world_error()));
     refuse(&hotel, &options, PAWL_ECONFIG, "it has sagas (1)");
     options.is_emptied = true;
     test               = open_test(&hotel, &options);
@@ -282,7 +276,6 @@ static void the_kit_runs_on_any_store(const char *url)
 static void events_are_something(const char *url)
 {
     pawl_test_options options = on_store(url);
-    pawl_error        error   = PAWL_ERROR_INIT;
     pawl_store       *store   = NULL;
     pawl_event_append add     = {.stream   = PAWL_TEXT("old/1"),
                                  .version  = 1,
@@ -291,12 +284,11 @@ static void events_are_something(const char *url)
                                               .type_version = 1,
                                               .body         = PAWL_TEXT("{}"),
                                               .at           = PAWL_TEST_START}};
-    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = PAWL_TEST_START};
-    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    changes.event_append.items = &add;
-    changes.event_append.count = 1;
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    pawl_changes      changes = {ONE_UNIT, .now = PAWL_TEST_START,
+                                 .event_append = {.items = &add, .count = 1}};
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     refuse(&inn, &options, PAWL_ECONFIG, "it has events (1)");
     pawl_store_close(store);
     options.is_emptied = true;

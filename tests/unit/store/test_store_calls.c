@@ -224,10 +224,9 @@ static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void)
 {
     pawl_store     *store   = called_open("called:");
     pawl_queue_send nowhere = {.due = NOW};
-    pawl_changes    wrong   = {
-             .queue_send = {.items = &nowhere, .count = 1}, .group_count = 1, .unit_count = 1};
-    pawl_changes changes = {0};
-    called.ready_code    = PAWL_EUNREACHABLE;
+    pawl_changes    wrong   = {.queue_send = {.items = &nowhere, .count = 1}, ONE_UNIT};
+    pawl_changes    changes = {0};
+    called.ready_code       = PAWL_EUNREACHABLE;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EUNREACHABLE);
     assert_int_equal(called.void_calls, 1);
     called.ready_code = PAWL_OK;

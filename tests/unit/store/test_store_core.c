@@ -375,15 +375,14 @@ static void events_wake_who_reads_the_journal(void **state)
     assert_int_equal(pawl__wake_add("fake:data", both, NULL), PAWL_OK);
     assert_int_equal(pawl__wake_add_reader("fake:data", both, NULL), PAWL_OK);
 
-    pawl_store       *store    = open_store("fake:");
-    pawl_queue_send   send     = {.queue = PAWL_TEXT("orders"), .message = some_message};
-    pawl_event_append event    = {.stream   = PAWL_TEXT("A/1"),
-                                  .version  = 1,
-                                  .is_first = true,
-                                  .event    = {.type = PAWL_TEXT("t"), .type_version = 1}};
-    pawl_changes      changes  = {.unit_count = 1, .group_count = 1};
-    changes.event_append.items = &event;
-    changes.event_append.count = 1;
+    pawl_store       *store   = open_store("fake:");
+    pawl_queue_send   send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
+    pawl_event_append event   = {.stream   = PAWL_TEXT("A/1"),
+                                 .version  = 1,
+                                 .is_first = true,
+                                 .event    = {.type = PAWL_TEXT("t"), .type_version = 1}};
+    pawl_changes      changes = {
+             .unit_count = 1, .group_count = 1, .event_append = {.items = &event, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(worker), 0);
     assert_int_equal(wakes_of(reader), 1);
@@ -456,9 +455,8 @@ static void commits_wake_who_waits_on_the_store(void **state)
     pawl_store      *store   = open_store("fake:");
     pawl_queue_send  send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
     pawl_inbox_entry mark    = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
-    pawl_changes     changes = {.unit_count = 1, .group_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    pawl_changes     changes = {
+            .unit_count = 1, .group_count = 1, .queue_send = {.items = &send, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(here), 1);
     assert_int_equal(wakes_of(elsewhere), 0);

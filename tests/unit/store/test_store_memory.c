@@ -539,11 +539,11 @@ static void d29_a_column_is_free_behind_the_commit(void)
                                      .id    = {{{9}}},
                                      .main  = pawl_value_text(PAWL_TEXT("o-1")),
                                      .data  = PAWL_TEXT("{}")};
-    pawl_changes          changes = {.now = 11, .unit_count = 1, .group_count = 1};
-    changes.saga_delete.items     = &gone;
-    changes.saga_delete.count     = 1;
-    changes.saga_insert.items     = &insert;
-    changes.saga_insert.count     = 1;
+    pawl_changes          changes = {.now         = 11,
+                                     .unit_count  = 1,
+                                     .group_count = 1,
+                                     .saga_delete = {.items = &gone, .count = 1},
+                                     .saga_insert = {.items = &insert, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_EUNSUPPORTED);
     assert_int_equal(begin_by(store, "a", &more, &error), PAWL_EDUPLICATE);
     pawl_store_close(store);

@@ -79,11 +79,10 @@ static const pawl_transport_ops bell = {.ops_size       = sizeof(pawl_transport_
 static world *open_world(const char *url, const pawl_route *routes)
 {
     pawl_endpoint_options options = {.routes = routes, .outbox_attempts = 2};
-    pawl_error            error   = PAWL_ERROR_INIT;
     heard[0]                      = '\0';
     answer                        = PAWL_ATTEMPT_SUCCESS;
     opened = closed = 0;
-    world_ok(pawl_transport_register(&bell, &error), &error);
+    must(pawl_transport_register(&bell, world_error()));
     return world_begin(url, &application, "source", &options);
 }
 

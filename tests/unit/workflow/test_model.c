@@ -269,9 +269,8 @@ static void d17_a_property_asks_for_an_offset(void **state)
                                         .transitional_key = "at",
                                         .starts           = true})}};
     pawl__model  *model = NULL;
-    pawl_error    error = PAWL_ERROR_INIT;
     (void)state;
-    world_ok(create_with(&row, &model, &error), &error);
+    must(create_with(&row, &model, world_error()));
     assert_true(model->sagas[0].table.main.with_offset);
     assert_false(model->sagas[0].table.transitional.with_offset);
     pawl__model_destroy(model);
@@ -293,9 +292,8 @@ static const pawl_application   application = {
 
 static void a_good_table_is_found_again(void)
 {
-    pawl_error   error = PAWL_ERROR_INIT;
     pawl__model *model = NULL;
-    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
     assert_string_equal(model->sagas[0].table.name.data, "my_shop_Order");
     assert_string_equal(model->sagas[0].table.main.property.data, "order_id");
     assert_int_equal(model->sagas[0].table.main.type, PAWL_VALUE_TEXT);
@@ -310,7 +308,7 @@ static void a_good_table_is_found_again(void)
     /* E17. */
     assert_int_equal(pawl__model_aggregator(model, PAWL_TEXT("Batch"))->size, 10);
     pawl__model_destroy(model);
-    world_ok(pawl__model_create(&application, "my.shop", "Exactly.", &model, &error), &error);
+    must(pawl__model_create(&application, "my.shop", "Exactly.", &model, world_error()));
     assert_string_equal(model->sagas[0].table.name.data, "Exactly.Order");
     pawl__model_destroy(model);
 }
@@ -410,11 +408,10 @@ static void rows_are_read_by_their_stride(void)
     const pawl_endpoint_spec spec   = {.name  = "old",
                                        .sagas = (const pawl_saga *const[]){&saga, NULL}};
     pawl_application         old    = application;
-    pawl_error               error  = PAWL_ERROR_INIT;
     pawl__model             *model  = NULL;
     old.endpoints                   = (const pawl_endpoint_spec *const[]){&spec, NULL};
     old.on_size                     = sizeof(old_on);
-    world_ok(pawl__model_create(&old, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&old, NULL, NULL, &model, world_error()));
     const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
     assert_true(type->bindings[0]->starts);
     assert_false(type->bindings[0]->is_alone);

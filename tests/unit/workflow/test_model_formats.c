@@ -92,11 +92,10 @@ static pawl__model *build(const pawl_saga *saga, const pawl_state_format *of_end
     const pawl_endpoint_spec        spec = {.name = "deals", .sagas = sagas, .format = of_endpoint};
     const pawl_endpoint_spec *const specs[]     = {&spec, NULL};
     pawl_application                application = {PAWL_APPLICATION_HEAD, .endpoints = specs};
-    pawl_error                      error       = PAWL_ERROR_INIT;
     pawl__model                    *model       = NULL;
     application.saga_size                       = saga_size;
     application.endpoint_size                   = endpoint_size;
-    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
     return model;
 }
 

@@ -103,12 +103,11 @@ static pawl_code filter(pawl_context *ctx, const pawl_message *message, void *co
 /* A model of one endpoint, which is to be destroyed. */
 static pawl__model *create(const pawl_endpoint_spec *spec, const pawl_filter *filters)
 {
-    pawl_error             error       = PAWL_ERROR_INIT;
     pawl__model           *model       = NULL;
     const pawl_application application = {
         PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){spec, NULL},
         .filters = filters};
-    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
     return model;
 }
 

@@ -263,9 +263,8 @@ static const pawl_application application = {
 
 static void a_good_table_is_found_again(void)
 {
-    pawl_error   error = PAWL_ERROR_INIT;
     pawl__model *model = NULL;
-    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
     const pawl__saga_model *entity  = pawl__model_saga(model, PAWL_TEXT("Account"));
     const pawl__saga_model *process = pawl__model_saga(model, PAWL_TEXT("Transfer"));
     assert_true(entity->stream->is_entity);
@@ -379,11 +378,9 @@ static void what_an_older_application_did_not_know_is_absent(void)
                                    .handler_size     = sizeof(old_handler),
                                    .filter_size      = sizeof(pawl_filter),
                                    .endpoints = (const old_endpoint *const[]){&endpoint.is, NULL}};
-    pawl_error            error = PAWL_ERROR_INIT;
     pawl__model          *model = NULL;
-    world_ok(pawl__model_create((const pawl_application *)(const void *)&old, NULL, NULL, &model,
-                                &error),
-             &error);
+    must(pawl__model_create((const pawl_application *)(const void *)&old, NULL, NULL, &model,
+                            world_error()));
     assert_int_equal(model->saga_count, 1);
     assert_null(model->sagas[0].stream);
     assert_int_equal(model->projection_count, 0);
