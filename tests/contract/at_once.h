@@ -4,7 +4,6 @@
  */
 #ifndef PAWL_TESTS_CONTRACT_AT_ONCE_H
 #define PAWL_TESTS_CONTRACT_AT_ONCE_H
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 #include "contract/broken_store.h"
 #include "support/tests.h"
 
-#include <string.h>
-
 #define SELF (&pawl__memory_driver)
 
 #define SWAP(type, a, b)        \

@@ -6,10 +6,6 @@
 #define PAWL_TESTS_CONTRACT_GOLDEN_H
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static inline void golden_path(char *path, size_t size, const char *driver)
 {
     const char *root = getenv("PAWL_SOURCE_DIR");

@@ -16,9 +16,6 @@
 #include "support/tests.h"
 
 #include <mongoc/mongoc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -12,9 +12,6 @@
 #include "support/tests.h"
 
 #include <mysql.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

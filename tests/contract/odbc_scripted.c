@@ -9,9 +9,6 @@
 #include "support/odbc/script.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A store of MariaDB's with its tables, in which nothing fails; the worker's epoch is 1. */

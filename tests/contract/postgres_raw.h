@@ -12,9 +12,6 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define PATIENCE_MS 120000 /* for what must come */

@@ -10,9 +10,6 @@
 #include "support/tests.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NOW INT64_C(1767225600000000)

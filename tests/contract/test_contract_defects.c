@@ -8,9 +8,6 @@
 #include "contract/broken_store.h"
 #include "support/tests.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define DEFECTS_MIN 20
 #define SEED 1
 

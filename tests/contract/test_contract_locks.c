@@ -7,8 +7,6 @@
 #include "support/locks.h"
 #include "support/world.h"
 
-#include <stdio.h>
-
 #define SEED 1
 
 static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */

@@ -7,9 +7,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SEED 1
 
 extern const pawl_store_ops pawl__memory_driver;

@@ -8,8 +8,6 @@
 #include "support/fault_store.h"
 #include "support/world.h"
 
-#include <string.h>
-
 /* The fault store loses whole calls: a commit makes one request. */
 static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
 {

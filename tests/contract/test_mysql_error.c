@@ -3,15 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/tests.h"
+
 #include "pawl/base.h"
 
 #include "support/required.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef PAWL_HAVE_MYSQL
 #include "store/sql/failure.h"
-#include "support/tests.h"
 
 #include <dlfcn.h>
 #include <mysql.h>

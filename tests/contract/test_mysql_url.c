@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef PAWL_HAVE_MYSQL
 #include "store/mysql/url.h"
 #include "support/fault_memory.h"

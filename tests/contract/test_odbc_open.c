@@ -4,8 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/tests.h"
+
 #if !defined(PAWL_HAVE_MYSQL) || !defined(PAWL_HAVE_ODBC)
-#include <stdio.h>
 
 int main(void)
 {

@@ -3,13 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#ifdef PAWL_HAVE_ODBC
-#include "contract/odbc_scripted.h"
 #include "support/tests.h"
 
-#include <stdlib.h>
-#include <string.h>
+#ifdef PAWL_HAVE_ODBC
+#include "contract/odbc_scripted.h"
 
 #define DEADLINE_MS 20000
 

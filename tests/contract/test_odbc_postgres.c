@@ -9,7 +9,6 @@
 #include "contract/odbc_ground.h"
 #include "pawl/base.h"
 #include "pawl/pawl.h"
-#include <string.h>
 
 #define SKIPPED 77
 

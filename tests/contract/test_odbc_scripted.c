@@ -4,15 +4,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
+#include "support/tests.h"
+
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
-#include "support/tests.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sql.h>
 #include <sqlext.h>

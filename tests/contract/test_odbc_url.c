@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef PAWL_HAVE_ODBC
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
+#include "support/tests.h"
 
 #if !defined PAWL_HAVE_POSTGRES || !defined __GLIBC__ || defined PAWL_SANITIZED
 
@@ -22,7 +22,6 @@ int main(void)
 #include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #define FAULTS_MAX 2000
 #define COMMIT_FAULT 22 /* an allocation of the commit, whose answer is dropped for it */

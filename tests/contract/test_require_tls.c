@@ -7,10 +7,6 @@
 #include "pawl/store.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PLAIN, ENCRYPTED, VERIFIED };
 
 typedef struct row {

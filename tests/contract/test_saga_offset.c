@@ -8,9 +8,6 @@
 #include "store/sql/script.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static pawl_saga_table *alarm_with(bool is_main)

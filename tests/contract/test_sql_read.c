@@ -6,7 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
+#include "support/tests.h"
+
 #ifndef PAWL_HAVE_SQLITE
 int main(void)
 {
@@ -16,11 +17,8 @@ int main(void)
 #else
 
 #include "store/sql/connection.h"
-#include "support/tests.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct reading {
     pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,

@@ -5,7 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
+#include "support/tests.h"
+
 #ifndef PAWL_HAVE_SQLITE
 int main(void)
 {
@@ -17,11 +18,8 @@ int main(void)
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sql/server.h"
-#include "support/tests.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);

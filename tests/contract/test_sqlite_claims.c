@@ -6,8 +6,6 @@
 #include "store/program/claims.c"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define SEQ_COUNT 4000

@@ -16,10 +16,6 @@
 
 #include "pawl/store_outbox.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Version 1 ---------------------------------------------------------------- */
 
 /* Its insert, without the column that came later. `n` is one digit, `at` a time. */

@@ -15,9 +15,6 @@
 #include "support/hook.h"
 #include "support/trip.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SERVER_STRIDE 4 /* a run takes longer there: one commit of so many fails */
 
 typedef struct way {

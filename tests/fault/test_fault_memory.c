@@ -7,10 +7,6 @@
 #include "support/trip.h"
 #include "support/turns.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* On a server one allocation of so many fails: each run begins with stores that are empty. */
 #define SERVER_STRIDE 17
 

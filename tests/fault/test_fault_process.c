@@ -14,8 +14,6 @@
 #include "support/turns.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #define STEPS_MAX 400
 #define MEMORY_STRIDE 97 /* on a server one allocation of so many fails */

@@ -6,8 +6,6 @@
 #include "support/fault_store.h"
 #include "support/world.h"
 
-#include <string.h>
-
 #define QUEUE PAWL_TEXT("q")
 
 typedef struct ground {

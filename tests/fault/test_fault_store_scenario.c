@@ -11,9 +11,6 @@
 #include "support/world.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *scheme_of(const char *url)

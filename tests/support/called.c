@@ -4,8 +4,6 @@
  */
 #include "support/called.h"
 
-#include <string.h>
-
 /* Entries take more than they look at. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -5,10 +5,6 @@
 #include "support/exposition.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct line {
     const char *at, *end;
     size_t      number;

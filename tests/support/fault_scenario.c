@@ -11,9 +11,6 @@
 #include "support/thread.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define ROUNDS_MAX 1000
 #define VERSIONS_MAX 16
 

@@ -6,8 +6,6 @@
 
 #include "support/native.h"
 
-#include <stdio.h>
-
 /* ---- The shop --------------------------------------------------------------- */
 
 static pawl_code tell(pawl_context *ctx, pawl_text name, const char *what)

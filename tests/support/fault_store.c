@@ -12,9 +12,6 @@
 #include "support/fault_rows.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define BINDINGS_MAX 8
 
 typedef struct fault_store {

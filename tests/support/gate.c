@@ -4,9 +4,6 @@
  */
 #include "support/gate.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Code that stands in it until it is opened. */
 static struct gate {
     pthread_mutex_t mutex;

@@ -6,8 +6,6 @@
 
 #include "support/world.h"
 
-#include <stdio.h>
-
 static const pawl_store_ops *inner;
 static pawl_store_ops        outer;
 static char                  inner_url[1100];

@@ -6,9 +6,6 @@
 
 #include "support/locks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define OTHER_STATE(F) \

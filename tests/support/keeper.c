@@ -4,8 +4,6 @@
  */
 #include "support/keeper.h"
 
-#include <string.h>
-
 struct keeper_set kept;
 fixture          *keeper;
 

@@ -4,8 +4,6 @@
  */
 #include "support/lean.h"
 
-#include <string.h>
-
 bool     lean_is_applied;
 unsigned lean_worker_count;
 

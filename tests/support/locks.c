@@ -8,8 +8,6 @@
 #include "support/world.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LOCKS_MAX 1000
 #define TABLES_MAX 8

@@ -4,10 +4,6 @@
  */
 #include "support/native.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #ifdef PAWL_HAVE_SQLITE
 #include <sqlite3.h>
 #endif

@@ -7,9 +7,6 @@
 #include "runtime/operate/observe/observe.h"
 #include "support/hook.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application ----------------------------------------------------------- */
 
 static pawl_code on_call(pawl_context *ctx, const call *message)

@@ -6,9 +6,6 @@
 
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

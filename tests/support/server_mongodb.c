@@ -6,8 +6,6 @@
 #include "support/server.h"
 #include "support/world.h"
 
-#include <stdio.h>
-
 #define PREFIX "pawl_"
 
 static void describe(const char *server, const char *name, char *text, size_t size)

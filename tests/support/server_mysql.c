@@ -5,10 +5,6 @@
 #include "support/server.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #ifdef PAWL_HAVE_MYSQL
 
 #include <mysql.h>

@@ -5,10 +5,6 @@
 #include "support/server.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void make_url(const char *server, const char *name, char *url, size_t size)
 {
     snprintf(url, size, "%s%cschema=%s", server, strchr(server, '?') != NULL ? '&' : '?', name);

@@ -7,6 +7,8 @@
  * A program without a table is skipped: the build lacks the library that it is about. If the program defines
  * `tests_missing`, that is called first; it returns the exit code that ends the program, 77 to skip it, or 0.
  *
+ * The headers of the C library that most tests need are included here.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_TESTS_TESTS_H
@@ -14,8 +16,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* After the headers that it needs. */
 #include <cmocka.h>

@@ -4,8 +4,6 @@
  */
 #include "support/thread.h"
 
-#include <stdio.h>
-
 static void *run(void *argument)
 {
     runner *self = argument;

@@ -4,9 +4,6 @@
  */
 #include "support/trip.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define TRIP_STATE(F) \

@@ -8,9 +8,6 @@
 #include "pawl/limits.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static pawl_time time_of(const char *text)

@@ -6,9 +6,6 @@
 #include "base/cron.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -6,10 +6,6 @@
 #include "base/delay.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void a_delay_doubles_up_to_its_limit(void)
 {
     assert_int_equal(pawl__doubled(10, 0, 100), 10);

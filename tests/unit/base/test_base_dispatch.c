@@ -7,10 +7,6 @@
 #include "pawl/limits.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The cell of a table's line at `*at`, blanks and back quotes left out. */
 static pawl_text next_cell(const char **at)
 {

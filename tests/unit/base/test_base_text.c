@@ -5,8 +5,6 @@
 #include "pawl/base.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct sample {

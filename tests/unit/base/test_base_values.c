@@ -9,8 +9,6 @@
 #include "support/tests.h"
 
 #include <stdalign.h>
-#include <stdio.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600123456)

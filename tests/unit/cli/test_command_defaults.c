@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdlib.h>
 
 /* The table of verbs; the other files of the command are linked as they are. */
 int command_main(int argc, char **argv);

@@ -9,8 +9,6 @@
 #include "cli/base/table.c"
 #include "support/tests.h"
 
-#include <string.h>
-
 #define NOON INT64_C(1767182400000000) /* 2025-12-31T12:00:00Z */
 
 static pawl_queue_stats queues[] = {

@@ -7,9 +7,6 @@
 #include "support/hook.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ORDER(F) F(INT32, number)

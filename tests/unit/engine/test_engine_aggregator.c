@@ -6,9 +6,6 @@
 #include "pawl/operations.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define PARCEL(F)    \

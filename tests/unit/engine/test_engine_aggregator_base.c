@@ -5,9 +5,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define READING(F)  \

@@ -6,8 +6,6 @@
 #include "support/hook.h"
 #include "support/world.h"
 
-#include <string.h>
-
 #define COIN(F) F(INT32, cents)
 PAWL_RECORD(coin, COIN);
 

@@ -7,9 +7,6 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define SALE(F)      \

@@ -6,9 +6,6 @@
 #include "support/fault_memory.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- The application -------------------------------------------------------- */

@@ -8,8 +8,6 @@
 
 #include "runtime/runtime.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define WORK(F) F(TEXT, name)

@@ -7,9 +7,6 @@
 #include "support/fault_store.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define CHARGE(F) F(TEXT, how)

@@ -7,8 +7,6 @@
 
 #include "pawl/process.h"
 
-#include <string.h>
-
 #define HOW(F)    \
     F(TEXT, name) \
     F(TEXT, how)

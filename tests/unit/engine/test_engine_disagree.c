@@ -7,9 +7,6 @@
 
 #include "pawl/operations.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ACCOUNT(F) \

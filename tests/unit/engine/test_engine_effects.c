@@ -7,8 +7,6 @@
  */
 #include "support/world.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define BASKET(F) F(TEXT, name)

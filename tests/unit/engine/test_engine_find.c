@@ -5,8 +5,6 @@
  */
 #include "support/world.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ACCOUNT_STATE(F) \

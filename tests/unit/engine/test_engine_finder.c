@@ -8,9 +8,6 @@
 
 #include "pawl/operations.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #ifdef PAWL_HAVE_SQLITE
 #include <sqlite3.h>
 #endif

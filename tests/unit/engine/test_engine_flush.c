@@ -5,8 +5,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define CARD(F) F(INT32, number)

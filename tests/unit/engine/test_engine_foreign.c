@@ -9,9 +9,6 @@
 
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define LAMP_STATE(F) F(TEXT, lamp)

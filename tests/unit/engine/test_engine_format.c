@@ -8,9 +8,6 @@
 #include "pawl/test.h"
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen;
 
 #define DEAL(F)     \

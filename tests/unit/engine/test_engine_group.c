@@ -8,9 +8,6 @@
 #include "engine/ids.h"
 #include "support/hook.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define LEFT_STATE(F) \

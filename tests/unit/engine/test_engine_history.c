@@ -7,9 +7,6 @@
 #include "support/hook.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define JOB(F) F(TEXT, how)
 PAWL_RECORD(job, JOB);
 #define SQL_JOB(F) F(TEXT, how)

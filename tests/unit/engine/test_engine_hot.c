@@ -8,9 +8,6 @@
 #include "support/hot.h"
 #include "support/locks.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- Becoming hot ------------------------------------------------------------------------ */
 
 static void s9_two_conflicts_lock_the_third_load(const char *url)

@@ -10,8 +10,6 @@
 #include "base/dispatch.h"
 #include "support/tests.h"
 
-#include <string.h>
-
 #define NEWS(F) F(TEXT, text)
 PAWL_RECORD(news, NEWS);
 PAWL_RECORD_WITH(sport_news, NEWS, .base = PAWL_RECORD_OF(news));

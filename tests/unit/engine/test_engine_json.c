@@ -6,10 +6,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TASK(F)          \
     F(TEXT, type)        \
     F(TEXT, json)        \

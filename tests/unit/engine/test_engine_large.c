@@ -10,9 +10,6 @@
 
 #include "pawl/process.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define PIECE_SIZE ((size_t)15 * 1024 * 1024)
 #define PIECES_TOO_MANY 18 /* 270 MB together */
 #define PIECE_TOO_LARGE ((size_t)PAWL_BODY_SIZE_MAX)

@@ -10,9 +10,6 @@
 #include "support/hook.h"
 #include "support/native.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define DEADLINE_MS 150
 /* Row locks: SQLite's is of the whole file. */
 #define ON_SERVERS(function) \

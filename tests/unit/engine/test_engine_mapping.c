@@ -7,8 +7,6 @@
 
 #include "support/hook.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define PLACE_STATE(F) \

@@ -10,9 +10,6 @@
 #include "support/shortage.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- The application -------------------------------------------------------- */
 

@@ -8,9 +8,6 @@
 
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen;
 
 /* ---- Two programs ------------------------------------------------------------- */

@@ -8,8 +8,6 @@
 
 #include "runtime/runtime.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define CASE_STATE(F) F(TEXT, name)

@@ -14,7 +14,6 @@
 
 #include "pawl/process.h"
 
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -9,9 +9,6 @@
 #include "pawl/operations.h"
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define LINE(F)  \

@@ -7,8 +7,6 @@
 
 #include "pawl/operations.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LINE(F)  \

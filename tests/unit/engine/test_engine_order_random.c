@@ -15,9 +15,6 @@
 #include "pawl/operations.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEEDS 6
 #define ROUNDS 40

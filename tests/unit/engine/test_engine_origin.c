@@ -8,8 +8,6 @@
 #include "pawl/process.h"
 #include "runtime/runtime.h"
 
-#include <string.h>
-
 static world_log seen;
 
 #define ORDER(F)  \

@@ -6,8 +6,6 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#include <string.h>
-
 /* ---- The applications ------------------------------------------------------- */
 
 #define TRIP_STATE(F) \

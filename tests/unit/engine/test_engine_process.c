@@ -9,8 +9,6 @@
  */
 #include "support/bank.h"
 
-#include <stdio.h>
-
 static const pawl_entity account_entity = {
     .name                  = "Account",
     .state                 = PAWL_RECORD_OF(account),

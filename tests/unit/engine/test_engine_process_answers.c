@@ -10,9 +10,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log   seen;
 static const char *here; /* the store of the handlers with SQL */
 

@@ -11,9 +11,6 @@
 #include "pawl/process.h"
 #include "pawl/store_event_store.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen, said;
 
 /* ---- A meter that counts what it is told ---------------------------------------- */

@@ -8,9 +8,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------------- */
 
 #define THING(F) F(INT32, count)

@@ -11,8 +11,6 @@
 #include "pawl/process.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static world_log seen;
 static world    *meddled; /* whose store a handler appends to, behind the batch's back */

@@ -9,8 +9,6 @@
 
 #include "pawl/process.h"
 
-#include <string.h>
-
 static world_log seen;
 
 static bool is(pawl_text text, const char *what)

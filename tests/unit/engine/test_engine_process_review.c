@@ -11,9 +11,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen;
 
 static bool is(pawl_text text, const char *what)

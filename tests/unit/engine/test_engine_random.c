@@ -18,9 +18,6 @@
 #include "pawl/operations.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEEDS 4
 #define ROUNDS 40

@@ -9,8 +9,6 @@
 
 #include "support/world.h"
 
-#include <string.h>
-
 #define MODULUS 1000003
 #define NAMES 3
 #define SENDERS 2

@@ -7,8 +7,6 @@
 
 #include "engine/recent.h"
 
-#include <string.h>
-
 static pawl_uuid id_of(unsigned number)
 {
     pawl_uuid id = {{0}};

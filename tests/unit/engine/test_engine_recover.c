@@ -7,9 +7,6 @@
 
 #include "support/hook.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define CASE_STATE(F) \

@@ -4,9 +4,6 @@
  */
 #include "support/native.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define JOB(F) F(TEXT, how)

@@ -6,9 +6,6 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define PARCEL(F)    \
     F(TEXT, number)  \
     F(TEXT, barcode) \

@@ -9,9 +9,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen;
 static int       lines; /* of the log */
 

@@ -7,9 +7,6 @@
 
 #include "pawl/upgrade.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define DAY PAWL_DAYS(1)
 
 /* ---- The applications ------------------------------------------------------ */

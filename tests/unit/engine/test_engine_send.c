@@ -7,9 +7,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define TASK(F)   \

@@ -9,10 +9,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define LAMP_STATE(F) \

@@ -5,8 +5,6 @@
  */
 #include "support/world.h"
 
-#include <string.h>
-
 /* ---- The applications ------------------------------------------------------ */
 
 #define LAMP_STATE(F) F(TEXT, lamp)

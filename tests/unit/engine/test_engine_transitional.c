@@ -8,9 +8,6 @@
 
 #include "pawl/operations.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define PARCEL_STATE(F) \
     F(TEXT, number)     \
     F(TEXT, barcode)    \

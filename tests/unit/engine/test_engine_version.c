@@ -6,9 +6,6 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static world_log seen;
 
 #define TURN(F) F(TEXT, name)

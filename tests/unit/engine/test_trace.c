@@ -8,8 +8,6 @@
 #include "engine/batch.h"
 #include "engine/trace.h"
 
-#include <string.h>
-
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"
 #define GOOD "00-" TRACE "-" SPAN "-01"

@@ -5,9 +5,6 @@
  */
 #ifndef REPLAY_FILES_H
 #define REPLAY_FILES_H
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

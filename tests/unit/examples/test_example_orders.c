@@ -5,8 +5,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#include <string.h>
 
 /* The application is part of the program under test, as it is in an ordinary one. */
 #include "../../../examples/orders/orders.c"

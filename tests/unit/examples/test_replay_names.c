@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <string.h>
 
 #include "../../../examples/replay/application.h"
 #include "support/tests.h"

@@ -8,8 +8,6 @@
 #include "pawl/operations.h"
 #include "runtime/operate/observe/health.h"
 
-#include <string.h>
-
 #define NOW WORLD_START
 #define SECOND PAWL_SECONDS(1)
 #define STATS(...)                                    \

@@ -6,8 +6,6 @@
 #include "runtime/operate/observe/otlp.h"
 #include "support/tests.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <yyjson.h>
 
 static const pawl__otlp_source source = {"shop", "instance-1", INT64_C(1767258000000000)};

@@ -9,8 +9,6 @@
 #include "support/tests.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 static exposition page;
 

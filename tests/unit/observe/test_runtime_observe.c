@@ -8,9 +8,6 @@
 #include "pawl/operations.h"
 #include "runtime/operate/observe/observe.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yyjson.h>
 
 static const pawl_observe_options served = {.options_size = sizeof(pawl_observe_options),

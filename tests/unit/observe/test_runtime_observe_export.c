@@ -8,7 +8,6 @@
 #include "engine/trace.h"
 #include "runtime/operate/observe/observe.h"
 
-#include <string.h>
 #include <yyjson.h>
 
 static const pawl_observe_options sent = {.otlp = "http://127.0.0.1:4318//", .span_count = 4};

@@ -16,9 +16,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <yyjson.h>
@@ -287,9 +284,6 @@ const struct CMUnitTest tests[] = {
 };
 
 #else
-
-#include <stdio.h>
-#include <stdlib.h>
 
 int main(void)
 {

@@ -14,9 +14,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- The source --------------------------------------------------------------- */
@@ -305,9 +302,6 @@ const struct CMUnitTest tests[] = {
 };
 
 #else
-
-#include <stdio.h>
-#include <stdlib.h>
 
 int main(void)
 {

@@ -5,8 +5,6 @@
 #include "runtime/operate/observe/span.h"
 #include "support/tests.h"
 
-#include <string.h>
-
 static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)
 {
     pawl__span span = {.attempt = attempt};

@@ -21,9 +21,6 @@
 #include "support/hook.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- The application -------------------------------------------------------- */

@@ -8,8 +8,6 @@
 #include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
-#include <string.h>
-
 static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};

@@ -8,8 +8,6 @@
  */
 #include "unit/outbox/test_outbox_sample.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

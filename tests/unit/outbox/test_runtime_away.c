@@ -7,9 +7,6 @@
 
 #include "pawl/store_alarm.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ADVANCE(F) \

@@ -6,10 +6,6 @@
  */
 #include "unit/outbox/test_outbox_sample.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const pawl_endpoint_spec source = {
     .name     = "source",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};

@@ -7,8 +7,6 @@
 
 #include "runtime/outbox/dispatcher.h"
 
-#include <string.h>
-
 #define NOTE(F) F(INT32, number)
 PAWL_RECORD(note, NOTE);
 

@@ -11,9 +11,6 @@
 #include "engine/ids.h"
 #include "support/hook.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ADVANCE(F)   \

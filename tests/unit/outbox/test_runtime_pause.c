@@ -13,9 +13,6 @@
 
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SOURCES 3
 #define ROWS 7 /* of each source */
 #define ATTEMPTS_MAX 3

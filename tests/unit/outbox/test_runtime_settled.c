@@ -6,9 +6,6 @@
  */
 #include "unit/outbox/test_outbox_sample.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define ADVANCE(F) \
     F(TEXT, name)  \
     F(INT32, number)

@@ -8,9 +8,6 @@
 #include "runtime/runtime.h"
 #include "support/hook.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ADVANCE(F) \

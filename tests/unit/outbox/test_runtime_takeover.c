@@ -9,9 +9,6 @@
 
 #include "support/fault_store.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define ROWS_MAX 1501 /* three pages and a row */
 
 static const pawl_endpoint_spec source = {

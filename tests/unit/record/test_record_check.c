@@ -5,8 +5,6 @@
  */
 #include "unit/record/test_record_sample.h"
 
-#include <stdio.h>
-
 static pawl_code upcast_one(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                             pawl_error *error)
 {

@@ -6,8 +6,6 @@
 #include "unit/record/test_record_sample.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static pawl_text encode(pawl_arena *arena, const pawl_record *record, const void *in,
                         unsigned flags)

@@ -4,8 +4,6 @@
  */
 #include "unit/record/test_record_sample.h"
 
-#include <string.h>
-
 #define CARD(F) F(TEXT, holder) F(TEXT, number, .secret = true, .json = "Number")
 PAWL_RECORD(card, CARD);
 #define WALLET(F)                \

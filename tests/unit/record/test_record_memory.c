@@ -5,8 +5,6 @@
  */
 #include "unit/record/test_record_sample.h"
 
-#include <stdlib.h>
-
 /* Allocations left until the next one fails; negative: none fails. */
 static int  left      = -1;
 static bool is_failed = false;

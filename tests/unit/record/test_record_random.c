@@ -6,7 +6,6 @@
 #include "unit/record/test_record_sample.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define ROUNDS 400

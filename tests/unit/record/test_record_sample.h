@@ -8,9 +8,6 @@
 #include "pawl/record.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define COLOR(E) E(COLOR_RED, "red") E(COLOR_GREEN, "green") E(COLOR_BLUE, "light blue")
 PAWL_ENUM(color, COLOR);
 

@@ -5,8 +5,6 @@
  */
 #include "unit/record/test_record_sample.h"
 
-#include <stdio.h>
-
 #define MOMENT INT64_C(1769903999123456) /* 2026-01-31T23:59:59.123456Z */
 
 static pawl_time read_as(pawl_arena *arena, pawl_times times, const char *value)

@@ -13,8 +13,6 @@
 #include "pawl/operations.h"
 #include "runtime/worker/isolation/isolation.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

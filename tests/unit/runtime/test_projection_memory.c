@@ -12,9 +12,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define TANK(F)   \

@@ -13,9 +13,6 @@
 
 #include "pawl/process.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- The application -------------------------------------------------------- */

@@ -6,9 +6,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define VISIT_STATE(F) \

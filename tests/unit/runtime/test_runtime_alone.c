@@ -10,8 +10,6 @@
 
 #include "pawl/process.h"
 
-#include <string.h>
-
 #define MEDDLINGS 230 /* more than a worker gives its messages back for */
 
 /* ---- The application ----------------------------------------------------------------- */

@@ -9,8 +9,6 @@
 
 #include "runtime/runtime.h"
 
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define PING(F) F(INT32, number)

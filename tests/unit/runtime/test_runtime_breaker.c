@@ -12,9 +12,6 @@
 #include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define PAUSE PAWL_SECONDS(10)
 
 /* ---- The application -------------------------------------------------------- */

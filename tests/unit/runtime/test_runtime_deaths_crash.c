@@ -9,7 +9,6 @@
 #include "support/thread.h"
 #include "support/world.h"
 
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

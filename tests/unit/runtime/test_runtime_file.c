@@ -5,8 +5,6 @@
  */
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NOTE(F) F(INT32, number)

@@ -6,8 +6,6 @@
 #include "pawl/operations.h"
 #include "support/thread.h"
 
-#include <string.h>
-
 #define PING(F) F(INT32, number)
 PAWL_RECORD(ping, PING);
 

@@ -10,9 +10,6 @@
 #include "runtime/runtime.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define TICK(F) F(INT32, number)
 PAWL_RECORD(tick, TICK);
 

@@ -9,9 +9,6 @@
 #include "support/locks.h"
 #include "support/thread.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SENDERS 4
 #define MESSAGES 200 /* of each sender */
 

@@ -15,8 +15,6 @@
 #include "pawl/process.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define COMMANDS 2000 /* to the entity */
 #define ASKS 600      /* to the process, each of which is a command and an answer as well */

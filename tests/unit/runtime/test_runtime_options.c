@@ -9,9 +9,6 @@
 #include "pawl/transport.h"
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define JOB(F) F(INT64, n)
 PAWL_RECORD(job, JOB);
 PAWL_RECORD(done, JOB);

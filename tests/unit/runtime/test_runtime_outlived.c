@@ -9,8 +9,6 @@
 #include "support/fault_store.h"
 #include "support/gate.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NUMBERS 8

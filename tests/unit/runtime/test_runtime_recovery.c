@@ -8,9 +8,6 @@
 #include "pawl/test.h"
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define JOB(F) F(INT64, n)
 PAWL_RECORD(job, JOB);
 

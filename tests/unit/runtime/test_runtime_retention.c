@@ -7,9 +7,6 @@
 #include "pawl/store_dead.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NOTE(F) F(INT32, number)
 PAWL_RECORD(note, NOTE);
 #define CALL(F) F(INT32, number)

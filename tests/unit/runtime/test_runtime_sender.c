@@ -6,9 +6,6 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define ORDER_STATE(F) \
     F(TEXT, order_id)  \
     F(INT32, count)

@@ -6,8 +6,6 @@
 #include "support/world.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MEGABYTE ((size_t)1024 * 1024)
 #define LARGE (4 * MEGABYTE)

@@ -7,9 +7,6 @@
  */
 #include "support/thread.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

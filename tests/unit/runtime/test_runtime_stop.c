@@ -8,9 +8,6 @@
  */
 #include "support/gate.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- The application -------------------------------------------------------------- */
 
 #define STUBBORN(F) F(INT32, number)

@@ -11,9 +11,6 @@
 
 #include "runtime/runtime.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SENDERS 3
 #define MESSAGES 120 /* of each sender */
 #define COUNTERS 7

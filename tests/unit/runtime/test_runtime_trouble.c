@@ -8,9 +8,6 @@
 #include "base/delay.h"
 #include "runtime/endpoint/threads.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define FAILURES 5 /* the pauses between them grow: one and a half seconds in all */
 
 /* ---- The application -------------------------------------------------------- */

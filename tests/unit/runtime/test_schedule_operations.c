@@ -6,8 +6,6 @@
 
 #include "pawl/store_schedule.h"
 
-#include <string.h>
-
 #define DAY PAWL_DAYS(1)
 #define BY PAWL_TEXT("ruth")
 #define WHY PAWL_TEXT("ticket 7")

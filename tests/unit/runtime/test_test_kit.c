@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/test.h"

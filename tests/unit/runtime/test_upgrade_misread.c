@@ -4,8 +4,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "pawl/pawl.h"
 #include "pawl/process.h"

@@ -6,9 +6,6 @@
 #include "pawl/store_calls.h"
 #include "support/called.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

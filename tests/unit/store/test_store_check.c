@@ -6,8 +6,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-#include <string.h>
-
 static const pawl_saga_table table = {
     .type = PAWL_TEXT_INIT("OrderSaga"),
     .name = PAWL_TEXT_INIT("shop_OrderSaga"),

@@ -7,8 +7,6 @@
 #include "store/core/wake.h"
 #include "support/tests.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -8,8 +8,6 @@
 
 #include "store/core/wake.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

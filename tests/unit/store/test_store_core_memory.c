@@ -9,8 +9,6 @@
 #include "pawl/operations.h"
 #include "store/core/wake.h"
 
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 

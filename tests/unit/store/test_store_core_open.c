@@ -8,9 +8,6 @@
 #include "pawl/pawl.h"
 #include "store/core/wake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 
 #include "pawl/operations.h"
 
-#include <string.h>
-
 #define NOW INT64_C(1767225600000000)
 
 /* ---- What is checked ---------------------------------------------------- */

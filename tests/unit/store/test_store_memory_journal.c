@@ -8,8 +8,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -7,7 +7,6 @@
 #include "store/memory/tree.h"
 #include "support/tests.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #define ROWS 2000

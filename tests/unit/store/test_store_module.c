@@ -13,9 +13,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The library's own look at a file, which the program takes the place of. */

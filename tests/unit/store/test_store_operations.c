@@ -9,9 +9,6 @@
 #include "pawl/operations.h"
 #include "store/core/operation.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NOW INT64_C(1767225600000000)
 
 /* ---- A driver that answers what the test says --------------------------- */

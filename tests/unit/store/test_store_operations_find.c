@@ -7,8 +7,6 @@
 
 #include "pawl/operations.h"
 
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- A driver that keeps what it is asked ------------------------------- */

@@ -7,9 +7,6 @@
 
 #include "pawl/operations.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 #define SAME_TEXT(a, b) assert_true(pawl_text_equal(a, PAWL_TEXT(b)))

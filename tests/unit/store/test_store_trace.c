@@ -7,8 +7,6 @@
 
 #include "pawl/store_calls.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 static const pawl_text      name = {.data = "orders", .size = 6};

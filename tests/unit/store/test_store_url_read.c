@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "store/core/url_read.h"
 #include "support/tests.h"

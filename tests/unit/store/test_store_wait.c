@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -6,8 +6,6 @@
 #include "support/tests.h"
 
 #ifdef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
-#include <string.h>
 
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/envelope.h"

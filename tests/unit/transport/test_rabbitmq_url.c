@@ -5,9 +5,6 @@
 #include "support/tests.h"
 
 #ifdef PAWL_HAVE_RABBITMQ
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "pawl/driver.h"
 #include "transport/rabbitmq/url.h"

@@ -8,9 +8,6 @@
 
 #include "pawl/transport.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NOTE(F) F(INT32, number)
 PAWL_RECORD(note, NOTE);
 #define CALL(F) F(INT32, number)

@@ -7,8 +7,6 @@
  */
 #include "unit/workflow/test_model_sample.h"
 
-#include <stdio.h>
-
 /* ---- Records and handlers ---------------------------------------------------- */
 
 #define ADDRESS(F) F(TEXT, city)

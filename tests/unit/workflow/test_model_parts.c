@@ -8,8 +8,6 @@
 
 #include "workflow/names.h"
 
-#include <stdio.h>
-
 /* ---- The application -------------------------------------------------------- */
 
 #define ADDRESS(F) F(INT64, zip, .required = true)

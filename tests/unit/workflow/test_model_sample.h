@@ -11,8 +11,6 @@
 #include "pawl/process.h"
 #include "workflow/model.h"
 
-#include <string.h>
-
 #define ON(...)             \
     .on = (const pawl_on[]) \
     {                       \

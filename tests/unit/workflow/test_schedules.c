@@ -7,8 +7,6 @@
 
 #include "workflow/model.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TASK(F) F(INT32, number)

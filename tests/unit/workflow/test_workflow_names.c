@@ -4,7 +4,6 @@
  */
 #include "support/tests.h"
 #include "workflow/names.h"
-#include <string.h>
 
 static void expect_prefix(const char *endpoint, const char *explicit_prefix, const char *expected)
 {
