@@ -196,7 +196,7 @@ typedef struct pawl_outbox_add {
 } pawl_outbox_add;
 
 /* Blocked rows: the outbox dispatcher blocks the rows that follow a waiting row of an ordering key,
- * and frees them when that row is settled. */
+ * and frees them when that row is settled. In one change set those of an ordering key apply in order. */
 typedef struct pawl_outbox_block {
     PAWL__CHANGE_BASE
     pawl_text source;

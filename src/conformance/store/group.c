@@ -167,6 +167,7 @@ static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
         ADD(&set, saga_update, .table = s->tables[SUITE_TWIN], .id = suite_saga_id(5),
             .version = (int64_t)i + 1, .metadata = TEXT("{}"), .data = TEXT("{}"),
             .type_version = TEXT("1.0"));
+        ADD(&set, outbox_block, .source = TEXT("Nobody/1"), .after = 0);
         suite_unit(&set, 1, 0);
         bad_rows[i].add(&world, &set);
         suite_unit(&set, 2, 0);

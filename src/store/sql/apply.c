@@ -53,32 +53,49 @@ pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const vo
 
 /* ---- Holding back ------------------------------------------------------- */
 
-/* Of one source the one that holds the most comes first. */
-static int by_hold_source(const void *left, const void *right)
+/* The sum of the set for each source, sorted by it. */
+typedef struct sums {
+    const pawl_outbox_block **holds;
+    size_t                    hold_count;
+    pawl_outbox_block        *releases;
+    size_t                    release_count;
+} sums;
+
+/* By source; changes of one source stay in the order of the set. */
+static int by_source(const void *left, const void *right)
 {
     const pawl_outbox_block *l     = *(const pawl_outbox_block *const *)left;
     const pawl_outbox_block *r     = *(const pawl_outbox_block *const *)right;
     int                      order = pawl_text_compare(l->source, r->source);
-    return order != 0 ? order : (l->after > r->after) - (l->after < r->after);
+    return order != 0 ? order : (l > r) - (l < r);
 }
 
-static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_block *hold)
+/* Rows without a source have no order, so nothing is held behind them. */
+static size_t sort_blocks(const pawl__sql_writer *writer, const pawl_outbox_block **sorted)
 {
-    return !hold->is_unblock && hold->source.size != 0 && !writer->is_dropped[hold->group];
+    size_t count = 0;
+    for (size_t i = 0; i < writer->changes->outbox_block.count; i++) {
+        const pawl_outbox_block *item = &writer->changes->outbox_block.items[i];
+        if (item->source.size != 0 && !writer->is_dropped[item->group])
+            sorted[count++] = item;
+    }
+    qsort(sorted, count, sizeof(pawl_outbox_block *), by_source);
+    return count;
 }
 
-/* The holds of the set, one for each source, sorted by it; their number. */
-static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_block **sorted)
+/* Of the holds of a source the earliest place counts. A release undoes those before it in the set. */
+static void add_up(const pawl_outbox_block *item, sums *all)
 {
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < writer->changes->outbox_block.count; i++)
-        if (is_wanted(writer, &writer->changes->outbox_block.items[i]))
-            sorted[count++] = &writer->changes->outbox_block.items[i];
-    qsort(sorted, count, sizeof(pawl_outbox_block *), by_hold_source);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || !pawl_text_equal(sorted[kept - 1]->source, sorted[i]->source))
-            sorted[kept++] = sorted[i];
-    return kept;
+    const pawl_outbox_block *last = all->hold_count == 0 ? NULL : all->holds[all->hold_count - 1];
+    bool                     is_held = last != NULL && pawl_text_equal(last->source, item->source);
+    if (item->is_unblock) {
+        all->hold_count -= is_held;
+        all->releases[all->release_count++] = *item;
+    } else if (!is_held) {
+        all->holds[all->hold_count++] = item;
+    } else if (item->after < last->after) {
+        all->holds[all->hold_count - 1] = item;
+    }
 }
 
 static int find_source(const void *source, const void *hold)
@@ -96,6 +113,9 @@ static const pawl__field      pending_columns[] = {PAWL__AS_OF(pending, id, INT)
                                                    PAWL__AS_OF(pending, source, PEEK)};
 static const pawl__field_list pending_row       = PAWL__FIELD_ARRAY(pending_columns);
 static const pawl__field_list by_id             = {pending_columns, 1};
+static const pawl__sql_write  release           = {.statement = PAWL__SQL_OUTBOX_RELEASE,
+                                                   .parameters =
+                                                       PAWL__FIELDS(PAWL__AS(outbox_block, source, TEXT))};
 static const pawl__sql_write  hold_row          = {
               .statement  = PAWL__SQL_OUTBOX_HOLD,
               .parameters = {pending_columns, 1},
@@ -133,44 +153,46 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *ho
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code hold_rows(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
+static pawl_code hold_rows(pawl__sql_writer *writer, const sums *all, pawl_arena *arena,
                            pawl_error *error)
 {
-    pawl__sql_rows held  = {0};
-    pawl_arena    *arena = pawl_arena_create(0);
-    pawl_code      code  = arena != NULL ? PAWL_OK : pawl__sql_no_memory(store, "rows", error);
-    if (code == PAWL_OK)
-        code = find_held(store, holds, count, arena, &held, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_write_rows(store, &hold_row, held.items, sizeof(int64_t), held.count, NULL,
-                                    error);
-    pawl_arena_destroy(arena);
-    return code;
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
+    pawl__sql_rows       held = {0};
+    if (ops->hold_back != NULL)
+        return ops->hold_back(writer->connection, all->holds, all->hold_count, error);
+    pawl_code code = find_held(writer->store, all->holds, all->hold_count, arena, &held, error);
+    return code != PAWL_OK ? code
+                           : pawl__sql_write_rows(writer->store, &hold_row, held.items,
+                                                  sizeof(int64_t), held.count, NULL, error);
 }
 
-/* All holds of the set at once: when a destination is down there are as many as rows in a
- * batch. */
-static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
+static pawl_code apply_blocks(pawl__sql_writer *writer, pawl_arena *arena, pawl_error *error)
 {
-    const pawl__sql_ops      *ops = pawl__sql_ops_of(writer->store);
-    const pawl_outbox_block **sorted =
-        pawl_allocate(writer->changes->outbox_block.count * sizeof *sorted);
-    if (sorted == NULL)
+    size_t                    count  = writer->changes->outbox_block.count;
+    const pawl_outbox_block **sorted = pawl_arena_take(arena, count * sizeof *sorted);
+    sums                      all    = {.holds    = pawl_arena_take(arena, count * sizeof *all.holds),
+                                        .releases = pawl_arena_take(arena, count * sizeof *all.releases)};
+    if (sorted == NULL || all.holds == NULL || all.releases == NULL)
         return pawl__sql_no_memory(writer->store, "rows", error);
-    size_t    count = sort_holds(writer, sorted);
-    pawl_code code  = ops->hold_back != NULL
-                          ? ops->hold_back(writer->connection, sorted, count, error)
-                          : hold_rows(writer->store, sorted, count, error);
-    pawl_free(sorted);
-    return code;
+    count = sort_blocks(writer, sorted);
+    for (size_t i = 0; i < count; i++)
+        add_up(sorted[i], &all);
+    pawl_code code = pawl__sql_write_rows(writer->store, &release, all.releases,
+                                          sizeof *all.releases, all.release_count, NULL, error);
+    return code == PAWL_OK && all.hold_count != 0 ? hold_rows(writer, &all, arena, error) : code;
 }
 
+/* All of the set at once: when a destination is down there are as many as rows in a batch. */
 pawl_code pawl__sql_apply_outbox_block(pawl__sql_writer *writer, const void *change,
                                        pawl_error *why)
 {
-    const pawl_outbox_block *hold = change;
-    if (writer->has_held || hold->is_unblock || hold->source.size == 0)
+    (void)change;
+    if (writer->has_held)
         return PAWL_OK;
-    writer->has_held = true;
-    return hold_back(writer, why);
+    writer->has_held  = true;
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_code   code  = arena != NULL ? apply_blocks(writer, arena, why)
+                                      : pawl__sql_no_memory(writer->store, "rows", why);
+    pawl_arena_destroy(arena);
+    return code;
 }

@@ -388,20 +388,6 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
     return &outbox_resets[reset->action];
 }
 
-#undef OF
-#define OF(member, as) PAWL__AS(outbox_block, member, as)
-
-static const pawl__sql_write outbox_free = {
-    .statement  = PAWL__SQL_OUTBOX_RELEASE,
-    .parameters = FIELDS(OF(source, TEXT)),
-};
-
-static const pawl__sql_write *choose_outbox_block(const void *change)
-{
-    const pawl_outbox_block *hold = change;
-    return hold->is_unblock && hold->source.size != 0 ? &outbox_free : NULL;
-}
-
 /* ---- Aggregators -------------------------------------------------------- */
 
 #undef OF
@@ -574,8 +560,7 @@ const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
     [pawl_change_timeout_cancel]       = {.choose = choose_timeout_cancel},
     [pawl_change_timeout_set]          = {.choose = choose_timeout_set, .keys = keys_of_timeout},
     [pawl_change_outbox_add]           = {.write = &outbox_add},
-    [pawl_change_outbox_block]         = {.choose = choose_outbox_block,
-                                          .apply  = pawl__sql_apply_outbox_block},
+    [pawl_change_outbox_block]         = {.apply = pawl__sql_apply_outbox_block},
     [pawl_change_stream_snapshot_set]  = {.write = &stream_snapshot_set},
     [pawl_change_queue_send]           = {.choose = choose_queue_send},
     [pawl_change_aggregator_add]       = {.write = &aggregator_add},
