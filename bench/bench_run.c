@@ -112,7 +112,7 @@ static pawl_code grow(const session *s, pawl_error *error)
 
 /* Each turn has messages of its own, which differ by the seed, and what earlier ones left stays. So
  * nothing is checked but that each message was handled. */
-static pawl_code take_grown_turn(session *s, const char *url, double *rate, int64_t round,
+static pawl_code take_grown_turn(session *s, const char *url, double *rates, int64_t round,
                                  pawl_error *error)
 {
     pawl__bench_job job          = s->job;
@@ -125,17 +125,18 @@ static pawl_code take_grown_turn(session *s, const char *url, double *rate, int6
         code = s->workload->run(&job, &microseconds, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "%s", s->workload->name);
-    *rate = pawl__bench_rate(job.messages, microseconds);
+    rates[round] = pawl__bench_rate(job.messages, microseconds);
     return pawl__bench_go_on(error);
 }
 
 static pawl_code run_grown_rounds(session *s, pawl_error *error)
 {
     pawl_code code = grow(s, error);
-    for (int64_t i = 0; code == PAWL_OK && i < s->options.rounds; i++) {
-        code = take_grown_turn(s, s->ground.filled, &s->pawl_rates[i], i, error);
-        if (code == PAWL_OK)
-            code = take_grown_turn(s, s->ground.round, &s->beside_rates[i], i, error);
+    /* Each store is the first in every second round. */
+    for (int64_t i = 0; code == PAWL_OK && i < 2 * s->options.rounds; i++) {
+        bool is_grown = (i + i / 2) % 2 == 0;
+        code          = take_grown_turn(s, is_grown ? s->ground.filled : s->ground.round,
+                               is_grown ? s->pawl_rates : s->beside_rates, i / 2, error);
     }
     pawl__bench_progress_end();
     return code;
