@@ -28,7 +28,7 @@
 #define PAWL_API_H
 
 /* Also the number in the library's name, libpawl.so.N, which the system's loader searches. */
-#define PAWL_ABI 4u
+#define PAWL_ABI 5u
 
 #if defined(__GNUC__)
 #define PAWL_API __attribute__((visibility("default")))

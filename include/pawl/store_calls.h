@@ -1,5 +1,5 @@
 /* store_calls.h - the calls of a store, as the engine makes them: one function for each
- * entry of a driver's table, and what is known of an open handle. For engines, tools and
+ * entry of a driver's table, and for each kind of rows that find has (find_rows.h), and what is known of an open handle. For engines, tools and
  * tests; an application needs none of them. Those that are operations of the contract as
  * they stand are declared there (operations.h): aggregator_get, checkpoint_get,
  * dead_count, dead_find, history_find, outbox_find, queue_find, timeout_reap. aggregator_count is

@@ -24,7 +24,7 @@ extern "C" {
 
 /* Dead letters that the query matches, by time, those of one time by endpoint and id, in the order of
  * their bytes (E34). One that is named by endpoint and id is found by an index; anything else reads
- * every dead letter. PAWL_EUNSUPPORTED: the driver has no dead_find. */
+ * every dead letter. PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query,
                                         pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 

@@ -29,6 +29,7 @@
 #ifndef PAWL_STORE_DRIVER_H
 #define PAWL_STORE_DRIVER_H
 
+#include "pawl/find_rows.h"
 #include "pawl/store_calls.h"
 
 #ifdef __cplusplus
@@ -72,9 +73,6 @@ struct pawl_store_ops {
                              pawl_error *error);
     /* Frees all claims and leases of the handle and ends its row; its counters are kept. */
     pawl_code (*worker_close)(pawl_store *store, pawl_time now, pawl_error *error);
-    /* Workers that live now, other endpoints' and senders' included. */
-    pawl_code (*worker_list)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                             size_t *count, pawl_error *error);
 
     /* Applies every group that can be applied; names the others.
      *
@@ -104,6 +102,9 @@ struct pawl_store_ops {
      * that size_max left out may be kept from others until the handle's next commit. */
     pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error);
+    /* Rows for the engine, for people and for tests: find_rows.h says of each kind which ones, and
+     * what they are. Every call that lists rows asks it. */
+    pawl_find_rows_fn *find;
     /* The queue order (placed, seq) of the oldest due row, claimed ones counted,
      * that neither waits (waiting_since) nor was retried (attempts) and is not
      * one of `except`. PAWL_TIME_MAX and INT64_MAX when there is none. */
@@ -131,16 +132,9 @@ struct pawl_store_ops {
     pawl_code (*leased_batch_claim)(pawl_store *store, const pawl_leased_batch_claim *claim,
                                     pawl_arena *arena, pawl_leased_batch *leased,
                                     pawl_error *error);
-    /* All rows of the partition, oldest first, leased or not. */
-    pawl_code (*aggregator_get)(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                pawl_leased_batch *rows, pawl_error *error);
     pawl_code (*aggregator_count)(pawl_store *store, pawl_text partition, const pawl_text *types,
                                   size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
                                   pawl_error *error);
-    /* Flush rows of the aggregator (its name) that are not dead, by due time;
-     * those with due <= due_max, at most count_max. */
-    pawl_code (*flush_list)(pawl_store *store, pawl_text name, pawl_time due_max, size_t count_max,
-                            pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
 
     /* Pending rows of the endpoint (empty: of any) whose time has come, in the
      * order of their ids, rows of one ordering key in the order (version, index).
@@ -154,8 +148,6 @@ struct pawl_store_ops {
                       bool *is_ours, pawl_error *error);
     pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
 
-    pawl_code (*subscriptions)(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
-                               pawl_error *error);
     pawl_code (*next_due)(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                           size_t aggregator_count, pawl_next_due *next, pawl_error *error);
     pawl_code (*stats)(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
@@ -180,33 +172,10 @@ struct pawl_store_ops {
     pawl_code (*enlist)(pawl_store *store, void *native, const pawl_changes *changes,
                         pawl_error *error);
 
-    /* For people and tests: rows as they stand, claimed or not, at most
-     * count_max (0: all). queue: in queue order. timeouts: of a saga, or all when the
-     * id is zero, by due time. outbox: in one state, by id. dead: of an
-     * endpoint, or all when empty, by time; those of one time by endpoint and id, in the
-     * order of their bytes. Without outbox_list and dead_list the finds are called. */
-    pawl_code (*queue_list)(pawl_store *store, pawl_text queue, size_t count_max, pawl_arena *arena,
-                            pawl_queue_rows *rows, pawl_error *error);
-    pawl_code (*timeout_list)(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
-                              pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-    pawl_code (*outbox_list)(pawl_store *store, pawl_outbox_state state, size_t count_max,
-                             pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
-    pawl_code (*outbox_attempts)(pawl_store *store, int64_t id, pawl_arena *arena,
-                                 pawl_attempt_rows *rows, pawl_error *error);
-    pawl_code (*dead_list)(pawl_store *store, pawl_text endpoint, size_t count_max,
-                           pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
-
-    /* Rows in any state, by id. `causation_id` alone may cost a read of every row. */
-    pawl_code (*outbox_find)(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
-                             pawl_outbox_rows *rows, pawl_error *error);
-
     /* streams[i] is the answer to reads[i]: one consistent read of each stream, commits
      * that are under way not seen. */
     pawl_code (*stream_load)(pawl_store *store, const pawl_stream_read *reads, size_t count,
                              pawl_arena *arena, pawl_stream *streams, pawl_error *error);
-    /* Events that the query matches, in the order that it names. */
-    pawl_code (*event_list)(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                            pawl_event_rows *rows, pawl_error *error);
     /* Assigns global positions to at most count_max committed events that have none, in the
      * order of their seqs; how many. Durable when it returns. One caller at a time,
      * who leads. A store whose commits are ordered assigns them at insertion: 0. */
@@ -215,18 +184,6 @@ struct pawl_store_ops {
     /* The global position that the checkpoint of that name is at; 0: it was never set. */
     pawl_code (*checkpoint_get)(pawl_store *store, pawl_text name, int64_t *position,
                                 pawl_error *error);
-
-    /* For people: the leases that lead() would give to no other worker at `now`, in the
-     * order of their names. Those that ended, and those of workers that ended or crashed,
-     * are not among them. */
-    pawl_code (*lead_list)(pawl_store *store, pawl_time now, pawl_arena *arena,
-                           pawl_lead_row **items, size_t *count, pawl_error *error);
-
-    /* Where timeouts lead that no endpoint handles: destinations that no subscription names
-     * as its queue, and `own` unless it is empty, with a timeout that is free at `now`.
-     * Every idle worker calls it: it may not scan all timeouts. NULL: such are never sent. */
-    pawl_code (*timeout_foreign)(pawl_store *store, pawl_text own, pawl_time now, pawl_arena *arena,
-                                 pawl_foreign_rows *rows, pawl_error *error);
 
     /* The C type behind native(), which handlers request by it ("sqlite3", "PGconn", or one that
      * the driver's page names: pawl_native). NULL: no handler is given the connection. */
@@ -238,14 +195,9 @@ struct pawl_store_ops {
     pawl_code (*ready)(pawl_store *store, pawl_error *error);
 
     /* For tools: live rows of one kind behind a row, in the order of their keys, whether claimed
-     * or not. Outbox rows and events are never requested: outbox_find and event_list have them. */
+     * or not. Outbox rows and events are never requested: find has them. */
     pawl_code (*scan)(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                       pawl_scan_rows *rows, pawl_error *error);
-
-    /* For people and tools: dead letters that the query matches, by time; those of one time by endpoint
-     * and id, in the order of their bytes. */
-    pawl_code (*dead_find)(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
-                           pawl_dead_rows *rows, pawl_error *error);
 
     /* Workers that crashed and whose rows are there still, of any endpoint: none that lives, and none
      * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
@@ -260,23 +212,9 @@ struct pawl_store_ops {
     pawl_code (*diagnose)(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error);
 
-    /* For people and tools: messages of a queue that the query matches, by (due, seq), claimed or
-     * not. */
-    pawl_code (*queue_find)(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
-                            pawl_queue_messages *messages, pawl_error *error);
     /* For people: dead letters by the queue that they would be sent to again, in the order of names. */
     pawl_code (*dead_count)(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                             pawl_error *error);
-
-    /* Rows of a type with attempts, claimed or not, in queue order: among the first look_max rows of the
-     * queue that are due after due_after, or among more. Called before a message is dropped for want
-     * of a saga, so it may not scan a long queue. NULL: no message waits for such a row. */
-    pawl_code (*queue_retried)(pawl_store *store, const pawl_retried_query *query,
-                               pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-
-    /* For people: rows of the history that the query matches, in the order of their ids. */
-    pawl_code (*history_find)(pawl_store *store, const pawl_history_query *query, pawl_arena *arena,
-                              pawl_history_rows *rows, pawl_error *error);
 
     /* Says that workers of other handles live, which are in the application's code: the handle has no worker of its own. One
      * that has no row is passed over. Without workers nothing is sent. NULL, or PAWL_EUNSUPPORTED from a

@@ -40,7 +40,7 @@ typedef struct pawl_history_query {
 } pawl_history_query;
 
 /* Rows that the query matches, in the order of their ids. Found by an index where the query names a
- * source or a message. PAWL_EUNSUPPORTED: the driver has no history_find. */
+ * source or a message. PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_history_find(pawl_store *store, const pawl_history_query *query,
                                            pawl_arena *arena, pawl_history_rows *rows,
                                            pawl_error *error);

@@ -70,7 +70,7 @@ PAWL_API pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *
                                             pawl_error *error);
 
 /* Rows in any state that the query matches, by id. By `causation_id` alone it may cost a
- * read of every row. PAWL_EUNSUPPORTED: the driver has no outbox_find. */
+ * read of every row. PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                           pawl_arena *arena, pawl_outbox_rows *rows,
                                           pawl_error *error);

@@ -24,14 +24,14 @@ extern "C" {
 #endif
 
 /* Every queue of the store, by name. Counts are of one moment each, not of the same one.
- * PAWL_EUNSUPPORTED: the driver has no stats, worker_list, subscriptions or dead_count. */
+ * PAWL_EUNSUPPORTED: the driver has no stats, find or dead_count. */
 PAWL_API pawl_code pawl_store_queue_infos(pawl_store *store, pawl_time now, pawl_arena *arena,
                                           pawl_queue_infos *infos, pawl_error *error);
 
 /* Messages that the query matches, as they are claimed: by due time, those of one time in the order
  * in which they were sent. Nothing is claimed. One that is named by its id is found by an index; by
  * type alone every message of the queue is read. PAWL_EINVAL: the query names no queue.
- * PAWL_EUNSUPPORTED: the driver has no queue_find. */
+ * PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query,
                                          pawl_arena *arena, pawl_queue_messages *messages,
                                          pawl_error *error);

@@ -119,11 +119,11 @@ static void transitional_value_is_kept(edit *e)
 
 static const pawl_timeout_row *find_timeout(edit *e, pawl_timeout_id id)
 {
-    pawl_timeout_rows rows = {0};
-    SELF->timeout_list(e->store, (pawl_saga_id){{{0}}}, 0, e->arena, &rows, NULL);
-    for (size_t i = 0; i < rows.count; i++)
-        if (pawl_uuid_compare(rows.items[i].id.uuid, id.uuid) == 0)
-            return &rows.items[i];
+    pawl_found              found = broken_rows(e, (pawl_find){.kind = PAWL_FIND_TIMEOUTS});
+    const pawl_timeout_row *rows  = found.items;
+    for (size_t i = 0; i < found.count; i++)
+        if (pawl_uuid_compare(rows[i].id.uuid, id.uuid) == 0)
+            return &rows[i];
     return NULL;
 }
 
@@ -216,11 +216,12 @@ static void release_frees_every_session(edit *e)
     size_t        given = all->leased_batch_release.count;
     for (size_t i = 0; i < given; i++) {
         pawl_leased_batch_release change = all->leased_batch_release.items[i];
-        pawl_leased_batch         rows   = {0};
-        SELF->aggregator_get(e->store, change.partition, e->arena, &rows, NULL);
-        for (size_t j = 0; j < rows.count && all->leased_batch_release.count < given + EDIT_ROOM;
+        pawl_found                found =
+            broken_rows(e, (pawl_find){.kind = PAWL_FIND_PARTITION, .name = change.partition});
+        const pawl_aggregator_row *rows = found.items;
+        for (size_t j = 0; j < found.count && all->leased_batch_release.count < given + EDIT_ROOM;
              j++) {
-            change.session = rows.items[j].session;
+            change.session                                                     = rows[j].session;
             all->leased_batch_release.items[all->leased_batch_release.count++] = change;
         }
     }
@@ -286,10 +287,11 @@ static void a_dead_letter_is_overwritten(edit *e)
 
 static bool is_live(edit *e, pawl_text queue, pawl_text id)
 {
-    pawl_queue_rows rows = {0};
-    SELF->queue_list(e->store, queue, 0, e->arena, &rows, NULL);
-    for (size_t i = 0; i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].message.id, id))
+    pawl_found found = broken_rows(
+        e, (pawl_find){.kind = PAWL_FIND_MESSAGES, .messages.queue = queue, .is_by_place = true});
+    const pawl_queue_message *rows = found.items;
+    for (size_t i = 0; i < found.count; i++)
+        if (pawl_text_equal(rows[i].row.message.id, id))
             return true;
     return false;
 }
@@ -321,12 +323,11 @@ static void a_retry_is_due_at_once(edit *e)
 /* The row of a dispatch id, or of a number when it is not 0; NULL. */
 static const pawl_outbox_row *find_outbox(edit *e, const pawl_dispatch_id *dispatch_id, int64_t id)
 {
-    pawl_outbox_query query = {.id = id};
-    pawl_outbox_rows  rows  = {0};
+    pawl_find asked = {.kind = PAWL_FIND_OUTBOX, .outbox.id = id};
     if (dispatch_id != NULL)
-        query.dispatch_id = *dispatch_id;
-    SELF->outbox_find(e->store, &query, e->arena, &rows, NULL);
-    return rows.count != 0 ? rows.items : NULL;
+        asked.outbox.dispatch_id = *dispatch_id;
+    const pawl_found found = broken_rows(e, asked);
+    return found.count != 0 ? found.items : NULL;
 }
 
 static void a_known_dispatch_is_added_again(edit *e)

@@ -87,11 +87,11 @@ static void a_body_ends_at_its_first_zero(edit *e)
 static void a_replay_is_added_again(edit *e)
 {
     for (size_t i = 0; i < e->changes.outbox_add.count; i++) {
-        pawl_outbox_add  *change = &e->changes.outbox_add.items[i];
-        pawl_outbox_rows  rows   = {0};
-        pawl_outbox_query query  = {.dispatch_id = change->dispatch_id};
-        SELF->outbox_find(e->store, &query, e->arena, &rows, NULL);
-        if (rows.count > 0 && rows.items[0].state != PAWL_OUTBOX_PENDING)
+        pawl_outbox_add *change = &e->changes.outbox_add.items[i];
+        pawl_found       found  = broken_rows(
+                   e, (pawl_find){.kind = PAWL_FIND_OUTBOX, .outbox.dispatch_id = change->dispatch_id});
+        const pawl_outbox_row *rows = found.items;
+        if (found.count > 0 && rows[0].state != PAWL_OUTBOX_PENDING)
             change->dispatch_id.uuid.bytes[0] ^= 0xff;
     }
 }
@@ -171,61 +171,34 @@ static pawl_code load_version_of_the_rows(pawl_store *store, const pawl_stream_r
 
 /* ---- Lists and positions ------------------------------------------------ */
 
-static pawl_code list_without_filter(pawl_store *store, const pawl_event_query *query,
-                                     pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    pawl_event_query changed = *query;
-    changed.type             = (pawl_text){.data = "", .size = 0};
-    return SELF->event_list(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(list_without_filter, PAWL_FIND_EVENTS, changed.events.type.size = 0, )
 
-static pawl_code list_forward(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                              pawl_event_rows *rows, pawl_error *error)
-{
-    pawl_event_query changed = *query;
-    changed.is_backward      = false;
-    return SELF->event_list(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(list_forward, PAWL_FIND_EVENTS, changed.events.is_backward = false, )
 
-static pawl_code list_from_after(pawl_store *store, const pawl_event_query *query,
-                                 pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    pawl_event_query changed = *query;
-    changed.after -= changed.after > 0;
-    return SELF->event_list(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(list_from_after, PAWL_FIND_EVENTS, changed.after.number -= asked->events.after > 0, )
 
-static pawl_code list_without_limit(pawl_store *store, const pawl_event_query *query,
-                                    pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    pawl_event_query changed = *query;
-    changed.count_max        = 0;
-    return SELF->event_list(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(list_without_limit, PAWL_FIND_EVENTS, changed.limit = INT64_MAX, )
 
 /* Rows that were inserted in another order than they were committed: positions with
  * holes. */
-static pawl_code list_with_gaps(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                                pawl_event_rows *rows, pawl_error *error)
+static void leave_gaps(pawl_event_row *rows, size_t count)
 {
-    pawl_code code = SELF->event_list(store, query, arena, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        rows->items[i].position += rows->items[i].position > 2;
-    return code;
+    for (size_t i = 0; i < count; i++)
+        rows[i].position += rows[i].position > 2;
 }
+BROKEN_FIND(list_with_gaps, PAWL_FIND_EVENTS, , leave_gaps(found->items, found->count))
 
 /* Every fourth event comes too late for who reads by position. */
-static pawl_code list_and_skip(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                               pawl_event_rows *rows, pawl_error *error)
+static size_t skip_fourths(pawl_event_row *rows, size_t count, bool is_by_position)
 {
-    size_t    kept = 0;
-    pawl_code code = SELF->event_list(store, query, arena, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        if (!query->is_by_position || rows->items[i].position % 4 != 0)
-            rows->items[kept++] = rows->items[i];
-    rows->count = kept;
-    return code;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_by_position || rows[i].position % 4 != 0)
+            rows[kept++] = rows[i];
+    return kept;
 }
+BROKEN_FIND(list_and_skip, PAWL_FIND_EVENTS, ,
+            found->count = skip_fourths(found->items, found->count, asked->events.is_by_position))
 
 /* ---- The outbox, by hand ------------------------------------------------ */
 
@@ -234,10 +207,10 @@ static void any_row_is_enabled(edit *e)
     pawl_changes *all  = &e->changes;
     size_t        kept = 0;
     for (size_t i = 0; i < all->outbox_reset.count; i++) {
-        pawl_outbox_rows  rows  = {0};
-        pawl_outbox_query query = {.id = all->outbox_reset.items[i].id};
-        SELF->outbox_find(e->store, &query, e->arena, &rows, NULL);
-        if (rows.count > 0 && rows.items[0].state == PAWL_OUTBOX_DEAD)
+        pawl_found found = broken_rows(
+            e, (pawl_find){.kind = PAWL_FIND_OUTBOX, .outbox.id = all->outbox_reset.items[i].id});
+        const pawl_outbox_row *rows = found.items;
+        if (found.count > 0 && rows[0].state == PAWL_OUTBOX_DEAD)
             all->outbox_reset.items[kept++] = all->outbox_reset.items[i];
     }
     all->outbox_reset.count = kept;
@@ -249,65 +222,28 @@ static void what_is_discarded_is_delivered(edit *e)
         e->changes.outbox_reset.items[i].action = PAWL_OUTBOX_RETRY;
 }
 
-static pawl_code find_changed(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
-                              pawl_outbox_rows *rows, pawl_error *error,
-                              void (*change)(pawl_outbox_row *row))
+static void count_all_attempts(pawl_outbox_row *rows, size_t count)
 {
-    pawl_code code = SELF->outbox_find(store, query, arena, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        change(&rows->items[i]);
-    return code;
+    for (size_t i = 0; i < count; i++)
+        rows[i].attempts_before = 0;
 }
+BROKEN_FIND(find_with_all_attempts, PAWL_FIND_OUTBOX, ,
+            count_all_attempts(found->items, found->count))
 
-static void count_all_attempts(pawl_outbox_row *row)
+static void forget_the_time(pawl_outbox_row *rows, size_t count)
 {
-    row->attempts_before = 0;
+    for (size_t i = 0; i < count; i++)
+        rows[i].dispatched = 0;
 }
-
-static pawl_code find_with_all_attempts(pawl_store *store, const pawl_outbox_query *query,
-                                        pawl_arena *arena, pawl_outbox_rows *rows,
-                                        pawl_error *error)
-{
-    return find_changed(store, query, arena, rows, error, count_all_attempts);
-}
-
-static void forget_the_time(pawl_outbox_row *row)
-{
-    row->dispatched = 0;
-}
-
-static pawl_code find_without_time(pawl_store *store, const pawl_outbox_query *query,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    return find_changed(store, query, arena, rows, error, forget_the_time);
-}
+BROKEN_FIND(find_without_time, PAWL_FIND_OUTBOX, , forget_the_time(found->items, found->count))
 
 /* ---- The outbox of a message -------------------------------------------- */
 
-static pawl_code find_of_every_endpoint(pawl_store *store, const pawl_outbox_query *query,
-                                        pawl_arena *arena, pawl_outbox_rows *rows,
-                                        pawl_error *error)
-{
-    pawl_outbox_query changed = *query;
-    changed.endpoint          = (pawl_text){.data = "", .size = 0};
-    return SELF->outbox_find(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(find_of_every_endpoint, PAWL_FIND_OUTBOX, changed.outbox.endpoint.size = 0, )
 
-static pawl_code find_of_every_message(pawl_store *store, const pawl_outbox_query *query,
-                                       pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    pawl_outbox_query changed = *query;
-    changed.causation_id      = (pawl_text){.data = "", .size = 0};
-    return SELF->outbox_find(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(find_of_every_message, PAWL_FIND_OUTBOX, changed.outbox.causation_id.size = 0, )
 
-static pawl_code find_of_any_attempts(pawl_store *store, const pawl_outbox_query *query,
-                                      pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    pawl_outbox_query changed = *query;
-    changed.attempts_min      = 0;
-    return SELF->outbox_find(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(find_of_any_attempts, PAWL_FIND_OUTBOX, changed.outbox.attempts_min = 0, )
 
 /* A second receiver gets what another one has in hand. */
 static pawl_code claim_what_is_claimed(pawl_store *store, const pawl_queue_claim *claim,
@@ -315,7 +251,7 @@ static pawl_code claim_what_is_claimed(pawl_store *store, const pawl_queue_claim
 {
     pawl_code code = SELF->queue_claim(store, claim, arena, rows, error);
     if (code == PAWL_OK && rows->count == 0)
-        code = SELF->queue_list(store, claim->queue, claim->count_max, arena, rows, error);
+        code = pawl_store_queue_list(store, claim->queue, claim->count_max, arena, rows, error);
     return code;
 }
 
@@ -363,19 +299,19 @@ const defect broken_journal[] = {
     {"fold of a newer program loaded", "O18", NULL, {.stream_load = load_any_fold}},
     {"known events loaded again", "O4", NULL, {.stream_load = load_from_the_start}},
     {"version of the rows loaded", "O4", NULL, {.stream_load = load_version_of_the_rows}},
-    {"events not filtered by type", "O18", NULL, {.event_list = list_without_filter}},
-    {"backward list goes forward", "O4", NULL, {.event_list = list_forward}},
-    {"list with what is known", "O4", NULL, {.event_list = list_from_after}},
-    {"list without its limit", "O4", NULL, {.event_list = list_without_limit}},
-    {"positions with a gap", "O4", NULL, {.event_list = list_with_gaps}},
-    {"position skipped", "O3", NULL, {.event_list = list_and_skip}},
+    {"events not filtered by type", "O18", NULL, {.find = list_without_filter}},
+    {"backward list goes forward", "O4", NULL, {.find = list_forward}},
+    {"list with what is known", "O4", NULL, {.find = list_from_after}},
+    {"list without its limit", "O4", NULL, {.find = list_without_limit}},
+    {"positions with a gap", "O4", NULL, {.find = list_with_gaps}},
+    {"position skipped", "O3", NULL, {.find = list_and_skip}},
     {"row that is not dead enabled", "O19", any_row_is_enabled, {0}},
     {"discarded row delivered", "O19", what_is_discarded_is_delivered, {0}},
-    {"attempts of before counted", "O19", NULL, {.outbox_find = find_with_all_attempts}},
-    {"dispatched without a time", "O27", NULL, {.outbox_find = find_without_time}},
-    {"operations of another endpoint", "O33", NULL, {.outbox_find = find_of_every_endpoint}},
-    {"operations of another message", "O24", NULL, {.outbox_find = find_of_every_message}},
-    {"what was never tried among the tried", "O14", NULL, {.outbox_find = find_of_any_attempts}},
+    {"attempts of before counted", "O19", NULL, {.find = find_with_all_attempts}},
+    {"dispatched without a time", "O27", NULL, {.find = find_without_time}},
+    {"operations of another endpoint", "O33", NULL, {.find = find_of_every_endpoint}},
+    {"operations of another message", "O24", NULL, {.find = find_of_every_message}},
+    {"what was never tried among the tried", "O14", NULL, {.find = find_of_any_attempts}},
     {"claimed message claimed again", "O26", NULL, {.queue_claim = claim_what_is_claimed}},
     {"sweep at the cut-off", "O28", NULL, {.sweep = sweep_at_the_cut_off}},
     {"sweep without batches", "O28", NULL, {.sweep = sweep_all_at_once}},

@@ -234,31 +234,18 @@ static pawl_code reap_live_leases(pawl_store *store, pawl_time now, int64_t *cou
 }
 
 /* Re-arming that keeps the generation: nobody ever sees another than the first. */
-static pawl_code list_first_generation(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
-                                       pawl_arena *arena, pawl_timeout_rows *rows,
-                                       pawl_error *error)
+static void first_generation(pawl_timeout_row *rows, size_t count)
 {
-    pawl_code code = SELF->timeout_list(store, saga_id, count_max, arena, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        rows->items[i].generation = 1;
-    return code;
+    for (size_t i = 0; i < count; i++)
+        rows[i].generation = 1;
 }
+BROKEN_FIND(list_first_generation, PAWL_FIND_TIMEOUTS, ,
+            first_generation(found->items, found->count))
 
 /* Destinations of endpoints as well. */
-static pawl_code list_every_destination(pawl_store *store, pawl_text own, pawl_time now,
-                                        pawl_arena *arena, pawl_foreign_rows *rows,
-                                        pawl_error *error)
-{
-    (void)own;
-    return SELF->timeout_foreign(store, PAWL_TEXT("orders"), now, arena, rows, error);
-}
+BROKEN_FIND(list_every_destination, PAWL_FIND_FOREIGN, changed.name = PAWL_TEXT("orders"), )
 
-static pawl_code list_leased_destinations(pawl_store *store, pawl_text own, pawl_time now,
-                                          pawl_arena *arena, pawl_foreign_rows *rows,
-                                          pawl_error *error)
-{
-    return SELF->timeout_foreign(store, own, now + PAWL_HOURS(1), arena, rows, error);
-}
+BROKEN_FIND(list_leased_destinations, PAWL_FIND_FOREIGN, changed.time += PAWL_HOURS(1), )
 
 /* ---- Aggregators -------------------------------------------------------- */
 
@@ -312,23 +299,14 @@ static pawl_code count_free_rows(pawl_store *store, pawl_text partition, const p
     return code;
 }
 
-static pawl_code get_latest_first(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                  pawl_leased_batch *rows, pawl_error *error)
+static void latest_first(pawl_aggregator_row *rows, size_t count)
 {
-    pawl_code code = SELF->aggregator_get(store, partition, arena, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count / 2; i++)
-        SWAP(pawl_aggregator_row, rows->items[i], rows->items[rows->count - 1 - i]);
-    return code;
+    for (size_t i = 0; i < count / 2; i++)
+        SWAP(pawl_aggregator_row, rows[i], rows[count - 1 - i]);
 }
+BROKEN_FIND(get_latest_first, PAWL_FIND_PARTITION, , latest_first(found->items, found->count))
 
-static pawl_code no_flush_rows(pawl_store *store, pawl_text name, pawl_time due_max,
-                               size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                               pawl_error *error)
-{
-    pawl_code code = SELF->flush_list(store, name, due_max, count_max, arena, rows, error);
-    rows->count    = 0;
-    return code;
-}
+BROKEN_FIND(no_flush_rows, PAWL_FIND_FLUSHES, , found->count = 0)
 
 /* ---- Queue, inbox, outbox, workers -------------------------------------- */
 
@@ -389,14 +367,7 @@ static pawl_code claim_outbox_by_id(pawl_store *store, pawl_text endpoint, pawl_
     return code;
 }
 
-static pawl_code no_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
-                             pawl_attempt_rows *rows, pawl_error *error)
-{
-    pawl_code code = SELF->outbox_attempts(store, id, arena, rows, error);
-    if (rows->count > 1)
-        rows->count = 1;
-    return code;
-}
+BROKEN_FIND(no_attempts, PAWL_FIND_ATTEMPTS, , found->count = found->count > 1 ? 1 : found->count)
 
 static pawl_code sweep_young_rows(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                   bool *more, pawl_error *error)
@@ -415,12 +386,7 @@ static pawl_code everybody_leads(pawl_store *store, pawl_text name, pawl_time no
 }
 
 /* Leases of all times, ended ones with them. */
-static pawl_code list_old_leads(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                pawl_lead_row **items, size_t *count, pawl_error *error)
-{
-    (void)now;
-    return SELF->lead_list(store, PAWL_TIME_MIN, arena, items, count, error);
-}
+BROKEN_FIND(list_old_leads, PAWL_FIND_LEADS, changed.time = PAWL_TIME_MIN, )
 
 /* Pages that begin with the row before. */
 static pawl_code walk_from_the_start(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
@@ -432,32 +398,16 @@ static pawl_code walk_from_the_start(pawl_store *store, const pawl_scan *walk, p
 }
 
 /* Pages of letters that begin with the first one. */
-static pawl_code find_dead_from_the_start(pawl_store *store, const pawl_dead_query *query,
-                                          pawl_arena *arena, pawl_dead_rows *rows,
-                                          pawl_error *error)
-{
-    pawl_dead_query changed = *query;
-    changed.after           = NULL;
-    return SELF->dead_find(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(find_dead_from_the_start, PAWL_FIND_DEAD,
+            (changed.after       = (pawl_find_after){.time = PAWL_TIME_MIN},
+             changed.dead.at_min = PAWL_TIME_MIN), )
 
-static pawl_code find_messages_from_the_start(pawl_store *store, const pawl_queue_query *query,
-                                              pawl_arena *arena, pawl_queue_messages *messages,
-                                              pawl_error *error)
-{
-    pawl_queue_query changed = *query;
-    changed.after            = NULL;
-    return SELF->queue_find(store, &changed, arena, messages, error);
-}
+BROKEN_FIND(find_messages_from_the_start, PAWL_FIND_MESSAGES,
+            (changed.after            = (pawl_find_after){.time = PAWL_TIME_MIN},
+             changed.messages.due_min = PAWL_TIME_MIN), )
 
 /* Letters whatever their error says. */
-static pawl_code find_dead_of_any_error(pawl_store *store, const pawl_dead_query *query,
-                                        pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
-{
-    pawl_dead_query changed = *query;
-    changed.error_part      = (pawl_text){0};
-    return SELF->dead_find(store, &changed, arena, rows, error);
-}
+BROKEN_FIND(find_dead_of_any_error, PAWL_FIND_DEAD, changed.dead.error_part.size = 0, )
 
 /* Whole tables where a page was asked for. */
 static pawl_code walk_all(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
@@ -500,17 +450,16 @@ static pawl_code count_no_work(pawl_store *store, pawl_time now, pawl_arena *are
 static pawl_code bury_the_living(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                  size_t *count, pawl_error *error)
 {
-    return SELF->worker_list(store, arena, items, count, error);
+    const pawl_find asked = {.kind = PAWL_FIND_WORKERS, .limit = INT64_MAX};
+    pawl_found      found = {.count = 0};
+    pawl_code       code  = SELF->find(store, &asked, arena, &found, error);
+    *items                = found.items;
+    *count                = found.count;
+    return code;
 }
 
 /* Retried rows are not told. */
-static pawl_code tell_no_retries(pawl_store *store, const pawl_retried_query *query,
-                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
-{
-    (void)store, (void)query, (void)arena, (void)error;
-    *rows = (pawl_queue_rows){.count = 0};
-    return PAWL_OK;
-}
+BROKEN_FIND(tell_no_retries, PAWL_FIND_RETRIED, , found->count = 0)
 
 const defect broken_reads[] = {
     {"version begins at two", "S4", store_one_less, {.saga_load = load_one_more}},
@@ -526,12 +475,9 @@ const defect broken_reads[] = {
     {"order wrong", "T4", NULL, {.timeout_claim = claim_latest_first}},
     {"next due forgotten", "T17", NULL, {.timeout_claim = claim_without_next}},
     {"reap clears live leases", "T14", NULL, {.timeout_reap = reap_live_leases}},
-    {"re-arming keeps the generation", "E13", NULL, {.timeout_list = list_first_generation}},
-    {"destinations of endpoints are foreign",
-     "E13",
-     NULL,
-     {.timeout_foreign = list_every_destination}},
-    {"leased timeouts are listed", "E13", NULL, {.timeout_foreign = list_leased_destinations}},
+    {"re-arming keeps the generation", "E13", NULL, {.find = list_first_generation}},
+    {"destinations of endpoints are foreign", "E13", NULL, {.find = list_every_destination}},
+    {"leased timeouts are listed", "E13", NULL, {.find = list_leased_destinations}},
     {"snapshot without lease", "A16", NULL, {.leased_batch_claim = snapshot_without_lease}},
     {"unresolved rows not counted",
      "A10",
@@ -539,25 +485,25 @@ const defect broken_reads[] = {
      {.leased_batch_claim = snapshot_forgets_unresolved}},
     {"count that leases", "A19", NULL, {.aggregator_count = count_leases}},
     {"count of free rows only", "A17", NULL, {.aggregator_count = count_free_rows}},
-    {"rows latest first", "A8", NULL, {.aggregator_get = get_latest_first}},
-    {"flush row missing", "E20", NULL, {.flush_list = no_flush_rows}},
+    {"rows latest first", "A8", NULL, {.find = get_latest_first}},
+    {"flush row missing", "E20", NULL, {.find = no_flush_rows}},
     {"claim not exclusive", "T7", NULL, {.queue_claim = claim_and_let_go}},
     {"marks compare without case", "D20", mark_lower, {.inbox_known = know_any_case}},
     {"retry before its time", "O10", NULL, {.outbox_claim = claim_outbox_early}},
     {"outbox by id and not sequence", "O8", NULL, {.outbox_claim = claim_outbox_by_id}},
-    {"attempts overwritten", "O15", NULL, {.outbox_attempts = no_attempts}},
+    {"attempts overwritten", "O15", NULL, {.find = no_attempts}},
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
-    {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
+    {"leaders of the past", "O20", NULL, {.find = list_old_leads}},
     {"walks that begin again", "E28", NULL, {.scan = walk_from_the_start}},
-    {"messages that are found again", "E26", NULL, {.queue_find = find_messages_from_the_start}},
-    {"letters that are found again", "E34", NULL, {.dead_find = find_dead_from_the_start}},
-    {"letters of another error", "E34", NULL, {.dead_find = find_dead_of_any_error}},
+    {"messages that are found again", "E26", NULL, {.find = find_messages_from_the_start}},
+    {"letters that are found again", "E34", NULL, {.find = find_dead_from_the_start}},
+    {"letters of another error", "E34", NULL, {.find = find_dead_of_any_error}},
     {"walks without pages", "S27", NULL, {.scan = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"workers that live are told dead", "E26", NULL, {.worker_crashed = bury_the_living}},
-    {"retried rows are not told", "E3", NULL, {.queue_retried = tell_no_retries}},
+    {"retried rows are not told", "E3", NULL, {.find = tell_no_retries}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };
 const size_t broken_reads_count = sizeof broken_reads / sizeof broken_reads[0];

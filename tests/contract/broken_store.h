@@ -32,6 +32,25 @@ typedef struct defect {
     pawl_store_ops ops; /* entries that stand in for the memory store's; NULL: its own */
 } defect;
 
+/* Rows of a kind that the memory store finds, all of them: of a queue or a partition by its name, else those
+ * that a member of `asked` tells. */
+pawl_found broken_rows(edit *e, pawl_find asked);
+/* A find that is wrong for one kind: `before` changes what is asked for, `after` what was found. */
+#define BROKEN_FIND(name, of, before, after)                                             \
+    static pawl_code name(pawl_store *store, const pawl_find *asked, pawl_arena *arena,  \
+                          pawl_found *found, pawl_error *error)                          \
+    {                                                                                    \
+        pawl_find changed = *asked;                                                      \
+        if (asked->kind == (of)) {                                                       \
+            before;                                                                      \
+        }                                                                                \
+        pawl_code code = pawl__memory_driver.find(store, &changed, arena, found, error); \
+        if (asked->kind == (of) && code == PAWL_OK) {                                    \
+            after;                                                                       \
+        }                                                                                \
+        return code;                                                                     \
+    }
+
 /* Defects of change sets, of claims and reads, and of the journal. */
 extern const defect broken_changes[], broken_reads[], broken_journal[];
 extern const size_t broken_changes_count, broken_reads_count, broken_journal_count;

@@ -29,13 +29,14 @@ static pawl_code open_memory(pawl_store *store, const char *url, const pawl_stor
 static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                              pawl_error *error)
 {
-    pawl_arena       *arena = pawl_arena_create(0);
-    pawl_worker_info *items = NULL;
-    size_t            count = 0;
+    const pawl_find asked = {.kind = PAWL_FIND_WORKERS, .limit = INT64_MAX};
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_found      found = {.count = 0};
     assert_non_null(arena);
-    assert_int_equal(pawl__memory_driver.worker_list(store, arena, &items, &count, error), PAWL_OK);
-    bool is_open = false;
-    for (size_t i = 0; i < count; i++)
+    assert_int_equal(pawl__memory_driver.find(store, &asked, arena, &found, error), PAWL_OK);
+    const pawl_worker_info *items   = found.items;
+    bool                    is_open = false;
+    for (size_t i = 0; i < found.count; i++)
         is_open = is_open || pawl_uuid_compare(items[i].id.uuid, store->worker.uuid) == 0;
     pawl_arena_destroy(arena);
     if (is_open && answer != PAWL_OK)

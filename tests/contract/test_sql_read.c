@@ -22,7 +22,7 @@ int main(void)
 
 static struct reading {
     pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                      pawl__sql_rows *rows, pawl_error *error);
+                      pawl_found *rows, pawl_error *error);
     pawl_code (*read_first)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                             void *row, pawl_error *error);
     int64_t (*limit)(size_t count_max);
@@ -124,12 +124,12 @@ static void close_fake(fake *it)
 }
 
 /* Rows that stood in the caller's list before are none of this read's. */
-static const pawl__sql_rows older = {.items = (void *)&older, .count = 3};
+static const pawl_found older = {.items = (void *)&older, .count = 3};
 
 /* The read fails with the code and the words, gives no row, and ends what it began. */
 static void expect_failure(fake *it, pawl_code code, const char *words)
 {
-    pawl__sql_rows rows = older;
+    pawl_found rows = older;
     assert_int_equal(reading.read(&it->store.base, &numbers, it->arena, &rows, &it->error), code);
     assert_int_equal(rows.count, 0);
     assert_null(rows.items);
@@ -144,8 +144,8 @@ static void expect_failure(fake *it, pawl_code code, const char *words)
 
 static void o32_a_list_has_all_rows_and_nothing_else(void)
 {
-    fake           it   = open_fake(1000);
-    pawl__sql_rows rows = older;
+    fake       it   = open_fake(1000);
+    pawl_found rows = older;
     /* Memory that was used before. */
     memset(pawl_arena_take(it.arena, 60000), 0x5a, 60000);
     pawl_arena_reset(it.arena);

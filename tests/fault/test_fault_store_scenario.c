@@ -61,10 +61,8 @@ static bool is_for_people(fault_op op, bool has_sql)
     switch (op) {
     case fault_op_aggregator_get:
     case fault_op_stats:
-    case fault_op_queue_list:
     case fault_op_timeout_list:
     case fault_op_outbox_attempts:
-    case fault_op_dead_list:
     case fault_op_dead_count:
     case fault_op_dead_find:
     case fault_op_diagnose:
@@ -72,7 +70,6 @@ static bool is_for_people(fault_op op, bool has_sql)
     case fault_op_history_find:
     case fault_op_unlead:
     case fault_op_enlist:
-    case fault_op_outbox_list:
     case fault_op_event_list:
     case fault_op_lead_list:
     case fault_op_scan:

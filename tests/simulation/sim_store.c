@@ -461,6 +461,19 @@ static pawl_code sim_queue_claim(pawl_store *store, const pawl_queue_claim *clai
 
 #include "support/fault_calls.h"
 
+static pawl_code sim_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                          pawl_found *found, pawl_error *error)
+{
+    sim_fault fault = SIM_FAULT_NONE;
+    fault_op  op    = fault_op_of(asked->kind);
+    pawl_code code  = enter(store, op, &fault, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_store *inner = inner_of(store);
+    code              = inner->ops->find(inner, asked, arena, found, error);
+    return leave(store, op, fault, code, error);
+}
+
 HAND_ON(timeout_claim,
         (pawl_store * store, const pawl_timeout_claim *claim, pawl_arena *arena,
          pawl_timeout_rows *rows, pawl_error *error),
@@ -523,6 +536,7 @@ static const pawl_store_ops driver = {
     FAULT_OPS(FAULT_OP)
 #undef FAULT_OP
         .close               = sim_close,
+    .find                    = sim_find,
     .schema                  = sim_schema,
     .wait                    = sim_wait,
     .interrupt               = sim_interrupt,

@@ -46,6 +46,8 @@ static void *fake_native(pawl_store *store)
     return store;
 }
 
+static pawl_queue_message some[7]; /* the largest rows that are read */
+
 #define ENTRY(name, parameters, empty, spoil)  \
     static pawl_code fake_##name parameters    \
     {                                          \
@@ -66,31 +68,18 @@ ENTRY(wait, (pawl_store * store, int64_t microseconds, int wake_fd, pawl_error *
 ENTRY(handler_transaction_begin, (pawl_store * store, pawl_error *error), true, )
 ENTRY(enlist, (pawl_store * store, void *native, const pawl_changes *changes, pawl_error *error),
       true, )
-ENTRY(worker_list,
-      (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
-       pawl_error *error),
-      *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
 ENTRY(worker_crashed,
       (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
        pawl_error *error),
       *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
-ENTRY(lead_list,
-      (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
+ENTRY(find,
+      (pawl_store * store, const pawl_find *asked, pawl_arena *arena, pawl_found *found,
        pawl_error *error),
-      *items == NULL && *count == 0, (*count = 7, *items = (void *)store))
+      found->items == NULL && found->count == 0, (found->count = 7, found->items = some))
 ENTRY(dead_count,
       (pawl_store * store, pawl_arena *arena, pawl_dead_counts *counts, pawl_error *error),
       counts->items == NULL && counts->count == 0,
       (counts->count = 7, counts->items = (void *)store))
-ENTRY(queue_find,
-      (pawl_store * store, const pawl_queue_query *query, pawl_arena *arena,
-       pawl_queue_messages *messages, pawl_error *error),
-      messages->items == NULL && messages->count == 0,
-      (messages->count = 7, messages->items = (void *)store))
-ENTRY(dead_find,
-      (pawl_store * store, const pawl_dead_query *query, pawl_arena *arena, pawl_dead_rows *rows,
-       pawl_error *error),
-      rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(diagnose,
       (pawl_store * store, const pawl_diagnosis *asked, pawl_arena *arena, pawl_finding_rows *rows,
        pawl_error *error),
@@ -130,18 +119,10 @@ ENTRY(leased_batch_claim,
       (pawl_store * store, const pawl_leased_batch_claim *claim, pawl_arena *arena,
        pawl_leased_batch *leased, pawl_error *error),
       leased->count == 0, leased->count = 7)
-ENTRY(aggregator_get,
-      (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_leased_batch *rows,
-       pawl_error *error),
-      rows->count == 0, rows->count = 7)
 ENTRY(aggregator_count,
       (pawl_store * store, pawl_text partition, const pawl_text *types, size_t type_count,
        pawl_time now, pawl_aggregator_counts *counts, pawl_error *error),
       counts->all == 0 && !counts->flush_is_dead, counts->all = 7)
-ENTRY(flush_list,
-      (pawl_store * store, pawl_text aggregator, pawl_time due_max, size_t count_max,
-       pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error),
-      rows->count == 0, rows->count = 7)
 ENTRY(outbox_claim,
       (pawl_store * store, pawl_text endpoint, pawl_time now, size_t count_max, pawl_arena *arena,
        pawl_outbox_rows *rows, pawl_error *error),
@@ -150,9 +131,6 @@ ENTRY(lead,
       (pawl_store * store, pawl_text lead, pawl_time now, int64_t lease, bool *is_ours,
        pawl_error *error),
       !*is_ours, *is_ours = true)
-ENTRY(subscriptions,
-      (pawl_store * store, pawl_arena *arena, pawl_subscriptions *list, pawl_error *error),
-      list->count == 0, list->count = 7)
 ENTRY(next_due,
       (pawl_store * store, pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
        pawl_next_due *next, pawl_error *error),
@@ -165,56 +143,16 @@ ENTRY(stats,
 ENTRY(sweep,
       (pawl_store * store, const pawl_sweep *sweep, int64_t *count, bool *more, pawl_error *error),
       *count == 0 && !*more, (*count = 7, *more = true))
-ENTRY(queue_list,
-      (pawl_store * store, pawl_text queue, size_t count_max, pawl_arena *arena,
-       pawl_queue_rows *rows, pawl_error *error),
-      rows->count == 0, rows->count = 7)
-ENTRY(queue_retried,
-      (pawl_store * store, const pawl_retried_query *query, pawl_arena *arena,
-       pawl_queue_rows *rows, pawl_error *error),
-      rows->count == 0, rows->count = 7)
-ENTRY(history_find,
-      (pawl_store * store, const pawl_history_query *query, pawl_arena *arena,
-       pawl_history_rows *rows, pawl_error *error),
-      rows->count == 0, rows->count = 7)
-ENTRY(timeout_list,
-      (pawl_store * store, pawl_saga_id saga_id, size_t count_max, pawl_arena *arena,
-       pawl_timeout_rows *rows, pawl_error *error),
-      rows->count == 0 && rows->next_due == PAWL_TIME_MAX, rows->count = 7)
-ENTRY(outbox_list,
-      (pawl_store * store, pawl_outbox_state state, size_t count_max, pawl_arena *arena,
-       pawl_outbox_rows *rows, pawl_error *error),
-      rows->count == 0 && rows->next_attempt == PAWL_TIME_MAX, rows->count = 7)
-ENTRY(outbox_find,
-      (pawl_store * store, const pawl_outbox_query *query, pawl_arena *arena,
-       pawl_outbox_rows *rows, pawl_error *error),
-      rows->count == 0 && rows->next_attempt == PAWL_TIME_MAX, rows->count = 7)
-ENTRY(outbox_attempts,
-      (pawl_store * store, int64_t id, pawl_arena *arena, pawl_attempt_rows *rows,
-       pawl_error *error),
-      rows->count == 0, rows->count = 7)
-ENTRY(dead_list,
-      (pawl_store * store, pawl_text endpoint, size_t count_max, pawl_arena *arena,
-       pawl_dead_rows *rows, pawl_error *error),
-      rows->count == 0, rows->count = 7)
 ENTRY(stream_load,
       (pawl_store * store, const pawl_stream_read *reads, size_t count, pawl_arena *arena,
        pawl_stream *streams, pawl_error *error),
       streams[0].version == 0 && streams[1].version == 0,
       streams[0].version = streams[1].version = 7)
-ENTRY(event_list,
-      (pawl_store * store, const pawl_event_query *query, pawl_arena *arena, pawl_event_rows *rows,
-       pawl_error *error),
-      rows->count == 0, rows->count = 7)
 ENTRY(event_number, (pawl_store * store, size_t count_max, int64_t *count, pawl_error *error),
       *count == 0, *count = 7)
 ENTRY(checkpoint_get,
       (pawl_store * store, pawl_text checkpoint, int64_t *position, pawl_error *error),
       *position == 0, *position = 7)
-ENTRY(timeout_foreign,
-      (pawl_store * store, pawl_text own, pawl_time now, pawl_arena *arena, pawl_foreign_rows *rows,
-       pawl_error *error),
-      rows->count == 0, rows->count = 7)
 
 static const pawl_store_ops whole = {
     LEAN_STORE,
@@ -230,7 +168,8 @@ static const pawl_store_ops whole = {
 
 void called_fill(pawl_store_ops *ops)
 {
-    *ops = whole;
+    *ops      = whole;
+    ops->find = fake_find;
 #define SET(entry) ops->entry = fake_##entry;
     CALLED_ENTRIES(SET)
 #undef SET

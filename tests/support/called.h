@@ -18,7 +18,6 @@
 #define CALLED_ENTRIES(F)        \
     F(worker_open)               \
     F(worker_close)              \
-    F(worker_list)               \
     F(queue_claim)               \
     F(queue_oldest)              \
     F(inbox_known)               \
@@ -27,40 +26,44 @@
     F(timeout_claim)             \
     F(timeout_reap)              \
     F(leased_batch_claim)        \
-    F(aggregator_get)            \
     F(aggregator_count)          \
-    F(flush_list)                \
     F(outbox_claim)              \
     F(lead)                      \
     F(unlead)                    \
-    F(subscriptions)             \
     F(next_due)                  \
     F(stats)                     \
     F(sweep)                     \
     F(wait)                      \
     F(handler_transaction_begin) \
     F(enlist)                    \
-    F(queue_list)                \
-    F(timeout_list)              \
-    F(outbox_list)               \
-    F(outbox_attempts)           \
-    F(dead_list)                 \
-    F(outbox_find)               \
     F(stream_load)               \
-    F(event_list)                \
     F(event_number)              \
     F(checkpoint_get)            \
-    F(lead_list)                 \
-    F(timeout_foreign)           \
     F(scan)                      \
-    F(dead_find)                 \
     F(worker_crashed)            \
     F(diagnose)                  \
     F(dead_count)                \
-    F(queue_find)                \
-    F(queue_retried)             \
-    F(history_find)              \
     F(worker_beat)
+
+/* Calls that `find` answers. */
+#define CALLED_FINDS(F) \
+    F(worker_list)      \
+    F(lead_list)        \
+    F(queue_find)       \
+    F(dead_find)        \
+    F(aggregator_get)   \
+    F(flush_list)       \
+    F(subscriptions)    \
+    F(queue_list)       \
+    F(queue_retried)    \
+    F(history_find)     \
+    F(timeout_list)     \
+    F(outbox_list)      \
+    F(outbox_find)      \
+    F(outbox_attempts)  \
+    F(dead_list)        \
+    F(event_list)       \
+    F(timeout_foreign)
 
 /* Emptied by called_open. */
 extern struct called {

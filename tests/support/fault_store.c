@@ -151,8 +151,6 @@ void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
     LEAVE_OUT(native);
     LEAVE_OUT(worker_crashed);
     LEAVE_OUT(worker_beat);
-    LEAVE_OUT(outbox_list);
-    LEAVE_OUT(dead_list);
 #undef LEAVE_OUT
 }
 
@@ -457,6 +455,28 @@ static pawl_code faulty_outbox_claim(pawl_store *store, pawl_text endpoint, pawl
 
 #include "support/fault_calls.h"
 
+fault_op fault_op_of(pawl_find_kind kind)
+{
+    static const fault_op ops[PAWL_FIND_KINDS] = {
+#define FAULT_FIND(name, kind) [kind] = fault_op_##name,
+        FAULT_FINDS(FAULT_FIND)
+#undef FAULT_FIND
+    };
+    return ops[kind];
+}
+
+static pawl_code faulty_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                             pawl_found *found, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    fault_op    op      = fault_op_of(asked->kind);
+    pawl_code   code    = enter(op, &is_mine, error);
+    return code != PAWL_OK
+               ? code
+               : leave(op, is_mine, inner->ops->find(inner, asked, arena, found, error), error);
+}
+
 static pawl_code faulty_wait(pawl_store *store, int64_t microseconds, int wake_fd,
                              pawl_error *error)
 {
@@ -492,8 +512,10 @@ const char *fault_op_name(fault_op op)
 {
     static const char *const names[] = {"any",
 #define FAULT_OP(name) #name,
-                                        FAULT_OPS(FAULT_OP)
+#define FAULT_FIND(name, kind) #name,
+                                        FAULT_OPS(FAULT_OP) FAULT_FINDS(FAULT_FIND)
 #undef FAULT_OP
+#undef FAULT_FIND
     };
     return names[op];
 }
@@ -506,6 +528,7 @@ static const pawl_store_ops fault_driver = {
     FAULT_OPS(FAULT_OP)
 #undef FAULT_OP
         .close               = faulty_close,
+    .find                    = faulty_find,
     .schema                  = faulty_schema,
     .wait                    = faulty_wait,
     .interrupt               = faulty_interrupt,

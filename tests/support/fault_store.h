@@ -25,7 +25,6 @@
     X(open)                      \
     X(worker_open)               \
     X(worker_close)              \
-    X(worker_list)               \
     X(commit)                    \
     X(resolve)                   \
     X(queue_claim)               \
@@ -36,45 +35,48 @@
     X(timeout_claim)             \
     X(timeout_reap)              \
     X(leased_batch_claim)        \
-    X(aggregator_get)            \
     X(aggregator_count)          \
-    X(flush_list)                \
     X(outbox_claim)              \
     X(lead)                      \
     X(unlead)                    \
-    X(subscriptions)             \
     X(next_due)                  \
     X(stats)                     \
     X(sweep)                     \
     X(handler_transaction_begin) \
     X(enlist)                    \
-    X(queue_list)                \
-    X(queue_retried)             \
-    X(timeout_list)              \
-    X(outbox_list)               \
-    X(outbox_attempts)           \
-    X(dead_list)                 \
-    X(outbox_find)               \
     X(stream_load)               \
-    X(event_list)                \
     X(event_number)              \
     X(checkpoint_get)            \
-    X(lead_list)                 \
-    X(timeout_foreign)           \
     X(scan)                      \
-    X(dead_find)                 \
     X(worker_crashed)            \
     X(diagnose)                  \
     X(dead_count)                \
-    X(queue_find)                \
-    X(history_find)              \
     X(worker_beat)
+
+/* Kinds of rows that find has: an operation each. */
+#define FAULT_FINDS(X)                        \
+    X(queue_find, PAWL_FIND_MESSAGES)         \
+    X(queue_retried, PAWL_FIND_RETRIED)       \
+    X(timeout_list, PAWL_FIND_TIMEOUTS)       \
+    X(timeout_foreign, PAWL_FIND_FOREIGN)     \
+    X(outbox_find, PAWL_FIND_OUTBOX)          \
+    X(outbox_attempts, PAWL_FIND_ATTEMPTS)    \
+    X(dead_find, PAWL_FIND_DEAD)              \
+    X(event_list, PAWL_FIND_EVENTS)           \
+    X(history_find, PAWL_FIND_HISTORY)        \
+    X(aggregator_get, PAWL_FIND_PARTITION)    \
+    X(flush_list, PAWL_FIND_FLUSHES)          \
+    X(subscriptions, PAWL_FIND_SUBSCRIPTIONS) \
+    X(lead_list, PAWL_FIND_LEADS)             \
+    X(worker_list, PAWL_FIND_WORKERS)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */
 #define FAULT_OP(name) fault_op_##name,
-    FAULT_OPS(FAULT_OP)
+#define FAULT_FIND(name, kind) fault_op_##name,
+    FAULT_OPS(FAULT_OP) FAULT_FINDS(FAULT_FIND)
 #undef FAULT_OP
+#undef FAULT_FIND
         fault_op_count
 } fault_op;
 
@@ -151,6 +153,7 @@ bool         fault_is_met(void);
 fault_op     fault_op_met(void); /* which it was; fault_op_any before */
 fault_counts fault_counts_now(void);
 const char  *fault_op_name(fault_op op);
+fault_op     fault_op_of(pawl_find_kind kind);
 /* How the commit ended that LATE or JUST_LATE held back: PAWL_EFENCED is the right
  * answer to a late one. PAWL_EUNKNOWN while it is held back. */
 pawl_code fault_late_code(void);

@@ -73,11 +73,11 @@ static pawl_code hooked_claim(pawl_store *store, const pawl_queue_claim *claim, 
                            : fail_call(code, error);
 }
 
-static pawl_code hooked_read(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                             pawl_event_rows *rows, pawl_error *error)
+static pawl_code hooked_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                             pawl_found *found, pawl_error *error)
 {
-    pawl_code code = run(HOOK_BEFORE_READ);
-    return code == PAWL_OK ? inner->event_list(store, query, arena, rows, error)
+    pawl_code code = asked->kind == PAWL_FIND_EVENTS ? run(HOOK_BEFORE_READ) : PAWL_OK;
+    return code == PAWL_OK ? inner->find(store, asked, arena, found, error)
                            : fail_call(code, error);
 }
 
@@ -111,7 +111,7 @@ const char *hook_url(const char *url)
     outer.aggregator_count   = hooked_count;
     outer.saga_load          = hooked_load;
     outer.queue_claim        = hooked_claim;
-    outer.event_list         = hooked_read;
+    outer.find               = hooked_find;
     outer.leased_batch_claim = hooked_lease;
     outer.wait               = inner->wait != NULL ? hooked_wait : NULL;
     snprintf(inner_url, sizeof inner_url, "%s", url);

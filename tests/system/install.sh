@@ -30,7 +30,7 @@ build -DPAWL_SQLITE=AUTO -DPAWL_STATIC_DRIVERS=sqlite
 cmake --install "$work/build" --prefix "$first" >/dev/null
 diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
 # One unversioned name, one for the loader, one with the full version.
-test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.4"
+test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.5"
 for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl zsh/site-functions/_pawl \
     fish/vendor_completions.d/pawl.fish; do
     test -s "$first/share/$file" || die "share/$file is not installed"
@@ -38,8 +38,8 @@ done
 test -s "$first/lib/systemd/system/pawl@.service"
 test -s "$first/share/pawl/grafana/pawl.json"
 foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' |
-    grep -vE '^(pawl_[^_].*@@PAWL_4|PAWL_4(@@PAWL_4)?)$' || true)
-[ -z "$foreign" ] || die "libpawl.so exports names that are not public ones of PAWL_4: $foreign"
+    grep -vE '^(pawl_[^_].*@@PAWL_5|PAWL_5(@@PAWL_5)?)$' || true)
+[ -z "$foreign" ] || die "libpawl.so exports names that are not public ones of PAWL_5: $foreign"
 
 echo "== what is installed knows no prefix but the configured one, and that from the library alone"
 names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -vE '/libpawl\.(so|a)' || true)

@@ -53,11 +53,6 @@
     [PAWL__PG_OUTBOX_THERE]     = HOT(20, "timestamptz", "at(0)"),                                   \
     [PAWL__PG_OUTBOX_DUE] =                                                                          \
         HOT(100, "timestamptz, text, bigint, bigint, bigint", "at(0), 'orders', -1, 256, 1"),        \
-    [PAWL__PG_OUTBOX_LIST_PENDING]     = RARE("bigint", "a list for people"),                        \
-    [PAWL__PG_OUTBOX_LIST_HELD]        = RARE("bigint", "a list for people"),                        \
-    [PAWL__SQL_OUTBOX_LIST_DISPATCHED] = RARE("bigint", "a list for people"),                        \
-    [PAWL__SQL_OUTBOX_LIST_DEAD]       = RARE("bigint", "a list for people"),                        \
-    [PAWL__SQL_OUTBOX_LIST_DISCARDED]  = RARE("bigint", "a list for people"),                        \
     [PAWL__PG_OUTBOX_ADD] =                                                                          \
         HOT(5100,                                                                                    \
             "uuid[], timestamptz[], timestamptz[], text[], bigint[], bigint[], text[], "             \

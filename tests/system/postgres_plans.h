@@ -161,7 +161,6 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
-    [PAWL__SQL_DEAD_LIST]      = RARE("bigint", "a list for people, in the order of time"),
     [PAWL__SQL_QUEUE_FIND]     = RARE(PEEK_TYPES, "a list for people, of a whole queue"),
     [PAWL__SQL_QUEUE_FIND_ONE] = HOT(
         20, PEEK_TYPES,
@@ -173,14 +172,12 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         20, DEAD_TYPES,
         "'orders', 'm000500001', '', '', '', at(-9999999), at(9999999), at(-9999999), '', '', 1"),
     [PAWL__SQL_DEAD_WALK] = RARE("text, text, bigint", "a tool's walk over letters, which are few"),
-    [PAWL__SQL_DEAD_LIST_ENDPOINT] =
-        RARE("text, bigint", "a list for people, in the order of time"),
-    [PAWL__PG_DEAD_ADD] = HOT(
-        1500,
-        "text[], text[], text[], text[], bigint[], bigint[], text[], timestamptz[], " MESSAGE_TYPES,
-        "same('billing'::text), same('bulk'::text), same('EUSER'::text), same(''::text), "
-        "same(1::bigint), same(0::bigint), same(''::text), "
-        "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
+    [PAWL__PG_DEAD_ADD]   = HOT(
+          1500,
+          "text[], text[], text[], text[], bigint[], bigint[], text[], timestamptz[], " MESSAGE_TYPES,
+          "same('billing'::text), same('bulk'::text), same('EUSER'::text), same(''::text), "
+            "same(1::bigint), same(0::bigint), same(''::text), "
+            "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
     [PAWL__PG_DEAD_DELETE] =
         HOT(2600, "text[], text[]", "same('orders'::text), names('m', 500001, 1900)"),
     [PAWL__PG_HISTORY_ADD] = HOT(

@@ -224,23 +224,11 @@ bool pawl__memory_aggregator_behind(const memory_data *data, const pawl_scan *wa
     return found != NULL;
 }
 
-pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                      pawl_leased_batch *rows, pawl_error *error)
+void pawl__memory_find_partition(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data    *data  = pawl__memory_enter(store);
-    memory_list     list  = {0};
-    void           *items = NULL;
-    bool            is_ok = true;
-    aggregator_row *row   = oldest(data, partition);
-    for (; is_ok && row != NULL; row = next_oldest(data, row, partition))
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->aggregator, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("rows of an aggregator", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    aggregator_row *row = oldest(data, asked->name);
+    while (row != NULL && pawl__memory_list_take(list, row))
+        row = next_oldest(data, row, asked->name);
 }
 
 pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,

@@ -207,6 +207,12 @@ bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row)
     return true;
 }
 
+bool pawl__memory_list_take(memory_list *list, void *row)
+{
+    list->is_failed = !pawl__memory_list_add(list, list->arena, row);
+    return !list->is_failed && (int64_t)list->count < list->limit;
+}
+
 bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
                             void **items)
 {

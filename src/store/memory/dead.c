@@ -52,44 +52,26 @@ static bool has_part(pawl_text text, pawl_text part)
     return false;
 }
 
-static bool is_same(pawl_text wanted, pawl_text text)
-{
-    return wanted.size == 0 || pawl_text_equal(wanted, text);
-}
-
 static bool is_wanted(const pawl_dead_query *query, const pawl_dead_row *letter)
 {
-    return is_same(query->endpoint, letter->endpoint) &&
-           is_same(query->message_id, letter->message.id) &&
-           is_same(query->type, letter->message.type) && is_same(query->code, letter->code) &&
-           has_part(letter->error, query->error_part) &&
-           (query->at_min == 0 || letter->at >= query->at_min) &&
-           (query->at_max == 0 || letter->at <= query->at_max);
+    return pawl__memory_is_like(query->endpoint, letter->endpoint) &&
+           pawl__memory_is_like(query->message_id, letter->message.id) &&
+           pawl__memory_is_like(query->type, letter->message.type) &&
+           pawl__memory_is_like(query->code, letter->code) &&
+           has_part(letter->error, query->error_part) && letter->at >= query->at_min &&
+           letter->at <= query->at_max;
 }
 
-pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
-                                 pawl_dead_rows *rows, pawl_error *error)
+void pawl__memory_find_dead(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data       *data  = pawl__memory_enter(store);
     const memory_tree *tree  = &data->dead.trees[BY_TIME];
-    dead_row           probe = {.fields = {.at = INT64_MIN}};
-    memory_list        list  = {0};
-    void              *items = NULL;
-    bool               is_ok = true;
-    if (query->after != NULL)
-        probe.fields = *query->after;
-    for (dead_row *row = pawl__tree_above(tree, &probe);
-         is_ok && row != NULL && (query->count_max == 0 || list.count < query->count_max);
-         row = pawl__tree_next(tree, row))
-        if (is_wanted(query, &row->fields))
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->dead, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("search of dead letters", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    const dead_row     probe = {.fields = {.at         = asked->after.time,
+                                           .endpoint   = asked->after.endpoint,
+                                           .message.id = asked->after.message_id}};
+    for (dead_row *row = pawl__tree_above(tree, &probe); row != NULL;
+         row           = pawl__tree_next(tree, row))
+        if (is_wanted(&asked->dead, &row->fields) && !pawl__memory_list_take(list, row))
+            return;
 }
 
 /* The entry of the queue, in the order of names; NULL when out of memory. */
@@ -207,23 +189,14 @@ const memory_table_kind pawl__memory_subscription_kind = {
     .indexes     = {{by_type, NULL}},
 };
 
-pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
-                                     pawl_error *error)
+void pawl__memory_find_subscriptions(const memory_data *data, const pawl_find *asked,
+                                     memory_list *list)
 {
-    memory_data       *data  = pawl__memory_enter(store);
-    const memory_tree *tree  = &data->subscriptions.trees[0];
-    memory_list        found = {0};
-    void              *items = NULL;
-    bool               is_ok = true;
-    for (void *row = pawl__tree_first(tree); is_ok && row != NULL; row = pawl__tree_next(tree, row))
-        is_ok = pawl__memory_list_add(&found, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&found, &data->subscriptions, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of subscriptions", error);
-    list->items = items;
-    list->count = found.count;
-    return PAWL_OK;
+    const memory_tree *tree = &data->subscriptions.trees[0];
+    (void)asked;
+    for (void *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+        if (!pawl__memory_list_take(list, row))
+            return;
 }
 
 bool pawl__memory_is_subscriber(const memory_data *data, pawl_text queue)

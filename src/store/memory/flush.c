@@ -61,28 +61,11 @@ static flush_row *first_due(const memory_data *data, pawl_text name)
     return of_name(pawl__tree_at_least(&data->flushes.trees[BY_DUE], &probe), name);
 }
 
-pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
-                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                  pawl_error *error)
+void pawl__memory_find_flushes(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = true;
-    flush_row   *row   = first_due(data, name);
-    for (; is_ok && row != NULL && row->fields.due <= due_max;
-         row = of_name(pawl__tree_next(&data->flushes.trees[BY_DUE], row), name)) {
-        if (count_max != 0 && list.count == count_max)
-            break;
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    }
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->flushes, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of flushes", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    flush_row *row = first_due(data, asked->name);
+    while (row != NULL && row->fields.due <= asked->time && pawl__memory_list_take(list, row))
+        row = of_name(pawl__tree_next(&data->flushes.trees[BY_DUE], row), asked->name);
 }
 
 static bool is_walked(const pawl_scan *walk, const pawl_flush_row *fields)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/memory/history.h"
+#include "store/memory/memory.h"
 
 typedef struct history_row {
     MEMORY_ROW(3)
@@ -47,47 +47,29 @@ const memory_table_kind pawl__memory_history_kind = {
                       [BY_MESSAGE] = {by_message, NULL}},
 };
 
-static bool is_same(pawl_text wanted, pawl_text text)
-{
-    return wanted.size == 0 || pawl_text_equal(wanted, text);
-}
-
 /* Behind the part of its index that the query is about: of a message, or else of a source. */
 static bool is_past(const pawl_history_query *query, const pawl_history_row *row)
 {
-    return query->message_id.size != 0 ? !is_same(query->message_id, row->entry.message_id)
-                                       : !is_same(query->source, row->entry.source);
+    return query->message_id.size != 0
+               ? !pawl__memory_is_like(query->message_id, row->entry.message_id)
+               : !pawl__memory_is_like(query->source, row->entry.source);
 }
 
-pawl_code pawl__memory_history_find(pawl_store *store, const pawl_history_query *query,
-                                    pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+void pawl__memory_find_history(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data      *data  = pawl__memory_enter(store);
-    const history_row probe = {
-        .fields = {.id    = query->after,
-                   .entry = {.source = query->source, .message_id = query->message_id}}};
+    const pawl_history_query *query = &asked->history;
+    const history_row         probe = {
+                .fields = {.id    = asked->after.number,
+                           .entry = {.source = query->source, .message_id = query->message_id}}};
     int                index = query->message_id.size != 0 ? BY_MESSAGE
                                : query->source.size != 0   ? BY_SOURCE
                                                            : BY_ID;
     const memory_tree *tree  = &data->history.trees[index];
-    memory_list        list  = {0};
-    void              *items = NULL;
-    bool               is_ok = true;
-    for (history_row *row = pawl__tree_above(tree, &probe);
-         is_ok && row != NULL && (query->count_max == 0 || list.count < query->count_max);
-         row = pawl__tree_next(tree, row)) {
-        if (is_past(query, &row->fields))
-            break;
-        if (is_same(query->source, row->fields.entry.source))
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    }
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->history, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("lines of history", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    history_row       *row   = pawl__tree_above(tree, &probe);
+    for (; row != NULL && !is_past(query, &row->fields); row = pawl__tree_next(tree, row))
+        if (pawl__memory_is_like(query->source, row->fields.entry.source) &&
+            !pawl__memory_list_take(list, row))
+            return;
 }
 
 pawl_code pawl__memory_apply_history_add(memory_commit *commit, const void *item)

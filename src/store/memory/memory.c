@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/memory/history.h"
+#include "store/memory/memory.h"
 
 #include "store/core/core.h"
 
@@ -179,24 +179,21 @@ const pawl_store_ops pawl__memory_driver = {
     .schema                    = pawl__memory_schema,
     .worker_open               = pawl__memory_worker_open,
     .worker_close              = pawl__memory_worker_close,
-    .worker_list               = pawl__memory_worker_list,
     .commit                    = pawl__memory_commit,
     .resolve                   = pawl__memory_resolve,
     .queue_claim               = pawl__memory_queue_claim,
     .queue_oldest              = pawl__memory_queue_oldest,
+    .find                      = pawl__memory_find,
     .inbox_known               = pawl__memory_inbox_known,
     .saga_load                 = pawl__memory_saga_load,
     .saga_count                = pawl__memory_saga_count,
     .timeout_claim             = pawl__memory_timeout_claim,
     .timeout_reap              = pawl__memory_timeout_reap,
     .leased_batch_claim        = pawl__memory_leased_batch_claim,
-    .aggregator_get            = pawl__memory_aggregator_get,
     .aggregator_count          = pawl__memory_aggregator_count,
-    .flush_list                = pawl__memory_flush_list,
     .outbox_claim              = pawl__memory_outbox_claim,
     .lead                      = pawl__memory_lead,
     .unlead                    = pawl__memory_unlead,
-    .subscriptions             = pawl__memory_subscriptions,
     .next_due                  = pawl__memory_next_due,
     .stats                     = pawl__memory_stats,
     .sweep                     = pawl__memory_sweep,
@@ -206,22 +203,11 @@ const pawl_store_ops pawl__memory_driver = {
     .handler_transaction_end   = pawl__memory_handler_transaction_end,
     .native                    = pawl__memory_native,
     .enlist                    = pawl__memory_enlist,
-    .queue_list                = pawl__memory_queue_list,
-    .queue_retried             = pawl__memory_queue_retried,
-    .timeout_list              = pawl__memory_timeout_list,
-    .outbox_attempts           = pawl__memory_outbox_attempts,
-    .dead_find                 = pawl__memory_dead_find,
     .diagnose                  = diagnose,
     .dead_count                = pawl__memory_dead_count,
-    .history_find              = pawl__memory_history_find,
-    .queue_find                = pawl__memory_queue_find,
-    .outbox_find               = pawl__memory_outbox_find,
     .stream_load               = pawl__memory_stream_load,
-    .event_list                = pawl__memory_event_list,
     .event_number              = pawl__memory_event_number,
     .checkpoint_get            = pawl__memory_checkpoint_get,
-    .lead_list                 = pawl__memory_lead_list,
-    .timeout_foreign           = pawl__memory_timeout_foreign,
     .scan                      = pawl__memory_scan,
     .worker_crashed            = pawl__memory_worker_crashed,
 };

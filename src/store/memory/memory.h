@@ -170,6 +170,7 @@ void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 /* Parts of sweep: at most count_max rows; how many went. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
+size_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max);
 /* The same, of events of dead letters: looks at that many, and says whether the sweep goes on at once. */
 size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
 /* Ends dead workers that were not seen since `before`; how many. */
@@ -185,16 +186,32 @@ pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena
 
 /* A growing list of rows in an arena, for reads that copy out under the mutex. */
 typedef struct memory_list {
-    void **rows;
-    size_t count;
-    size_t capacity;
+    void      **rows;
+    size_t      count;
+    size_t      capacity;
+    pawl_arena *arena; /* of a find, as what follows */
+    int64_t     limit;
+    bool        is_failed; /* out of memory */
 } memory_list;
 
 bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row);
+/* The same of a find: whether there is room for more. */
+bool pawl__memory_list_take(memory_list *list, void *row);
 /* Copies the fields of all rows into one array, which is never NULL; false when out of memory. */
 bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
                             void **items);
-pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error);
+/* Rows of a kind, in their order, until the list has no room. */
+typedef void   memory_find_fn(const memory_data *data, const pawl_find *asked, memory_list *list);
+memory_find_fn pawl__memory_find_messages, pawl__memory_find_retried, pawl__memory_find_timeouts,
+    pawl__memory_find_foreign, pawl__memory_find_outbox, pawl__memory_find_attempts,
+    pawl__memory_find_dead, pawl__memory_find_events, pawl__memory_find_history,
+    pawl__memory_find_partition, pawl__memory_find_flushes, pawl__memory_find_subscriptions,
+    pawl__memory_find_leads, pawl__memory_find_workers;
+typedef bool   memory_show_fn(const memory_list *list, const memory_table *table, pawl_arena *arena,
+                              void **items);
+memory_show_fn pawl__memory_show_messages, pawl__memory_show_foreign;
+pawl_find_rows_fn pawl__memory_find;
+pawl_code         pawl__memory_out_of_memory(const char *what, pawl_error *error);
 
 /* ---- Operations, as store.h says ----------------------------------------- */
 
@@ -204,8 +221,6 @@ pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
 pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                    pawl_time now, pawl_error *error);
 pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
-pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error);
 pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
                                       pawl_worker_info **items, size_t *count, pawl_error *error);
 pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
@@ -230,32 +245,20 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
                                   pawl_error *error);
 pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
-                                       pawl_arena *arena, pawl_foreign_rows *rows,
-                                       pawl_error *error);
 pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                     pawl_error *error);
 pawl_code pawl__memory_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
                                           pawl_arena *arena, pawl_leased_batch *leased,
                                           pawl_error *error);
-pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                      pawl_leased_batch *rows, pawl_error *error);
 pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
                                         const pawl_text *types, size_t type_count, pawl_time now,
                                         pawl_aggregator_counts *counts, pawl_error *error);
-pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
-                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                  pawl_error *error);
 pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                     pawl_error *error);
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_ours, pawl_error *error);
 pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);
-pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                 pawl_lead_row **items, size_t *count, pawl_error *error);
-pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
-                                     pawl_error *error);
 pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                                 size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
@@ -270,26 +273,10 @@ void      pawl__memory_handler_transaction_end(pawl_store *store);
 void     *pawl__memory_native(pawl_store *store);
 pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
                               pawl_error *error);
-pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-pawl_code pawl__memory_queue_retried(pawl_store *store, const pawl_retried_query *query,
-                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
-                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
-                                       pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                                   pawl_error *error);
-pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *query,
-                                  pawl_arena *arena, pawl_queue_messages *list, pawl_error *error);
-pawl_code pawl__memory_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
-                                 pawl_dead_rows *rows, pawl_error *error);
-pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__memory_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
                                    pawl_arena *arena, pawl_stream *streams, pawl_error *error);
-pawl_code pawl__memory_event_list(pawl_store *store, const pawl_event_query *query,
-                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 pawl_code pawl__memory_event_number(pawl_store *store, size_t count_max, int64_t *count,
                                     pawl_error *error);
 pawl_code pawl__memory_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,

@@ -250,35 +250,16 @@ static const memory_tree *tree_of(const memory_data *data, const pawl_outbox_que
 
 /* Rows of any state are in no order but that of their ids: this looks at each,
  * unless the query names one, or wants those alone that wait after a failure. */
-static bool list_wanted(const memory_data *data, const pawl_outbox_query *query, pawl_arena *arena,
-                        memory_list *list)
+void pawl__memory_find_outbox(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    const memory_tree *tree  = tree_of(data, query);
-    const outbox_row   probe = {.fields.id = query->after};
-    bool               is_ok = true;
+    const pawl_outbox_query *query = &asked->outbox;
+    const memory_tree       *tree  = tree_of(data, query);
+    const outbox_row         probe = {.fields.id = asked->after.number};
     outbox_row *row = query->id != 0 ? find_id(data, query->id) : pawl__tree_above(tree, &probe);
-    while (is_ok && row != NULL && (query->count_max == 0 || list->count < query->count_max)) {
-        if (row->fields.id > query->after && is_wanted(query, &row->fields))
-            is_ok = pawl__memory_list_add(list, arena, row);
-        row = query->id == 0 ? pawl__tree_next(tree, row) : NULL;
-    }
-    return is_ok;
-}
-
-pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = list_wanted(data, query, arena, &list) &&
-                 pawl__memory_list_show(&list, &data->outbox, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("search of the outbox", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    for (; row != NULL; row = query->id == 0 ? pawl__tree_next(tree, row) : NULL)
+        if (row->fields.id > asked->after.number && is_wanted(query, &row->fields) &&
+            !pawl__memory_list_take(list, row))
+            return;
 }
 
 /* The attempt of the row that is not before `attempt`. */
@@ -289,23 +270,11 @@ static attempt_row *find_attempt(const memory_data *data, int64_t outbox_id, int
     return row != NULL && row->outbox_id == outbox_id ? row : NULL;
 }
 
-pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
-                                       pawl_attempt_rows *rows, pawl_error *error)
+void pawl__memory_find_attempts(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = true;
-    attempt_row *row   = find_attempt(data, id, 1);
-    for (; is_ok && row != NULL; row = find_attempt(data, id, row->fields.attempt + 1))
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->attempts, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("attempts of an outbox row", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    attempt_row *row = find_attempt(data, asked->id, 1);
+    while (row != NULL && pawl__memory_list_take(list, row))
+        row = find_attempt(data, asked->id, row->fields.attempt + 1);
 }
 
 void pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats)

@@ -227,79 +227,60 @@ bool pawl__memory_message_behind(const memory_data *data, const pawl_scan *walk,
     return found != NULL;
 }
 
-pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+static bool is_wanted(const pawl_queue_query *query, const pawl_queue_row *row)
 {
-    memory_data       *data   = pawl__memory_enter(store);
-    const memory_tree *places = &data->queue.trees[BY_PLACE];
+    return pawl__memory_is_like(query->message_id, row->message.id) &&
+           pawl__memory_is_like(query->type, row->message.type) && row->due >= query->due_min &&
+           row->due <= query->due_max && row->seq <= query->seq_max;
+}
+
+static queue_row *first_of(const memory_data *data, pawl_text queue)
+{
     const queue_row probe = {.queue = queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
-    memory_list     list  = {0};
-    void           *items = NULL;
-    bool            is_ok = true;
-    queue_row      *row   = pawl__tree_at_least(places, &probe);
-    for (; is_ok && row != NULL && pawl_text_equal(row->queue, queue);
-         row = pawl__tree_next(places, row)) {
-        if (count_max != 0 && list.count == count_max)
-            break;
-        is_ok = pawl__memory_list_add(&list, arena, row);
-    }
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->queue, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of a queue", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    queue_row      *row   = pawl__tree_at_least(&data->queue.trees[BY_PLACE], &probe);
+    return row != NULL && pawl_text_equal(row->queue, queue) ? row : NULL;
 }
 
-static bool is_wanted(const pawl_queue_query *query, const queue_row *row, const queue_row *after)
+static queue_row *next_of(const memory_data *data, queue_row *row)
 {
-    const pawl_queue_row *fields = &row->fields;
-    return (query->message_id.size == 0 ||
-            pawl_text_equal(fields->message.id, query->message_id)) &&
-           (query->type.size == 0 || pawl_text_equal(fields->message.type, query->type)) &&
-           (query->due_min == 0 || fields->due >= query->due_min) &&
-           (query->due_max == 0 || fields->due <= query->due_max) &&
-           (query->seq_max == 0 || fields->seq <= query->seq_max) && by_due(row, after) > 0;
+    queue_row *next = pawl__tree_next(&data->queue.trees[BY_PLACE], row);
+    return next != NULL && pawl_text_equal(row->queue, next->queue) ? next : NULL;
 }
 
-static bool show_messages(const memory_table *table, memory_list *list, size_t count_max,
-                          pawl_arena *arena, pawl_queue_messages *messages)
+/* There is no order of due times that has claimed rows in it. */
+void pawl__memory_find_messages(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    if (list->count != 0)
-        qsort(list->rows, list->count, sizeof *list->rows, by_due_of_pointers);
-    size_t              count = count_max != 0 && count_max < list->count ? count_max : list->count;
-    pawl_queue_message *items = pawl_arena_take(arena, (count + 1) * sizeof *items);
-    bool                is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count; i++) {
+    const queue_row after = {.queue  = asked->messages.queue,
+                             .fields = {.due = asked->after.time, .seq = asked->after.number}};
+    int64_t         limit = list->limit;
+    if (!asked->is_by_place)
+        list->limit = INT64_MAX;
+    for (queue_row *row = first_of(data, asked->messages.queue); row != NULL;
+         row            = next_of(data, row))
+        if ((asked->is_by_place ||
+             (is_wanted(&asked->messages, &row->fields) && by_due(row, &after) > 0)) &&
+            !pawl__memory_list_take(list, row))
+            return;
+    if (asked->is_by_place || list->count == 0)
+        return;
+    qsort(list->rows, list->count, sizeof *list->rows, by_due_of_pointers);
+    if ((int64_t)list->count > limit)
+        list->count = (size_t)limit;
+}
+
+bool pawl__memory_show_messages(const memory_list *list, const memory_table *table,
+                                pawl_arena *arena, void **items)
+{
+    pawl_queue_message *messages = *items =
+        pawl_arena_take(arena, (list->count + 1) * sizeof *messages);
+    bool is_ok = messages != NULL;
+    for (size_t i = 0; is_ok && i < list->count; i++) {
         const queue_row *row = list->rows[i];
-        items[i].error       = pawl_arena_text(arena, row->error);
-        is_ok = items[i].error.data != NULL && pawl__row_show(table, row, arena, &items[i].row);
+        messages[i].error    = pawl_arena_text(arena, row->error);
+        is_ok =
+            messages[i].error.data != NULL && pawl__row_show(table, row, arena, &messages[i].row);
     }
-    *messages = (pawl_queue_messages){.items = items, .count = count};
     return is_ok;
-}
-
-pawl_code pawl__memory_queue_find(pawl_store *store, const pawl_queue_query *query,
-                                  pawl_arena *arena, pawl_queue_messages *messages,
-                                  pawl_error *error)
-{
-    memory_data       *data   = pawl__memory_enter(store);
-    const memory_tree *places = &data->queue.trees[BY_PLACE];
-    queue_row  probe = {.queue = query->queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
-    queue_row *row   = pawl__tree_at_least(places, &probe);
-    memory_list list = {0};
-    bool        is_ok = true;
-    probe.fields.due  = INT64_MIN;
-    if (query->after != NULL)
-        probe.fields = *query->after;
-    for (; is_ok && row != NULL && pawl_text_equal(row->queue, query->queue);
-         row = pawl__tree_next(places, row))
-        if (is_wanted(query, row, &probe))
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && show_messages(&data->queue, &list, query->count_max, arena, messages);
-    pawl__memory_leave(data);
-    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("search of a queue", error);
 }
 
 static bool is_retried(const queue_row *row, const pawl_retried_query *query)
@@ -309,29 +290,12 @@ static bool is_retried(const queue_row *row, const pawl_retried_query *query)
 }
 
 /* Looks at all rows: there is no order of due times that has claimed rows in it. */
-pawl_code pawl__memory_queue_retried(pawl_store *store, const pawl_retried_query *query,
-                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+void pawl__memory_find_retried(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data       *data   = pawl__memory_enter(store);
-    const memory_tree *places = &data->queue.trees[BY_PLACE];
-    const queue_row    probe  = {
-            .queue = query->queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = true;
-    queue_row  *row   = pawl__tree_at_least(places, &probe);
-    for (; is_ok && row != NULL && pawl_text_equal(row->queue, query->queue) &&
-           (query->count_max == 0 || list.count < query->count_max);
-         row = pawl__tree_next(places, row))
-        if (is_retried(row, query))
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->queue, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of retried messages", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    for (queue_row *row = first_of(data, asked->retried.queue); row != NULL;
+         row            = next_of(data, row))
+        if (is_retried(row, &asked->retried) && !pawl__memory_list_take(list, row))
+            return;
 }
 
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue)

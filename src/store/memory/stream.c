@@ -148,34 +148,16 @@ static event_row *step(const memory_data *data, const pawl_event_query *query, i
     return row != NULL && pawl__memory_is_like(query->stream, row->fields.stream) ? row : NULL;
 }
 
-static bool list_events(const memory_data *data, const pawl_event_query *query, pawl_arena *arena,
-                        memory_list *list)
+void pawl__memory_find_events(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    int64_t    position = query->is_backward && query->after == 0 ? INT64_MAX : query->after;
-    event_row *row;
-    while ((row = step(data, query, position)) != NULL &&
-           (query->count_max == 0 || list->count < query->count_max)) {
+    const pawl_event_query *query    = &asked->events;
+    int64_t                 position = asked->after.number;
+    event_row              *row;
+    while ((row = step(data, query, position)) != NULL) {
         position = query->stream.size != 0 ? row->fields.version : row->fields.seq;
-        if (is_wanted(query, &row->fields.event) && !pawl__memory_list_add(list, arena, row))
-            return false;
+        if (is_wanted(query, &row->fields.event) && !pawl__memory_list_take(list, row))
+            return;
     }
-    return true;
-}
-
-pawl_code pawl__memory_event_list(pawl_store *store, const pawl_event_query *query,
-                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = list_events(data, query, arena, &list) &&
-                 pawl__memory_list_show(&list, &data->events, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of events", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
 }
 
 static int64_t last_version(const memory_data *data, pawl_text stream)
@@ -199,13 +181,13 @@ static bool load(const memory_data *data, const pawl_stream_read *read, pawl_are
     if (is_of_use(snapshot, read) &&
         !pawl__row_show(&data->folds, snapshot, arena, &stream->snapshot))
         return false;
-    bool                   is_stream = stream->snapshot.version > read->after;
-    const pawl_event_query query     = {.stream = read->stream,
-                                        .after  = is_stream ? stream->snapshot.version : read->after};
-    memory_list            list      = {0};
-    void                  *events    = NULL;
-    if (!list_events(data, &query, arena, &list) ||
-        !pawl__memory_list_show(&list, &data->events, arena, &events))
+    bool            is_behind = stream->snapshot.version > read->after;
+    const pawl_find asked     = {.events.stream = read->stream,
+                                 .after.number  = is_behind ? stream->snapshot.version : read->after};
+    memory_list     list      = {.arena = arena, .limit = INT64_MAX};
+    void           *events    = NULL;
+    pawl__memory_find_events(data, &asked, &list);
+    if (list.is_failed || !pawl__memory_list_show(&list, &data->events, arena, &events))
         return false;
     stream->events = events;
     stream->count  = list.count;

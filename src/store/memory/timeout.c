@@ -227,28 +227,15 @@ bool pawl__memory_timeout_behind(const memory_data *data, const pawl_scan *walk,
     return found != NULL;
 }
 
-pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
-                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+/* By due time, so that the rows of one saga are picked out of all. */
+void pawl__memory_find_timeouts(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data *data = pawl__memory_enter(store);
-    /* By due time, so that the rows of one saga are picked out of all. */
     const memory_tree *tree  = &data->timeouts.trees[BY_DUE];
-    bool               is_of = !pawl_uuid_is_zero(saga_id.uuid);
-    memory_list        list  = {0};
-    void              *items = NULL;
-    bool               is_ok = true;
-    timeout_row       *row   = pawl__tree_first(tree);
-    for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
-         row = pawl__tree_next(tree, row))
-        if (!is_of || pawl_uuid_compare(row->fields.saga_id.uuid, saga_id.uuid) == 0)
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->timeouts, arena, &items);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of timeouts", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    bool               is_of = !pawl_uuid_is_zero(asked->saga_id.uuid);
+    for (timeout_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+        if ((!is_of || pawl_uuid_compare(row->fields.saga_id.uuid, asked->saga_id.uuid) == 0) &&
+            !pawl__memory_list_take(list, row))
+            return;
 }
 
 pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text destination)
@@ -264,7 +251,7 @@ pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text desti
 }
 
 /* The first free one of the rows that lead where this one does, itself included. */
-static const timeout_row *first_free(const memory_tree *tree, const timeout_row *row, pawl_time now)
+static timeout_row *first_free(const memory_tree *tree, timeout_row *row, pawl_time now)
 {
     const pawl_text destination = row->fields.destination;
     while (row != NULL && pawl_text_equal(row->fields.destination, destination)) {
@@ -281,41 +268,36 @@ static bool is_handled(const memory_data *data, pawl_text destination, pawl_text
 }
 
 /* The rows that stand for their destinations: of each the first free one. */
-static bool list_foreign(const memory_data *data, pawl_text own, pawl_time now, memory_list *list,
-                         pawl_arena *arena)
+void pawl__memory_find_foreign(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    const memory_tree *tree  = &data->timeouts.trees[BY_DESTINATION];
-    const timeout_row *row   = pawl__tree_first(tree);
-    bool               is_ok = true;
-    while (row != NULL && is_ok) {
+    const memory_tree *tree    = &data->timeouts.trees[BY_DESTINATION];
+    timeout_row       *row     = pawl__tree_first(tree);
+    bool               is_more = true;
+    while (row != NULL && is_more) {
         const timeout_row next = {
             .fields = {.destination = row->fields.destination, .due = INT64_MAX}};
-        const timeout_row *free =
-            is_handled(data, row->fields.destination, own) ? NULL : first_free(tree, row, now);
+        timeout_row *free = is_handled(data, row->fields.destination, asked->name)
+                                ? NULL
+                                : first_free(tree, row, asked->time);
         if (free != NULL)
-            is_ok = pawl__memory_list_add(list, arena, (void *)(uintptr_t)free);
+            is_more = pawl__memory_list_take(list, free);
         row = pawl__tree_at_least(tree, &next);
     }
-    return is_ok;
 }
 
-pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
-                                       pawl_arena *arena, pawl_foreign_rows *rows,
-                                       pawl_error *error)
+bool pawl__memory_show_foreign(const memory_list *list, const memory_table *table,
+                               pawl_arena *arena, void **items)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    bool         is_ok = list_foreign(data, own, now, &list, arena);
-    rows->items        = pawl_arena_take(arena, (list.count + 1) * sizeof rows->items[0]);
-    is_ok              = is_ok && rows->items != NULL;
-    for (size_t i = 0; i < list.count && is_ok; i++) {
-        const timeout_row *row     = list.rows[i];
-        pawl_text          name    = pawl_arena_text(arena, row->fields.destination);
-        rows->items[rows->count++] = (pawl_foreign_row){name, row->fields.due};
-        is_ok                      = name.data != NULL;
+    pawl_foreign_row *rows = *items = pawl_arena_take(arena, (list->count + 1) * sizeof *rows);
+    bool              is_ok         = rows != NULL;
+    (void)table;
+    for (size_t i = 0; i < list->count && is_ok; i++) {
+        const timeout_row *row  = list->rows[i];
+        pawl_text          name = pawl_arena_text(arena, row->fields.destination);
+        rows[i]                 = (pawl_foreign_row){name, row->fields.due};
+        is_ok                   = name.data != NULL;
     }
-    pawl__memory_leave(data);
-    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("list of destinations of timeouts", error);
+    return is_ok;
 }
 
 void pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_stats *stats)

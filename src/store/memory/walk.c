@@ -1,4 +1,4 @@
-/* walk.c - pages of a walk: the row behind a key, again and again.
+/* walk.c - rows that are found, and pages of a walk: the row behind a key, again and again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,4 +57,48 @@ pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena
     }
     pawl__memory_leave(data);
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("walk", error);
+}
+
+/* ---- Rows of a kind ------------------------------------------------------ */
+
+typedef struct find_row {
+    memory_find_fn *find;
+    size_t          table;
+    memory_show_fn *show; /* NULL: the fields of each row */
+} find_row;
+
+#define FIND(noun, table, ...)                                              \
+    {                                                                       \
+        pawl__memory_find_##noun, offsetof(memory_data, table), __VA_ARGS__ \
+    }
+static const find_row finds[PAWL_FIND_KINDS] = {
+    [PAWL_FIND_MESSAGES]      = FIND(messages, queue, pawl__memory_show_messages),
+    [PAWL_FIND_RETRIED]       = FIND(retried, queue, NULL),
+    [PAWL_FIND_TIMEOUTS]      = FIND(timeouts, timeouts, NULL),
+    [PAWL_FIND_FOREIGN]       = FIND(foreign, timeouts, pawl__memory_show_foreign),
+    [PAWL_FIND_OUTBOX]        = FIND(outbox, outbox, NULL),
+    [PAWL_FIND_ATTEMPTS]      = FIND(attempts, attempts, NULL),
+    [PAWL_FIND_DEAD]          = FIND(dead, dead, NULL),
+    [PAWL_FIND_EVENTS]        = FIND(events, events, NULL),
+    [PAWL_FIND_HISTORY]       = FIND(history, history, NULL),
+    [PAWL_FIND_PARTITION]     = FIND(partition, aggregator, NULL),
+    [PAWL_FIND_FLUSHES]       = FIND(flushes, flushes, NULL),
+    [PAWL_FIND_SUBSCRIPTIONS] = FIND(subscriptions, subscriptions, NULL),
+    [PAWL_FIND_LEADS]         = FIND(leads, leads, NULL),
+    [PAWL_FIND_WORKERS]       = FIND(workers, workers, NULL),
+};
+
+pawl_code pawl__memory_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                            pawl_found *found, pawl_error *error)
+{
+    const find_row     *kind  = &finds[asked->kind];
+    memory_data        *data  = pawl__memory_enter(store);
+    const memory_table *table = (const void *)((const char *)data + kind->table);
+    memory_list         list  = {.arena = arena, .limit = asked->limit};
+    memory_show_fn     *show  = kind->show != NULL ? kind->show : pawl__memory_list_show;
+    kind->find(data, asked, &list);
+    bool is_ok = !list.is_failed && show(&list, table, arena, &found->items);
+    pawl__memory_leave(data);
+    found->count = list.count;
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("rows that were found", error);
 }

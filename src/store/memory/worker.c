@@ -147,37 +147,34 @@ pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error
     return PAWL_OK;
 }
 
-static pawl_code list_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
-                              pawl_worker_info **items, size_t *count, pawl_error *error)
+static void list_workers(const memory_data *data, bool is_alive, memory_list *list)
 {
-    memory_data       *data  = pawl__memory_enter(store);
-    const memory_tree *tree  = &data->workers.trees[0];
-    memory_list        list  = {0};
-    void              *shown = NULL;
-    bool               is_ok = true;
-    for (worker_row *row = pawl__tree_first(tree); is_ok && row != NULL;
-         row             = pawl__tree_next(tree, row))
-        if ((row->holder != 0) == is_alive)
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->workers, arena, &shown);
+    const memory_tree *tree = &data->workers.trees[0];
+    for (worker_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+        if ((row->holder != 0) == is_alive && !pawl__memory_list_take(list, row))
+            return;
+}
+
+void pawl__memory_find_workers(const memory_data *data, const pawl_find *asked, memory_list *list)
+{
+    (void)asked;
+    list_workers(data, true, list);
+}
+
+pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
+                                      pawl_worker_info **items, size_t *count, pawl_error *error)
+{
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {.arena = arena, .limit = INT64_MAX};
+    void        *shown = NULL;
+    list_workers(data, false, &list);
+    bool is_ok = !list.is_failed && pawl__memory_list_show(&list, &data->workers, arena, &shown);
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("list of workers", error);
     *items = shown;
     *count = list.count;
     return PAWL_OK;
-}
-
-pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error)
-{
-    return list_workers(store, true, arena, items, count, error);
-}
-
-pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
-                                      pawl_worker_info **items, size_t *count, pawl_error *error)
-{
-    return list_workers(store, false, arena, items, count, error);
 }
 
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max)
@@ -332,22 +329,10 @@ void pawl__memory_leads_free(memory_data *data, uint64_t holder)
     }
 }
 
-pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                 pawl_lead_row **items, size_t *count, pawl_error *error)
+void pawl__memory_find_leads(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *shown = NULL;
-    bool         is_ok = true;
-    for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); is_ok && row != NULL;
-         row           = pawl__tree_next(&data->leads.trees[0], row))
-        if (row->fields.expires > now)
-            is_ok = pawl__memory_list_add(&list, arena, row);
-    is_ok = is_ok && pawl__memory_list_show(&list, &data->leads, arena, &shown);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of named leases", error);
-    *items = shown;
-    *count = list.count;
-    return PAWL_OK;
+    const memory_tree *tree = &data->leads.trees[0];
+    for (lead_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+        if (row->fields.expires > asked->time && !pawl__memory_list_take(list, row))
+            return;
 }

@@ -68,12 +68,11 @@ pawl_code pawl__mongo_leased_batch_claim(pawl_store *store, const pawl_leased_ba
 
 /* ---- Reads --------------------------------------------------------------- */
 
-pawl_code pawl__mongo_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                     pawl_leased_batch *rows, pawl_error *error)
+pawl_code pawl__mongo_find_partition(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                     pawl_found *found, pawl_error *error)
 {
-    *rows = (pawl_leased_batch){.count = 0};
-    return pawl__mongo_read(store, &collected, arena, &rows->items, &rows->count, error,
-                            "filter: {partition: %t}, " IN_ORDER, partition);
+    return pawl__mongo_read(store, &collected, arena, &found->items, &found->count, error,
+                            "filter: {partition: %t}, " IN_ORDER, asked->name);
 }
 
 #define KNOWN "{$in: ['$type', {$literal: %l}]}"
@@ -103,15 +102,13 @@ pawl_code pawl__mongo_aggregator_count(pawl_store *store, pawl_text partition,
     return code;
 }
 
-pawl_code pawl__mongo_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
-                                 size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                 pawl_error *error)
+pawl_code pawl__mongo_find_flushes(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                   pawl_found *found, pawl_error *error)
 {
-    *rows = (pawl_flush_rows){.count = 0};
     return pawl__mongo_read(
-        store, &flushes, arena, &rows->items, &rows->count, error,
-        "filter: {name: %t, is_dead: false, due: {$lte: %i}}, sort: {due: 1, _id: 1}, limit?: %i",
-        name, due_max, (int64_t)count_max);
+        store, &flushes, arena, &found->items, &found->count, error,
+        "filter: {name: %t, is_dead: false, due: {$lte: %i}}, sort: {due: 1, _id: 1}, limit: %i",
+        asked->name, asked->time, asked->limit);
 }
 
 /* ---- Changes ------------------------------------------------------------- */

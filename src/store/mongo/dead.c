@@ -17,29 +17,30 @@ static bool has_part(pawl_text text, pawl_text part)
 }
 
 /* A part of an error's text is looked for here, byte for byte, until there are as many letters as were asked for. */
-pawl_code pawl__mongo_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
-                                pawl_dead_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_dead(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                pawl_found *found, pawl_error *error)
 {
-    const pawl__mongo_scope after  = {.fields = &pawl__dead_row_fields, .change = query->after};
-    bson_t                  behind = BSON_INITIALIZER;
-    if (query->after != NULL)
-        (void)pawl__mongo_put_scope(
-            &behind,
-            "$or: [{at: {$gt: @at}}, {at: @at, endpoint: {$gt: @endpoint}}, {at: "
-            "@at, endpoint: @endpoint, message_id: {$gt: @message_id}}]",
-            &after);
+    const pawl_dead_query *query  = &asked->dead;
+    const pawl_find_after *after  = &asked->after;
+    bson_t                 behind = BSON_INITIALIZER;
+    if (after->time != PAWL_TIME_MIN)
+        (void)pawl__mongo_put(&behind,
+                              "$or: [{at: {$gt: %i}}, {at: %i, endpoint: {$gt: %t}}, {at: %i, "
+                              "endpoint: %t, message_id: {$gt: %t}}]",
+                              after->time, after->time, after->endpoint, after->time,
+                              after->endpoint, after->message_id);
     pawl__mongo_reading r = pawl__mongo_begin(
         store, &letters, arena, error,
-        "filter: {endpoint?: %t, message_id?: %t, type?: %t, code?: %t, at?: {$gte?: %i, $lte?: %i}, "
+        "filter: {endpoint?: %t, message_id?: %t, type?: %t, code?: %t, at: {$gte: %i, $lte: %i}, "
         "%m}, sort: {at: 1, endpoint: 1, message_id: 1}, limit?: %i",
         query->endpoint, query->message_id, query->type, query->code, query->at_min, query->at_max,
-        &behind, query->error_part.size == 0 ? (int64_t)query->count_max : 0);
+        &behind, query->error_part.size == 0 ? asked->limit : 0);
     bson_destroy(&behind);
-    while ((query->count_max == 0 || r.count < query->count_max) && pawl__mongo_next(&r)) {
+    while (r.count < (uint64_t)asked->limit && pawl__mongo_next(&r)) {
         const pawl_dead_row *items = r.items;
         r.count -= !has_part(items[r.count - 1].error, query->error_part);
     }
-    *rows = (pawl_dead_rows){.items = r.items, .count = r.count};
+    *found = (pawl_found){.items = r.items, .count = r.count};
     return pawl__mongo_end(&r);
 }
 

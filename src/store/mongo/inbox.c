@@ -43,29 +43,30 @@ static int by_type(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(a->queue, b->queue);
 }
 
-pawl_code pawl__mongo_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
-                                    pawl_error *error)
+pawl_code pawl__mongo_find_subscriptions(pawl_store *store, const pawl_find *asked,
+                                         pawl_arena *arena, pawl_found *found, pawl_error *error)
 {
     static const pawl__mongo_table table =
         PAWL__MONGO_TABLE("subscriptions", NULL, pawl__subscription_fields, pawl_subscription);
     pawl_code code =
-        pawl__mongo_read(store, &table, arena, &list->items, &list->count, error, "filter: {}");
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof *list->items, by_type);
+        pawl__mongo_read(store, &table, arena, &found->items, &found->count, error, "filter: {}");
+    (void)asked;
+    if (found->count > 1)
+        qsort(found->items, found->count, sizeof(pawl_subscription), by_type);
     return code;
 }
 
 /* ---- History ------------------------------------------------------------- */
 
-pawl_code pawl__mongo_history_find(pawl_store *store, const pawl_history_query *query,
-                                   pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_history(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                   pawl_found *found, pawl_error *error)
 {
     static const pawl__mongo_table table =
         PAWL__MONGO_TABLE("history", "id", pawl__history_row_fields, pawl_history_row);
     return pawl__mongo_read(
-        store, &table, arena, &rows->items, &rows->count, error,
-        "filter: {_id: {$gt: %i}, source?: %t, message_id?: %t}, sort: {_id: 1}, limit?: %i",
-        query->after, query->source, query->message_id, (int64_t)query->count_max);
+        store, &table, arena, &found->items, &found->count, error,
+        "filter: {_id: {$gt: %i}, source?: %t, message_id?: %t}, sort: {_id: 1}, limit: %i",
+        asked->after.number, asked->history.source, asked->history.message_id, asked->limit);
 }
 
 /* ---- Changes ------------------------------------------------------------- */

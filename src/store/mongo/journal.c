@@ -37,20 +37,20 @@ static const pawl__mongo_table checkpoints =
 
 /* ---- Lists --------------------------------------------------------------- */
 
-pawl_code pawl__mongo_event_list(pawl_store *store, const pawl_event_query *query,
-                                 pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_events(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                  pawl_found *found, pawl_error *error)
 {
-    bool        is_back = query->is_backward;
-    int64_t     after   = is_back && query->after == 0 ? INT64_MAX : query->after;
-    const char *order   = query->stream.size != 0 ? "version"
-                          : query->is_by_position ? "position"
-                                                  : "_id";
+    const pawl_event_query *query   = &asked->events;
+    bool                    is_back = query->is_backward;
+    const char             *order   = query->stream.size != 0 ? "version"
+                                      : query->is_by_position ? "position"
+                                                              : "_id";
     return pawl__mongo_read(
-        store, &events, arena, &rows->items, &rows->count, error,
+        store, &events, arena, &found->items, &found->count, error,
         "filter: {stream?: %t, %k: {%k: %i}, type?: %t, message_id?: %t, correlation_id?: %t}, "
-        "sort: {%k: %n}, limit?: %i",
-        query->stream, order, is_back ? "$lt" : "$gt", after, query->type, query->message_id,
-        query->correlation_id, order, is_back ? -1 : 1, (int64_t)query->count_max);
+        "sort: {%k: %n}, limit: %i",
+        query->stream, order, is_back ? "$lt" : "$gt", asked->after.number, query->type,
+        query->message_id, query->correlation_id, order, is_back ? -1 : 1, asked->limit);
 }
 
 /* ---- Streams ------------------------------------------------------------- */

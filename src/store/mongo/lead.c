@@ -69,20 +69,19 @@ pawl_code pawl__mongo_unlead(pawl_store *store, pawl_text name, pawl_error *erro
                              "q: {_id: %t, worker: %u}", name, store->worker.uuid);
 }
 
-pawl_code pawl__mongo_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
-                                pawl_lead_row **items, size_t *count, pawl_error *error)
+pawl_code pawl__mongo_find_leads(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                 pawl_found *found, pawl_error *error)
 {
     static const pawl__mongo_table table =
         PAWL__MONGO_TABLE("leases", "name", fields, pawl_lead_row);
-    int64_t   offset = 0;
     pawl_code code   = measure_clock(store, error);
-    if (code == PAWL_OK) {
-        offset = pawl__mongo_of(store)->clock_offset;
-        code   = pawl__mongo_read(store, &table, arena, items, count, error,
-                                  "filter: {expires: {$gt: %i}}, sort: {_id: 1}",
-                                  pawl_time_add(now, offset));
-    }
-    for (size_t i = 0; code == PAWL_OK && i < *count; i++)
-        (*items)[i].expires = pawl_time_add((*items)[i].expires, -offset);
+    int64_t   offset = pawl__mongo_of(store)->clock_offset;
+    if (code == PAWL_OK)
+        code = pawl__mongo_read(store, &table, arena, &found->items, &found->count, error,
+                                "filter: {expires: {$gt: %i}}, sort: {_id: 1}",
+                                pawl_time_add(asked->time, offset));
+    pawl_lead_row *rows = found->items;
+    for (size_t i = 0; code == PAWL_OK && i < found->count; i++)
+        rows[i].expires = pawl_time_add(rows[i].expires, -offset);
     return code;
 }

@@ -22,7 +22,6 @@
 #define PAWL_MONGO_H
 
 #include "pawl/store_driver.h"
-#include "pawl/store_history.h"
 #include "store/core/wait.h"
 #include "store/mongo/template.h"
 
@@ -198,6 +197,13 @@ bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsi
     pawl_code pawl__mongo_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
 #include "store/core/entries.h"
 #undef ENTRY
+
+/* By kind of row, each in the file of its noun. */
+pawl_find_rows_fn pawl__mongo_find_messages, pawl__mongo_find_retried, pawl__mongo_find_timeouts,
+    pawl__mongo_find_foreign, pawl__mongo_find_outbox, pawl__mongo_find_attempts,
+    pawl__mongo_find_dead, pawl__mongo_find_events, pawl__mongo_find_history,
+    pawl__mongo_find_partition, pawl__mongo_find_flushes, pawl__mongo_find_subscriptions,
+    pawl__mongo_find_leads, pawl__mongo_find_workers;
 
 void pawl__mongo_interrupt(pawl_store *store);
 

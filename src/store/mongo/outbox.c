@@ -111,38 +111,39 @@ pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
 
 /* ---- Reads --------------------------------------------------------------- */
 
-pawl_code pawl__mongo_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                  pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_outbox(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                  pawl_found *found, pawl_error *error)
 {
-    bson_t   wanted = BSON_INITIALIZER;
-    uint32_t count  = 0;
+    const pawl_outbox_query *query  = &asked->outbox;
+    bson_t                   wanted = BSON_INITIALIZER;
+    uint32_t                 count  = 0;
     for (unsigned i = 0; i < PAWL__STATE_COUNT; i++)
         if (query->states == 0 || (query->states & 1u << i) != 0)
             (void)pawl__mongo_push(&wanted, &count, "%t", pawl__state_words[i]);
-    rows->next_attempt = PAWL_TIME_MAX;
-    pawl_code code     = pawl__mongo_read(
-            store, &outbox, arena, &rows->items, &rows->count, error,
-            "filter: {state: {$in: %a}, _id: {$gt: %i, $eq?: %i}, dispatch_id?: %u, endpoint?: %t, source?: %t, "
-                "destination?: %t, type?: %t, causation_id?: %t, attempts?: {$gte?: %n}}, sort: {_id: 1}, limit?: %i",
-            &wanted, query->after, query->id, query->dispatch_id.uuid, query->endpoint, query->source,
-            query->destination, query->message_type, query->causation_id, (int)query->attempts_min,
-            (int64_t)query->count_max);
+    pawl_code code = pawl__mongo_read(
+        store, &outbox, arena, &found->items, &found->count, error,
+        "filter: {state: {$in: %a}, _id: {$gt: %i, $eq?: %i}, dispatch_id?: %u, endpoint?: %t, source?: %t, "
+        "destination?: %t, type?: %t, causation_id?: %t, attempts?: {$gte?: %n}}, sort: {_id: 1}, limit: %i",
+        &wanted, asked->after.number, query->id, query->dispatch_id.uuid, query->endpoint,
+        query->source, query->destination, query->message_type, query->causation_id,
+        (int)query->attempts_min, asked->limit);
     bson_destroy(&wanted);
     return code;
 }
 
-pawl_code pawl__mongo_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
-                                      pawl_attempt_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_attempts(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                    pawl_found *found, pawl_error *error)
 {
     static const pawl__mongo_table table =
         PAWL__MONGO_TABLE("outbox", NULL, pawl__attempt_row_fields, pawl_attempt_row);
     pawl_code code = pawl__mongo_read(
-        store, &table, arena, &rows->items, &rows->count, error,
+        store, &table, arena, &found->items, &found->count, error,
         "pipeline: [{$match: {_id: %i}}, {$project: {tries: 1}}, {$unwind: '$tries'}, "
         "{$replaceRoot: {newRoot: '$tries'}}]",
-        id);
-    for (size_t i = 0; i < rows->count; i++)
-        rows->items[i].attempt = (int32_t)i + 1;
+        asked->id);
+    pawl_attempt_row *rows = found->items;
+    for (size_t i = 0; i < found->count; i++)
+        rows[i].attempt = (int32_t)i + 1;
     return code;
 }
 

@@ -182,14 +182,6 @@ pawl_code pawl__mongo_queue_oldest(pawl_store *store, pawl_text queue, pawl_time
     return code;
 }
 
-pawl_code pawl__mongo_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
-                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
-{
-    return pawl__mongo_read(store, &as_rows, arena, &rows->items, &rows->count, error,
-                            "filter: {queue: %t}, sort: {placed: 1, _id: 1}, limit?: %i", queue,
-                            (int64_t)count_max);
-}
-
 static int by_place(const void *left, const void *right)
 {
     const pawl_queue_row *a = left, *b = right;
@@ -198,37 +190,39 @@ static int by_place(const void *left, const void *right)
 }
 
 /* Looks at the queue in the order of its due times, and takes the bounded number of rows. */
-pawl_code pawl__mongo_queue_retried(pawl_store *store, const pawl_retried_query *query,
-                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_retried(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                   pawl_found *found, pawl_error *error)
 {
     pawl_code code = pawl__mongo_read(
-        store, &as_rows, arena, &rows->items, &rows->count, error,
+        store, &as_rows, arena, &found->items, &found->count, error,
         "filter: {queue: %t, due: {$gt: %i}, attempts: {$gt: 0}, type: %t}, sort: {due: 1, _id: 1}, "
-        "limit?: %i",
-        query->queue, query->due_after, query->type, (int64_t)query->scan_max);
-    if (code != PAWL_OK)
-        return code;
-    if (rows->count > 1)
-        qsort(rows->items, rows->count, sizeof *rows->items, by_place);
-    if (query->count_max != 0 && rows->count > query->count_max)
-        rows->count = query->count_max;
+        "limit: %i",
+        asked->retried.queue, asked->retried.due_after, asked->retried.type, asked->scan_max);
+    if (code == PAWL_OK && found->count > 1)
+        qsort(found->items, found->count, sizeof(pawl_queue_row), by_place);
+    if (found->count > (uint64_t)asked->limit)
+        found->count = (size_t)asked->limit;
     return code;
 }
 
-pawl_code pawl__mongo_queue_find(pawl_store *store, const pawl_queue_query *query,
-                                 pawl_arena *arena, pawl_queue_messages *messages,
-                                 pawl_error *error)
+pawl_code pawl__mongo_find_messages(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                    pawl_found *found, pawl_error *error)
 {
-    bson_t behind = BSON_INITIALIZER;
-    if (query->after != NULL)
+    const pawl_queue_query *query  = &asked->messages;
+    bson_t                  behind = BSON_INITIALIZER;
+    if (asked->is_by_place)
+        return pawl__mongo_read(store, &as_messages, arena, &found->items, &found->count, error,
+                                "filter: {queue: %t}, sort: {placed: 1, _id: 1}, limit: %i",
+                                query->queue, asked->limit);
+    if (asked->after.time != PAWL_TIME_MIN)
         (void)pawl__mongo_put(&behind, "$or: [{due: {$gt: %i}}, {due: %i, _id: {$gt: %i}}]",
-                              query->after->due, query->after->due, query->after->seq);
+                              asked->after.time, asked->after.time, asked->after.number);
     pawl_code code = pawl__mongo_read(
-        store, &as_messages, arena, &messages->items, &messages->count, error,
-        "filter: {queue: %t, message_id?: %t, type?: %t, due?: {$gte?: %i, $lte?: %i}, _id?: {$lte?: "
-        "%i}, %m}, sort: {due: 1, _id: 1}, limit?: %i",
+        store, &as_messages, arena, &found->items, &found->count, error,
+        "filter: {queue: %t, message_id?: %t, type?: %t, due: {$gte: %i, $lte: %i}, _id: {$lte: %i}, "
+        "%m}, sort: {due: 1, _id: 1}, limit: %i",
         query->queue, query->message_id, query->type, query->due_min, query->due_max,
-        query->seq_max, &behind, (int64_t)query->count_max);
+        query->seq_max, &behind, asked->limit);
     bson_destroy(&behind);
     return code;
 }

@@ -74,12 +74,12 @@ pawl_code pawl__mongo_timeout_reap(pawl_store *store, pawl_time now, int64_t *co
 
 /* ---- Reads --------------------------------------------------------------- */
 
-pawl_code pawl__mongo_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
-                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_timeouts(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                    pawl_found *found, pawl_error *error)
 {
-    return pawl__mongo_read(store, &timeouts, arena, &rows->items, &rows->count, error,
-                            "filter: {saga_id?: %u}, " BY_DUE ", limit?: %i", saga_id.uuid,
-                            (int64_t)count_max);
+    return pawl__mongo_read(store, &timeouts, arena, &found->items, &found->count, error,
+                            "filter: {saga_id?: %u}, " BY_DUE ", limit: %i", asked->saga_id.uuid,
+                            asked->limit);
 }
 
 /* The name of the first destination behind `after` of a timeout that is free, and when the first of it
@@ -95,37 +95,38 @@ static pawl_code next_destination(pawl_store *store, pawl_text after, pawl_time 
         after, now);
 }
 
-static bool is_subscribed(const pawl_subscriptions *list, pawl_text queue)
+static bool is_subscribed(const pawl_found *list, pawl_text queue)
 {
+    const pawl_subscription *items = list->items;
     for (size_t i = 0; i < list->count; i++)
-        if (pawl_text_equal(list->items[i].queue, queue))
+        if (pawl_text_equal(items[i].queue, queue))
             return true;
     return false;
 }
 
-pawl_code pawl__mongo_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
-                                      pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error)
+pawl_code pawl__mongo_find_foreign(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                   pawl_found *found, pawl_error *error)
 {
-    pawl_subscriptions list     = {.count = 0};
-    pawl_timeout_row   row      = {.generation = 0};
-    size_t             capacity = 0;
-    bool               is_there = false;
-    pawl_code          code     = pawl__mongo_subscriptions(store, arena, &list, error);
-    rows->items                 = pawl_arena_take(arena, 1);
+    pawl_found       list     = {.count = 0};
+    pawl_timeout_row row      = {.generation = 0};
+    size_t           capacity = 0;
+    bool             is_there = false;
+    pawl_code        code     = pawl__mongo_find_subscriptions(store, asked, arena, &list, error);
+    found->items              = pawl_arena_take(arena, 1);
     if (code == PAWL_OK)
-        code = next_destination(store, PAWL_TEXT(""), now, arena, &row, &is_there, error);
+        code = next_destination(store, PAWL_TEXT(""), asked->time, arena, &row, &is_there, error);
     while (code == PAWL_OK && is_there) {
         pawl_text destination = row.destination;
-        bool      is_own      = own.size != 0 && pawl_text_equal(destination, own);
+        bool      is_own      = asked->name.size != 0 && pawl_text_equal(destination, asked->name);
         if (is_own || !is_subscribed(&list, destination)) {
             pawl_foreign_row *grown =
-                pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
+                pawl_arena_grow(arena, found->items, found->count, &capacity, sizeof *grown);
             if (grown == NULL)
                 return pawl__mongo_no_memory(error);
-            rows->items          = grown;
-            grown[rows->count++] = (pawl_foreign_row){.destination = destination, .due = row.due};
+            found->items          = grown;
+            grown[found->count++] = (pawl_foreign_row){.destination = destination, .due = row.due};
         }
-        code = next_destination(store, destination, now, arena, &row, &is_there, error);
+        code = next_destination(store, destination, asked->time, arena, &row, &is_there, error);
     }
     return code;
 }

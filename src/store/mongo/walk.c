@@ -1,4 +1,4 @@
-/* walk.c - live rows of one kind behind a row, in the order of their keys.
+/* walk.c - rows of a kind that is found; live rows of one kind behind a row, in the order of their keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,4 +79,28 @@ pawl_code pawl__mongo_scan(pawl_store *store, const pawl_scan *walk, pawl_arena 
     for (size_t i = 0; code == PAWL_OK && is_parts && i < rows->count; i++)
         code = count_partition(store, &rows->items[i], error);
     return code;
+}
+
+/* ---- Rows that are found ------------------------------------------------- */
+
+pawl_code pawl__mongo_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                           pawl_found *found, pawl_error *error)
+{
+    static pawl_find_rows_fn *const finds[PAWL_FIND_KINDS] = {
+        [PAWL_FIND_MESSAGES]      = pawl__mongo_find_messages,
+        [PAWL_FIND_RETRIED]       = pawl__mongo_find_retried,
+        [PAWL_FIND_TIMEOUTS]      = pawl__mongo_find_timeouts,
+        [PAWL_FIND_FOREIGN]       = pawl__mongo_find_foreign,
+        [PAWL_FIND_OUTBOX]        = pawl__mongo_find_outbox,
+        [PAWL_FIND_ATTEMPTS]      = pawl__mongo_find_attempts,
+        [PAWL_FIND_DEAD]          = pawl__mongo_find_dead,
+        [PAWL_FIND_EVENTS]        = pawl__mongo_find_events,
+        [PAWL_FIND_HISTORY]       = pawl__mongo_find_history,
+        [PAWL_FIND_PARTITION]     = pawl__mongo_find_partition,
+        [PAWL_FIND_FLUSHES]       = pawl__mongo_find_flushes,
+        [PAWL_FIND_SUBSCRIPTIONS] = pawl__mongo_find_subscriptions,
+        [PAWL_FIND_LEADS]         = pawl__mongo_find_leads,
+        [PAWL_FIND_WORKERS]       = pawl__mongo_find_workers,
+    };
+    return finds[asked->kind](store, asked, arena, found, error);
 }

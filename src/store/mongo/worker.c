@@ -262,10 +262,11 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 /* ---- Lists --------------------------------------------------------------- */
 
 /* There is no list of those that died: a missed heartbeat alone tells of no death. */
-pawl_code pawl__mongo_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                  size_t *count, pawl_error *error)
+pawl_code pawl__mongo_find_workers(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                   pawl_found *found, pawl_error *error)
 {
-    return pawl__mongo_read(store, &workers, arena, items, count, error,
+    (void)asked;
+    return pawl__mongo_read(store, &workers, arena, &found->items, &found->count, error,
                             "filter: {" ALIVE "}, sort: {_id: 1}");
 }
 

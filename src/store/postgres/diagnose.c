@@ -78,7 +78,7 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *rows,
+static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl_found *rows,
                      pawl_error *error)
 {
     pawl__pg_connection *connection = &pawl__pg_of(base)->main;

@@ -31,23 +31,26 @@ static pawl_code note_reader(pawl__pg *store, pawl_error *error)
 }
 
 /* Whether the query reads on by position, through all events. */
-static bool is_reading_on(const pawl_event_query *query)
+static bool reads_on(const pawl_event_query *query)
 {
     return query->is_by_position && !query->is_backward && query->stream.size == 0;
 }
 
-pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, pawl_arena *arena,
-                              pawl_event_rows *rows, pawl_error *error)
+pawl_code pawl__pg_find_events(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
+                               pawl_found *found, pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    pawl_code code  = PAWL_OK;
-    if (is_reading_on(query))
+    pawl__pg *store         = pawl__pg_of(base);
+    bool      is_reading_on = reads_on(&asked->events);
+    pawl_code code          = PAWL_OK;
+    if (is_reading_on)
         code = note_reader(store, error);
     if (code == PAWL_OK)
-        code = pawl__sql_event_list(base, query, arena, rows, error);
-    if (code == PAWL_OK && is_reading_on(query)) {
-        store->events_read = rows->count > 0 ? rows->items[rows->count - 1].position : query->after;
-        pawl__pg_note_claim(store, rows->count == 0);
+        code = pawl__sql_find(base, asked, arena, found, error);
+    const pawl_event_row *rows = found->items;
+    if (code == PAWL_OK && is_reading_on) {
+        store->events_read =
+            found->count > 0 ? rows[found->count - 1].position : asked->after.number;
+        pawl__pg_note_claim(store, found->count == 0);
     }
     return code;
 }

@@ -14,6 +14,9 @@
 #include "store/core/entries.h"
 #undef ENTRY
 
+/* Kinds that find asks in statements of the driver's own (outbox.c, journal.c). */
+pawl_find_rows_fn pawl__pg_find_outbox, pawl__pg_find_events;
+
 /* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when
  * `is_pooled_too` (timeout.c). */
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,

@@ -93,11 +93,11 @@ static const int find_statements[] = {
 };
 
 typedef struct finding {
-    pawl__pg                *store;
-    const pawl_outbox_query *query;
-    pawl_error              *error;
-    pawl__pg_request         requests[PAWL__STATE_COUNT];
-    size_t                   count;
+    pawl__pg        *store;
+    const pawl_find *asked;
+    pawl_error      *error;
+    pawl__pg_request requests[PAWL__STATE_COUNT];
+    size_t           count;
 } finding;
 
 static int statement_of(const pawl_outbox_query *query, int state)
@@ -119,25 +119,26 @@ static void put_states(pawl__pg_request *request, unsigned states)
 /* An id is asked for as a range of one. */
 static pawl__pg_request *add_find(finding *f, int statement)
 {
-    const pawl_outbox_query *query   = f->query;
+    const pawl_outbox_query *query   = &f->asked->outbox;
     pawl__pg_request        *request = &f->requests[f->count++];
+    int64_t                  after   = f->asked->after.number;
     bool                     is_id   = query->id != 0;
     pawl__pg_begin(request, &f->store->main, statement, f->error);
-    pawl__pg_put_int(request, is_id && query->id > query->after ? query->id - 1 : query->after);
+    pawl__pg_put_int(request, is_id && query->id > after ? query->id - 1 : after);
     pawl__pg_put_int(request, is_id ? query->id : INT64_MAX);
     pawl__pg_put_text(request, query->endpoint);
     pawl__pg_put_text(request, query->source);
     pawl__pg_put_text(request, query->destination);
     pawl__pg_put_text(request, query->message_type);
     pawl__pg_put_text(request, query->causation_id);
-    pawl__pg_put_int(request, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
+    pawl__pg_put_int(request, f->asked->limit);
     pawl__pg_put_int(request, query->attempts_min);
     return request;
 }
 
 static void send_find(finding *f)
 {
-    const pawl_outbox_query *query       = f->query;
+    const pawl_outbox_query *query       = &f->asked->outbox;
     bool                     is_dispatch = !pawl_uuid_is_zero(query->dispatch_id.uuid);
     if (is_dispatch || query->id != 0 || query->states == 0 || (query->states & ~FEW) != 0) {
         pawl__pg_request *request =
@@ -159,39 +160,38 @@ static int by_id(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-/* Merges the answers and cuts them to count_max. */
-static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *rows)
+/* Merges the answers and cuts them to the limit. */
+static pawl_code take_found(finding *f, pawl_arena *arena, pawl_found *found)
 {
     pawl_code code  = PAWL_OK;
     int64_t   total = 1;
     for (size_t i = 0; i < f->count; i++)
         total += pawl__pg_rows(&f->requests[i]);
-    rows->items = pawl_arena_take(arena, (size_t)total * sizeof *rows->items);
-    if (rows->items == NULL)
+    pawl_outbox_row *rows = found->items = pawl_arena_take(arena, (size_t)total * sizeof *rows);
+    if (rows == NULL)
         return pawl__pg_no_memory(f->error);
     for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
         f->requests[i].arena = arena;
         while (pawl__pg_next(&f->requests[i]))
-            pawl__pg_get_fields(&f->requests[i], &pawl__outbox_row_fields,
-                                &rows->items[rows->count++]);
+            pawl__pg_get_fields(&f->requests[i], &pawl__outbox_row_fields, &rows[found->count++]);
         code = f->requests[i].code;
     }
     if (f->count > 1)
-        qsort(rows->items, rows->count, sizeof *rows->items, by_id);
-    if (f->query->count_max != 0 && rows->count > f->query->count_max)
-        rows->count = f->query->count_max;
+        qsort(rows, found->count, sizeof *rows, by_id);
+    if (found->count > (uint64_t)f->asked->limit)
+        found->count = (size_t)f->asked->limit;
     return code;
 }
 
-pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query, pawl_arena *arena,
-                               pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__pg_find_outbox(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
+                               pawl_found *found, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    finding   f     = {.store = store, .query = query, .error = error};
+    finding   f     = {.store = store, .asked = asked, .error = error};
     send_find(&f);
     pawl_code code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
-        code = take_found(&f, arena, rows);
+        code = take_found(&f, arena, found);
     for (size_t i = 0; i < f.count; i++)
         pawl__pg_end(&f.requests[i]);
     return code;

@@ -76,10 +76,6 @@
       "from taken cross join later union all select due.* from ("                                                         \
       "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                    \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                \
-    X(OUTBOX_LIST_PENDING,                                                                                                \
-      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                 \
-    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                              \
-      "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                     \
     /* States that most rows leave are searched one by one, in their own indexes. */                                      \
     X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                           \
       "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                   \

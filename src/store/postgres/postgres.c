@@ -11,6 +11,16 @@ static void *native(pawl_store *base)
     return pawl__pg_of(base)->main.pg;
 }
 
+static pawl_code find(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
+                      pawl_found *found, pawl_error *error)
+{
+    switch (asked->kind) {
+    case PAWL_FIND_OUTBOX: return pawl__pg_find_outbox(base, asked, arena, found, error);
+    case PAWL_FIND_EVENTS: return pawl__pg_find_events(base, asked, arena, found, error);
+    default: return pawl__sql_find(base, asked, arena, found, error);
+    }
+}
+
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
@@ -25,7 +35,6 @@ const pawl_store_ops pawl_store_driver = {
     .schema                    = pawl__pg_schema,
     .worker_open               = pawl__pg_worker_open,
     .worker_close              = pawl__pg_worker_close,
-    .worker_list               = pawl__sql_worker_list,
     .worker_crashed            = pawl__pg_worker_crashed,
     .worker_beat               = pawl__pg_worker_beat,
     .commit                    = pawl__pg_commit,
@@ -38,13 +47,10 @@ const pawl_store_ops pawl_store_driver = {
     .timeout_claim             = pawl__pg_timeout_claim,
     .timeout_reap              = pawl__pg_timeout_reap,
     .leased_batch_claim        = pawl__pg_leased_batch_claim,
-    .aggregator_get            = pawl__sql_aggregator_get,
     .aggregator_count          = pawl__pg_aggregator_count,
-    .flush_list                = pawl__sql_flush_list,
     .outbox_claim              = pawl__pg_outbox_claim,
     .lead                      = pawl__pg_lead,
     .unlead                    = pawl__pg_unlead,
-    .subscriptions             = pawl__sql_subscriptions,
     .next_due                  = pawl__pg_next_due,
     .stats                     = pawl__pg_stats,
     .sweep                     = pawl__pg_sweep,
@@ -55,23 +61,11 @@ const pawl_store_ops pawl_store_driver = {
     .native                    = native,
     .native_type               = "PGconn",
     .enlist                    = pawl__pg_enlist,
-    .queue_list                = pawl__sql_queue_list,
-    .queue_retried             = pawl__sql_queue_retried,
-    .timeout_list              = pawl__sql_timeout_list,
-    .outbox_list               = pawl__sql_outbox_list,
-    .outbox_attempts           = pawl__sql_outbox_attempts,
-    .dead_list                 = pawl__sql_dead_list,
-    .dead_find                 = pawl__sql_dead_find,
+    .find                      = find,
     .dead_count                = pawl__sql_dead_count,
-    .history_find              = pawl__sql_history_find,
-    .queue_find                = pawl__sql_queue_find,
-    .outbox_find               = pawl__pg_outbox_find,
     .stream_load               = pawl__pg_stream_load,
-    .event_list                = pawl__pg_event_list,
     .event_number              = pawl__pg_event_number,
     .checkpoint_get            = pawl__sql_checkpoint_get,
-    .lead_list                 = pawl__sql_lead_list,
-    .timeout_foreign           = pawl__sql_timeout_foreign,
     .scan                      = pawl__sql_scan,
     .diagnose                  = pawl__pg_diagnose,
     .ready                     = pawl__pg_ready,

@@ -12,7 +12,7 @@
 /* All rows of one statement over the tables. */
 static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tables,
                            size_t table_count, const pawl__field_list *columns, size_t row_size,
-                           pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error)
+                           pawl_arena *arena, pawl_found *rows, pawl_error *error)
 {
     pawl__pg_request request;
     pawl__pg_begin(&request, &store->main, statement, error);

@@ -123,7 +123,7 @@ static const pawl__sql_write  hold_row          = {
 
 /* Pending rows are walked by their id once for all holds: there is no index on their source. */
 static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
-                           pawl_arena *arena, pawl__sql_rows *held, pawl_error *error)
+                           pawl_arena *arena, pawl_found *held, pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
     pending              row      = {.id = INT64_MAX};
@@ -157,7 +157,7 @@ static pawl_code hold_rows(pawl__sql_writer *writer, const sums *all, pawl_arena
                            pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
-    pawl__sql_rows       held = {0};
+    pawl_found           held = {0};
     if (ops->hold_back != NULL)
         return ops->hold_back(writer->connection, all->holds, all->hold_count, error);
     pawl_code code = find_held(writer->store, all->holds, all->hold_count, arena, &held, error);

@@ -11,10 +11,10 @@
  * asked for: a server that keeps its names in small letters would answer with another one. */
 static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *table,
                           const pawl__field_list *columns, size_t row_size, pawl_arena *arena,
-                          pawl__sql_rows *rows, pawl_error *error)
+                          pawl_found *rows, pawl_error *error)
 {
     const pawl__sql_asked asked = {statement, &pawl__one_text, table, columns, row_size};
-    pawl__sql_rows        found = {0};
+    pawl_found            found = {0};
     pawl_code             code  = pawl__sql_read(store, &asked, arena, &found, error);
     if (code != PAWL_OK || found.count == 0)
         return code;

@@ -83,7 +83,7 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
                                   &pawl__timeout_row_fields, sizeof *rows->items};
     const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
                                   is_any ? &next_any : &next_of, &by, &pawl__one_time, 0};
-    pawl__sql_rows found;
+    pawl_found found;
     *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code = pawl__sql_read(store, &due, arena, &found, error);
     if (code != PAWL_OK)
@@ -309,7 +309,7 @@ static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena 
     const pawl__sql_asked due  = {PAWL__SQL_OUTBOX_DUE, &outbox_due, by, &pawl__outbox_row_fields,
                                   sizeof *rows->items};
     const pawl__sql_asked next = {PAWL__SQL_OUTBOX_NEXT, &outbox_next, by, &one_time_or_never, 0};
-    pawl__sql_rows        found;
+    pawl_found            found;
     pawl_code             code = pawl__sql_read(store, &due, arena, &found, error);
     *rows                      = (pawl_outbox_rows){
                              .items = found.items, .count = found.count, .next_attempt = PAWL_TIME_MAX};

@@ -171,18 +171,13 @@ static inline pawl_code pawl__sql_await(pawl_store *store, pawl_error *error)
     return ops->await != NULL ? ops->await(store, error) : PAWL_OK;
 }
 
-typedef struct pawl__sql_rows {
-    void  *items;
-    size_t count;
-} pawl__sql_rows;
-
 /* All rows of one statement, in the arena. After a failure there are none. */
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                         pawl__sql_rows *rows, pawl_error *error);
+                         pawl_found *rows, pawl_error *error);
 /* The same of a call that was sent and awaited; it is not ended. */
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
-                                 const pawl__sql_asked *asked, pawl_arena *arena,
-                                 pawl__sql_rows *rows, pawl_error *error);
+                                 const pawl__sql_asked *asked, pawl_arena *arena, pawl_found *rows,
+                                 pawl_error *error);
 /* Sends it and awaits the answer; the request is to be ended. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error);
@@ -203,7 +198,7 @@ typedef struct pawl__sql_each {
     int64_t limit;
 } pawl__sql_each;
 pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
-                              pawl__sql_rows *rows, pawl_error *error);
+                              pawl_found *rows, pawl_error *error);
 /* Runs a statement that writes. */
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
                             pawl_error *error);
@@ -215,10 +210,13 @@ int64_t pawl__sql_limit(size_t count_max);
 /* ---- Who lives (lives.c) ------------------------------------------------ */
 
 /* The workers that live, or those that do not. */
-pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
-                            pawl_worker_info **items, size_t *count, pawl_error *error);
+pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena, pawl_found *found,
+                            pawl_error *error);
+/* Leases that count at `now`. */
+pawl_code pawl__sql_leads(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_found *found,
+                          pawl_error *error);
 /* Of rows that are a pawl__sql_life each. */
-pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,
+pawl_code pawl__sql_count_living(pawl_store *store, const pawl_found *lives, pawl_arena *arena,
                                  int64_t *count, pawl_error *error);
 
 #endif

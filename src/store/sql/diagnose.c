@@ -53,8 +53,8 @@ static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
 
 /* ---- Findings ----------------------------------------------------------- */
 
-pawl_code pawl__sql_find(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
-                         pawl_text text, pawl_text remedy)
+pawl_code pawl__sql_add_finding(pawl__sql_doctor *doctor, const char *name,
+                                pawl_finding_level level, pawl_text text, pawl_text remedy)
 {
     pawl_finding_rows *rows = doctor->rows;
     pawl_finding      *grown =
@@ -78,7 +78,7 @@ pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_findi
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return pawl__sql_find(doctor, name, level, pawl_text_of(text), pawl_text_of(remedy));
+    return pawl__sql_add_finding(doctor, name, level, pawl_text_of(text), pawl_text_of(remedy));
 }
 
 /* Seconds with milliseconds, without a sign. */
@@ -123,12 +123,12 @@ static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check
                          offset < 0 ? -offset : offset);
     }
     if (check->measure == PAWL__SQL_MEASURE_AGE)
-        return set_value(
-            doctor,
-            pawl__sql_find(doctor, check->name, PAWL_FINDING_FAIL, found->text, found->remedy),
-            found->number);
-    return pawl__sql_find(doctor, check->name, (pawl_finding_level)found->number, found->text,
-                          found->remedy);
+        return set_value(doctor,
+                         pawl__sql_add_finding(doctor, check->name, PAWL_FINDING_FAIL, found->text,
+                                               found->remedy),
+                         found->number);
+    return pawl__sql_add_finding(doctor, check->name, (pawl_finding_level)found->number,
+                                 found->text, found->remedy);
 }
 
 /* A check that may not be made is not known to be right; data that cannot be read is wrong. */
@@ -145,7 +145,7 @@ static pawl_code find_unable(pawl__sql_doctor *doctor, const pawl__sql_check *ch
 static pawl_code run_check(pawl__sql_doctor *doctor, const pawl__sql_check *check)
 {
     pawl__sql_text text  = {0};
-    pawl__sql_rows rows  = {0};
+    pawl_found     rows  = {0};
     pawl_error     why   = PAWL_ERROR_INIT;
     size_t         count = 0;
     pawl__sql_expand(&text, doctor->dialect, doctor->store->system_prefix, check->select);

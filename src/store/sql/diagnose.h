@@ -45,7 +45,7 @@ extern const pawl__field_list pawl__sql_found_row;
 
 /* Runs a text that has no parameters; all of its rows are pawl__sql_found. */
 typedef pawl_code pawl__sql_ask_fn(pawl_store *store, const char *text, pawl_arena *arena,
-                                   pawl__sql_rows *rows, pawl_error *error);
+                                   pawl_found *rows, pawl_error *error);
 
 typedef struct pawl__sql_doctor {
     pawl_store              *store;
@@ -60,8 +60,8 @@ typedef struct pawl__sql_doctor {
 } pawl__sql_doctor;
 
 /* Adds a finding; the remedy, unless it is empty, is SQL, or a command of pawl. PAWL_ENOMEM. */
-pawl_code pawl__sql_find(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
-                         pawl_text text, pawl_text remedy);
+pawl_code pawl__sql_add_finding(pawl__sql_doctor *doctor, const char *name,
+                                pawl_finding_level level, pawl_text text, pawl_text remedy);
 /* The same with a text that is printed, at most PAWL_ERROR_TEXT_SIZE_MAX bytes of it. */
 pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
                           const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);

@@ -1,4 +1,4 @@
-/* find.c - the oldest row of a queue, messages, outbox rows and dead letters by a query, positions of events.
+/* find.c - rows of a kind, which one statement finds; the oldest row of a queue; positions of events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,65 +58,68 @@ pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time d
     return code != PAWL_OK ? code : ended;
 }
 
-/* ---- Messages ----------------------------------------------------------- */
+/* ---- Rows of a kind ------------------------------------------------------ */
 
-typedef struct message_by {
-    pawl_queue_query query;
-    pawl_queue_row   after;
-    int64_t          limit;
-} message_by;
+#define ASKED(member, as) FIELD(pawl_find, member, as)
 
 static const pawl__field message_fields[] = {
-    FIELD(message_by, query.queue, TEXT),   FIELD(message_by, query.message_id, TEXT),
-    FIELD(message_by, query.type, TEXT),    FIELD(message_by, query.due_min, TIME),
-    FIELD(message_by, query.due_max, TIME), FIELD(message_by, query.seq_max, INT),
-    FIELD(message_by, after.due, TIME),     FIELD(message_by, after.seq, INT),
-    FIELD(message_by, limit, INT),
-};
+    ASKED(messages.queue, TEXT),   ASKED(messages.message_id, TEXT), ASKED(messages.type, TEXT),
+    ASKED(messages.due_min, TIME), ASKED(messages.due_max, TIME),    ASKED(messages.seq_max, INT),
+    ASKED(after.time, TIME),       ASKED(after.number, INT),         ASKED(limit, INT)};
 static const pawl__field_list by_message = PAWL__FIELD_ARRAY(message_fields);
+static const pawl__field_list by_place =
+    PAWL__FIELDS(ASKED(messages.queue, TEXT), ASKED(limit, INT));
+static const pawl__field_list by_retried =
+    PAWL__FIELDS(ASKED(retried.queue, TEXT), ASKED(retried.due_after, TIME), ASKED(scan_max, INT),
+                 ASKED(retried.type, TEXT), ASKED(limit, INT));
+static const pawl__field_list by_saga = PAWL__FIELDS(ASKED(saga_id, UUID), ASKED(limit, INT));
+static const pawl__field_list by_destination = PAWL__FIELDS(ASKED(name, TEXT), ASKED(limit, INT));
+static const pawl__field_list by_name        = PAWL__FIELDS(ASKED(name, TEXT));
+static const pawl__field_list by_name_time   = PAWL__FIELDS(ASKED(name, TEXT), ASKED(time, TIME));
+static const pawl__field_list by_flush =
+    PAWL__FIELDS(ASKED(name, TEXT), ASKED(time, TIME), ASKED(limit, INT));
+static const pawl__field_list by_operation = PAWL__FIELDS(
+    ASKED(outbox.id, INT), ASKED(outbox.dispatch_id, UUID_OR_NULL), ASKED(after.number, INT),
+    ASKED(outbox.states, INT32), ASKED(outbox.endpoint, TEXT), ASKED(outbox.source, TEXT),
+    ASKED(outbox.destination, TEXT), ASKED(outbox.message_type, TEXT),
+    ASKED(outbox.causation_id, TEXT), ASKED(outbox.attempts_min, INT32), ASKED(limit, INT));
+static const pawl__field_list by_id = PAWL__FIELDS(ASKED(id, INT));
+static const pawl__field_list by_letter =
+    PAWL__FIELDS(ASKED(dead.endpoint, TEXT), ASKED(dead.message_id, TEXT), ASKED(dead.type, TEXT),
+                 ASKED(dead.code, TEXT), ASKED(dead.error_part, TEXT), ASKED(dead.at_min, TIME),
+                 ASKED(dead.at_max, TIME), ASKED(after.time, TIME), ASKED(after.endpoint, TEXT),
+                 ASKED(after.message_id, TEXT), ASKED(limit, INT));
+static const pawl__field_list by_event = PAWL__FIELDS(
+    ASKED(events.stream, TEXT), ASKED(after.number, INT), ASKED(events.type, TEXT),
+    ASKED(events.message_id, TEXT), ASKED(events.correlation_id, TEXT), ASKED(limit, INT));
+static const pawl__field_list by_history =
+    PAWL__FIELDS(ASKED(history.source, TEXT), ASKED(history.message_id, TEXT),
+                 ASKED(after.number, INT), ASKED(limit, INT));
 
-/* A page begins where the one before it ended: the index on due times leads there. */
-pawl_code pawl__sql_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
-                               pawl_queue_messages *messages, pawl_error *error)
-{
-    message_by      by     = {.query = *query,
-                              .after = {.due = PAWL_TIME_MIN},
-                              .limit = pawl__sql_limit(query->count_max)};
-    bool            is_one = query->message_id.size != 0;
-    pawl__sql_asked asked  = {is_one ? PAWL__SQL_QUEUE_FIND_ONE : PAWL__SQL_QUEUE_FIND, &by_message,
-                             &by, &pawl__queue_message_fields, sizeof *messages->items};
-    pawl__sql_rows  found;
-    if (query->after != NULL)
-        by.after = *query->after;
-    if (query->due_min == 0 || query->due_min < by.after.due)
-        by.query.due_min = by.after.due;
-    if (query->due_max == 0)
-        by.query.due_max = PAWL_TIME_MAX;
-    if (query->seq_max == 0)
-        by.query.seq_max = INT64_MAX;
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
-    *messages      = (pawl_queue_messages){.items = found.items, .count = found.count};
-    return code;
-}
+#define KIND(statement, parameters, fields, row)                              \
+    {                                                                         \
+        PAWL__SQL_##statement, parameters, NULL, &pawl__##fields, sizeof(row) \
+    }
+static const pawl__sql_asked kinds[PAWL_FIND_KINDS] = {
+    [PAWL_FIND_MESSAGES] = KIND(QUEUE_FIND, &by_message, queue_message_fields, pawl_queue_message),
+    [PAWL_FIND_RETRIED]  = KIND(QUEUE_RETRIED, &by_retried, queue_row_fields, pawl_queue_row),
+    [PAWL_FIND_TIMEOUTS] = KIND(TIMEOUT_LIST_SAGA, &by_saga, timeout_row_fields, pawl_timeout_row),
+    [PAWL_FIND_FOREIGN] =
+        KIND(TIMEOUT_FOREIGN, &by_name_time, foreign_row_fields, pawl_foreign_row),
+    [PAWL_FIND_OUTBOX]   = KIND(OUTBOX_FIND_ANY, &by_operation, outbox_row_fields, pawl_outbox_row),
+    [PAWL_FIND_ATTEMPTS] = KIND(OUTBOX_ATTEMPTS, &by_id, attempt_row_fields, pawl_attempt_row),
+    [PAWL_FIND_DEAD]     = KIND(DEAD_FIND, &by_letter, dead_row_fields, pawl_dead_row),
+    [PAWL_FIND_EVENTS]   = KIND(EVENT_LIST_SEQ, &by_event, event_row_fields, pawl_event_row),
+    [PAWL_FIND_HISTORY]  = KIND(HISTORY_FIND, &by_history, history_row_fields, pawl_history_row),
+    [PAWL_FIND_PARTITION] =
+        KIND(AGGREGATOR_GET, &by_name, aggregator_row_fields, pawl_aggregator_row),
+    [PAWL_FIND_FLUSHES] = KIND(FLUSH_LIST, &by_flush, flush_row_fields, pawl_flush_row),
+    [PAWL_FIND_SUBSCRIPTIONS] =
+        KIND(SUBSCRIPTION_LIST, NULL, subscription_fields, pawl_subscription),
+};
 
-/* ---- Outbox rows -------------------------------------------------------- */
-
-typedef struct outbox_by {
-    pawl_outbox_query query;
-    int64_t           states;
-    int64_t           limit;
-} outbox_by;
-
-static const pawl__field_list by_query = PAWL__FIELDS(
-    FIELD(outbox_by, query.id, INT), FIELD(outbox_by, query.dispatch_id, UUID_OR_NULL),
-    FIELD(outbox_by, query.after, INT), FIELD(outbox_by, states, INT),
-    FIELD(outbox_by, query.endpoint, TEXT), FIELD(outbox_by, query.source, TEXT),
-    FIELD(outbox_by, query.destination, TEXT), FIELD(outbox_by, query.message_type, TEXT),
-    FIELD(outbox_by, query.causation_id, TEXT), FIELD(outbox_by, query.attempts_min, INT32),
-    FIELD(outbox_by, limit, INT));
-
-/* The statement whose index leads to the rows of the query, if one does. */
-static int find_statement(const pawl_outbox_query *query)
+/* The statement whose index leads to the rows, if one does. */
+static int of_outbox(const pawl_outbox_query *query)
 {
     if (query->id != 0)
         return PAWL__SQL_OUTBOX_FIND_ID;
@@ -132,41 +135,24 @@ static int find_statement(const pawl_outbox_query *query)
     }
 }
 
-pawl_code pawl__sql_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+static int of_events(const pawl_event_query *query)
 {
-    const outbox_by       by    = {*query, query->states, pawl__sql_limit(query->count_max)};
-    const pawl__sql_asked asked = {find_statement(query), &by_query, &by, &pawl__outbox_row_fields,
-                                   sizeof *rows->items};
-    pawl__sql_rows        found;
-    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
-    rows->items                = found.items;
-    rows->count                = found.count;
-    return code;
+    static const int statements[][2] = {
+        {PAWL__SQL_EVENT_LIST_STREAM, PAWL__SQL_EVENT_LIST_STREAM_BACK},
+        {PAWL__SQL_EVENT_LIST_POSITION, PAWL__SQL_EVENT_LIST_POSITION_BACK},
+        {PAWL__SQL_EVENT_LIST_SEQ, PAWL__SQL_EVENT_LIST_SEQ_BACK},
+    };
+    int order = query->stream.size != 0 ? 0 : query->is_by_position ? 1 : 2;
+    return statements[order][query->is_backward];
 }
 
-/* ---- Dead letters ------------------------------------------------------- */
-
-typedef struct dead_by {
-    pawl_dead_query query;
-    pawl_dead_row   after;
-    int64_t         limit;
-} dead_by;
-
-static const pawl__field letter_fields[] = {
-    FIELD(dead_by, query.endpoint, TEXT),
-    FIELD(dead_by, query.message_id, TEXT),
-    FIELD(dead_by, query.type, TEXT),
-    FIELD(dead_by, query.code, TEXT),
-    FIELD(dead_by, query.error_part, TEXT),
-    FIELD(dead_by, query.at_min, TIME),
-    FIELD(dead_by, query.at_max, TIME),
-    FIELD(dead_by, after.at, TIME),
-    FIELD(dead_by, after.endpoint, TEXT),
-    FIELD(dead_by, after.message.id, TEXT),
-    FIELD(dead_by, limit, INT),
-};
-static const pawl__field_list by_letter = PAWL__FIELD_ARRAY(letter_fields);
+static int by_due(const void *left, const void *right)
+{
+    const pawl_timeout_row *l = left, *r = right;
+    if (l->due != r->due)
+        return l->due < r->due ? -1 : 1;
+    return pawl_uuid_compare(l->id.uuid, r->id.uuid);
+}
 
 static int by_time(const void *left, const void *right)
 {
@@ -176,63 +162,74 @@ static int by_time(const void *left, const void *right)
     return pawl_text_compare(l->endpoint, r->endpoint);
 }
 
-pawl_code pawl__sql_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
-                              pawl_dead_rows *rows, pawl_error *error)
+/* The index of due times begins with the destination: without a saga the timeouts of each are read. */
+static void choose_timeouts(pawl_find *asked, pawl__sql_each *each)
 {
-    bool            is_one = query->endpoint.size != 0 && query->message_id.size != 0;
-    dead_by         by     = {.query = *query,
-                              .after = {.at = PAWL_TIME_MIN},
-                              .limit = pawl__sql_limit(query->count_max)};
-    pawl__sql_asked asked  = {is_one ? PAWL__SQL_DEAD_FIND_ONE : PAWL__SQL_DEAD_FIND, &by_letter,
-                             &by, &pawl__dead_row_fields, sizeof *rows->items};
-    pawl__sql_rows  found;
-    if (query->at_min == 0)
-        by.query.at_min = PAWL_TIME_MIN;
-    if (query->at_max == 0)
-        by.query.at_max = PAWL_TIME_MAX;
-    if (query->after != NULL)
-        by.after = *query->after;
-    if (by.after.at > by.query.at_min)
-        by.query.at_min = by.after.at; /* so that the index is entered there */
-    /* A letter is found by its endpoint and its id: without the first by each endpoint that has any. */
-    const pawl__sql_each each = {
-        PAWL__SQL_DEAD_ENDPOINT,
-        {PAWL__SQL_DEAD_FIND_ONE, &by_letter, &by, &pawl__dead_row_fields, sizeof *rows->items},
-        &by.query.endpoint,
-        by_time,
-        by.limit};
-    pawl_code code = !is_one && query->message_id.size != 0
-                         ? pawl__sql_read_each(store, &each, arena, &found, error)
-                         : pawl__sql_read(store, &asked, arena, &found, error);
-    *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
-    return code;
+    if (!pawl_uuid_is_zero(asked->saga_id.uuid))
+        return;
+    each->names            = PAWL__SQL_TIMEOUT_NAME;
+    each->name             = &asked->name;
+    each->compare          = by_due;
+    each->asked.statement  = PAWL__SQL_TIMEOUT_LIST;
+    each->asked.parameters = &by_destination;
 }
 
-/* ---- History ------------------------------------------------------------ */
-
-typedef struct history_by {
-    pawl_history_query query;
-    int64_t            limit;
-} history_by;
-
-static const pawl__field_list by_history =
-    PAWL__FIELDS(FIELD(history_by, query.source, TEXT), FIELD(history_by, query.message_id, TEXT),
-                 FIELD(history_by, query.after, INT), FIELD(history_by, limit, INT));
-
-pawl_code pawl__sql_history_find(pawl_store *store, const pawl_history_query *query,
-                                 pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+/* A letter is found by its endpoint and its id: without the first by each endpoint that has any. */
+static void choose_dead(pawl_find *asked, pawl__sql_each *each)
 {
-    const history_by by    = {*query, pawl__sql_limit(query->count_max)};
-    pawl__sql_asked  asked = {PAWL__SQL_HISTORY_FIND, &by_history, &by, &pawl__history_row_fields,
-                              sizeof *rows->items};
-    pawl__sql_rows   found;
-    if (query->message_id.size != 0)
-        asked.statement = PAWL__SQL_HISTORY_FIND_MESSAGE;
-    else if (query->source.size != 0)
-        asked.statement = PAWL__SQL_HISTORY_FIND_SOURCE;
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
-    *rows          = (pawl_history_rows){.items = found.items, .count = found.count};
-    return code;
+    if (asked->dead.message_id.size == 0)
+        return;
+    each->asked.statement = PAWL__SQL_DEAD_FIND_ONE;
+    each->names           = asked->dead.endpoint.size == 0 ? PAWL__SQL_DEAD_ENDPOINT : 0;
+    each->name            = &asked->dead.endpoint;
+    each->compare         = by_time;
+}
+
+static void choose(pawl_find *asked, pawl__sql_each *each)
+{
+    int *statement = &each->asked.statement;
+    switch (asked->kind) {
+    case PAWL_FIND_MESSAGES:
+        if (asked->is_by_place)
+            *statement = PAWL__SQL_QUEUE_LIST, each->asked.parameters = &by_place;
+        else if (asked->messages.message_id.size != 0)
+            *statement = PAWL__SQL_QUEUE_FIND_ONE;
+        return;
+    case PAWL_FIND_TIMEOUTS: choose_timeouts(asked, each); return;
+    case PAWL_FIND_OUTBOX: *statement = of_outbox(&asked->outbox); return;
+    case PAWL_FIND_DEAD: choose_dead(asked, each); return;
+    case PAWL_FIND_EVENTS: *statement = of_events(&asked->events); return;
+    case PAWL_FIND_HISTORY:
+        if (asked->history.message_id.size != 0)
+            *statement = PAWL__SQL_HISTORY_FIND_MESSAGE;
+        else if (asked->history.source.size != 0)
+            *statement = PAWL__SQL_HISTORY_FIND_SOURCE;
+        return;
+    default: return;
+    }
+}
+
+pawl_code pawl__sql_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                         pawl_found *found, pawl_error *error)
+{
+    if (asked->kind == PAWL_FIND_LEADS)
+        return pawl__sql_leads(store, asked->time, arena, found, error);
+    if (asked->kind == PAWL_FIND_WORKERS)
+        return pawl__sql_workers(store, true, arena, found, error);
+    pawl_find      by   = *asked;
+    pawl__sql_each each = {.asked = kinds[asked->kind], .limit = asked->limit};
+    each.asked.item     = &by;
+    choose(&by, &each);
+    return each.names != 0 ? pawl__sql_read_each(store, &each, arena, found, error)
+                           : pawl__sql_read(store, &each.asked, arena, found, error);
+}
+
+pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
+                                   pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_CHECKPOINT_GET, &pawl__one_text, &name, &pawl__one_int,
+                                   sizeof *position};
+    return pawl__sql_read_first(store, &asked, NULL, position, error);
 }
 
 /* ---- Positions of events ------------------------------------------------ */
@@ -261,7 +258,7 @@ static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *are
     const pawl__sql_asked before = {PAWL__SQL_EVENT_POSITION, NULL, NULL, &first_number, 0};
     const pawl__sql_asked asked  = {PAWL__SQL_EVENT_UNNUMBERED, &first_number, &limit, &seq_column,
                                     sizeof(numbered)};
-    pawl__sql_rows        found  = {0};
+    pawl_found            found  = {0};
     pawl_code             code   = pawl__sql_read_first(store, &turn, NULL, &last, error);
     last.position                = 0;
     if (code == PAWL_OK)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /* `life` of each of the rows, answered. */
-static pawl_code ask(pawl_store *store, const pawl__sql_rows *rows, size_t row_size,
-                     size_t life_offset, pawl_arena *arena, pawl_error *error)
+static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size, size_t life_offset,
+                     pawl_arena *arena, pawl_error *error)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
     if (rows->count == 0)
@@ -47,46 +47,45 @@ static bool is_surely_dead(const pawl__sql_life *life)
 }
 
 static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_arena *arena,
-                              pawl_worker_info **items, size_t *count, pawl_error *error)
+                              pawl_found *found, pawl_error *error)
 {
     const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
                                    sizeof(pawl__sql_worker)};
-    pawl__sql_rows        found;
-    *items         = NULL;
-    *count         = 0;
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    pawl_found            all;
+    *found         = (pawl_found){.count = 0};
+    pawl_code code = pawl__sql_read(store, &asked, arena, &all, error);
     if (code == PAWL_OK)
-        code = ask(store, &found, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
+        code = ask(store, &all, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
                    error);
-    if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
+    pawl_worker_info *items = pawl_arena_take(arena, all.count * sizeof *items);
+    if (code == PAWL_OK && items == NULL)
         code = pawl__sql_no_memory(store, "rows", error);
-    const pawl__sql_worker *workers = found.items;
-    for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
+    const pawl__sql_worker *workers = all.items;
+    for (size_t i = 0; code == PAWL_OK && i < all.count; i++)
         if (is_wanted(&workers[i].life))
-            (*items)[(*count)++] = workers[i].info;
+            items[found->count++] = workers[i].info;
+    found->items = items;
     return code;
 }
 
-pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
-                            pawl_worker_info **items, size_t *count, pawl_error *error)
+pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena, pawl_found *found,
+                            pawl_error *error)
 {
-    return list_workers(store, is_alive ? lives : is_dead, arena, items, count, error);
-}
-
-pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                                size_t *count, pawl_error *error)
-{
-    return pawl__sql_workers(store, true, arena, items, count, error);
+    return list_workers(store, is_alive ? lives : is_dead, arena, found, error);
 }
 
 /* A worker without a lock may live though it was not seen for a while: its row is left alone. */
 pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error)
 {
-    return list_workers(store, is_surely_dead, arena, items, count, error);
+    pawl_found found;
+    pawl_code  code = list_workers(store, is_surely_dead, arena, &found, error);
+    *items          = found.items;
+    *count          = found.count;
+    return code;
 }
 
-pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,
+pawl_code pawl__sql_count_living(pawl_store *store, const pawl_found *lives, pawl_arena *arena,
                                  int64_t *count, pawl_error *error)
 {
     *count         = 0;
@@ -111,23 +110,26 @@ static bool leads(const pawl__sql_found_lead *lead)
 }
 
 /* In the order of their bytes, which no database has for a text of any length. */
-pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
-                              pawl_lead_row **items, size_t *count, pawl_error *error)
+pawl_code pawl__sql_leads(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_found *found,
+                          pawl_error *error)
 {
     const pawl__sql_asked asked = {PAWL__SQL_LEAD_LIST, &pawl__one_time, &now, &pawl__sql_lead_row,
                                    sizeof(pawl__sql_found_lead)};
-    pawl__sql_rows        found;
-    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    pawl_found            all;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &all, error);
     if (code == PAWL_OK)
-        code = ask(store, &found, sizeof(pawl__sql_found_lead),
-                   offsetof(pawl__sql_found_lead, life), arena, error);
-    if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
+        code = ask(store, &all, sizeof(pawl__sql_found_lead), offsetof(pawl__sql_found_lead, life),
+                   arena, error);
+    pawl_lead_row *items = pawl_arena_take(arena, all.count * sizeof *items);
+    if (code == PAWL_OK && items == NULL)
         code = pawl__sql_no_memory(store, "rows", error);
-    if (code != PAWL_OK || found.count == 0)
+    if (code != PAWL_OK || all.count == 0)
         return code;
-    qsort(found.items, found.count, sizeof(pawl__sql_found_lead), compare_names);
-    for (size_t i = 0; i < found.count; i++)
-        if (leads((const pawl__sql_found_lead *)found.items + i))
-            (*items)[(*count)++] = ((const pawl__sql_found_lead *)found.items)[i].row;
+    const pawl__sql_found_lead *leaders = all.items;
+    qsort(all.items, all.count, sizeof *leaders, compare_names);
+    for (size_t i = 0; i < all.count; i++)
+        if (leads(&leaders[i]))
+            items[found->count++] = leaders[i].row;
+    found->items = items;
     return PAWL_OK;
 }

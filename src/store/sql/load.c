@@ -198,7 +198,7 @@ static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena 
 {
     const pawl__sql_asked asked = {PAWL__SQL_EVENT_BEHIND, &by_behind, by, &pawl__event_row_fields,
                                    sizeof *loaded->events};
-    pawl__sql_rows        found;
+    pawl_found            found;
     pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     loaded->events             = found.items;
     loaded->count              = found.count;

@@ -15,11 +15,6 @@
     pawl_code pawl__sql_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
 #include "store/core/entries.h"
 #undef ENTRY
-/* Beside their finds, which could not have the index of a state. */
-pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
-                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
-pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
-                              pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 
 /* server.c: for drivers that have a pawl__sql_server, as is the wait. */
 void pawl__sql_interrupt(pawl_store *store);
@@ -39,26 +34,18 @@ pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_wo
 
 /* The part of a driver's table that is the generic store's, where the driver writes by
  * store/sql/commit.h. */
-#define PAWL__SQL_OPERATIONS                                                                      \
-    .worker_open = pawl__sql_worker_open, .worker_close = pawl__sql_worker_close,                 \
-    .worker_list = pawl__sql_worker_list, .resolve = pawl__sql_resolve,                           \
-    .queue_oldest = pawl__sql_queue_oldest, .inbox_known = pawl__sql_inbox_known,                 \
-    .saga_load = pawl__sql_saga_load, .saga_count = pawl__sql_saga_count,                         \
-    .timeout_claim = pawl__sql_timeout_claim, .timeout_reap = pawl__sql_timeout_reap,             \
-    .leased_batch_claim = pawl__sql_leased_batch_claim,                                           \
-    .aggregator_get = pawl__sql_aggregator_get, .aggregator_count = pawl__sql_aggregator_count,   \
-    .flush_list = pawl__sql_flush_list, .outbox_claim = pawl__sql_outbox_claim,                   \
-    .lead = pawl__sql_lead, .unlead = pawl__sql_unlead, .subscriptions = pawl__sql_subscriptions, \
-    .stats = pawl__sql_stats, .sweep = pawl__sql_sweep, .queue_retried = pawl__sql_queue_retried, \
-    .queue_list = pawl__sql_queue_list, .timeout_list = pawl__sql_timeout_list,                   \
-    .outbox_list = pawl__sql_outbox_list, .outbox_attempts = pawl__sql_outbox_attempts,           \
-    .dead_list = pawl__sql_dead_list, .dead_find = pawl__sql_dead_find,                           \
-    .dead_count = pawl__sql_dead_count, .queue_find = pawl__sql_queue_find,                       \
-    .outbox_find = pawl__sql_outbox_find, .stream_load = pawl__sql_stream_load,                   \
-    .event_list = pawl__sql_event_list, .checkpoint_get = pawl__sql_checkpoint_get,               \
-    .lead_list = pawl__sql_lead_list, .timeout_foreign = pawl__sql_timeout_foreign,               \
-    .handler_transaction_begin = pawl__sql_handler_transaction_begin,                             \
-    .handler_transaction_end = pawl__sql_handler_transaction_end, .scan = pawl__sql_scan,         \
-    .history_find = pawl__sql_history_find
+#define PAWL__SQL_OPERATIONS                                                                    \
+    .worker_open = pawl__sql_worker_open, .worker_close = pawl__sql_worker_close,               \
+    .resolve = pawl__sql_resolve, .queue_oldest = pawl__sql_queue_oldest,                       \
+    .inbox_known = pawl__sql_inbox_known, .saga_load = pawl__sql_saga_load,                     \
+    .saga_count = pawl__sql_saga_count, .timeout_claim = pawl__sql_timeout_claim,               \
+    .timeout_reap = pawl__sql_timeout_reap, .leased_batch_claim = pawl__sql_leased_batch_claim, \
+    .aggregator_count = pawl__sql_aggregator_count, .outbox_claim = pawl__sql_outbox_claim,     \
+    .lead = pawl__sql_lead, .unlead = pawl__sql_unlead, .stats = pawl__sql_stats,               \
+    .sweep = pawl__sql_sweep, .dead_count = pawl__sql_dead_count,                               \
+    .stream_load = pawl__sql_stream_load, .checkpoint_get = pawl__sql_checkpoint_get,           \
+    .handler_transaction_begin = pawl__sql_handler_transaction_begin,                           \
+    .handler_transaction_end = pawl__sql_handler_transaction_end, .scan = pawl__sql_scan,       \
+    .find = pawl__sql_find
 
 #endif

@@ -30,8 +30,8 @@ pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_ar
 }
 
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
-                                 const pawl__sql_asked *asked, pawl_arena *arena,
-                                 pawl__sql_rows *rows, pawl_error *error)
+                                 const pawl__sql_asked *asked, pawl_arena *arena, pawl_found *rows,
+                                 pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
     size_t               capacity = 0;
@@ -48,18 +48,18 @@ pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
 }
 
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                         pawl__sql_rows *rows, pawl_error *error)
+                         pawl_found *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl__sql_request   *request = NULL;
-    *rows                        = (pawl__sql_rows){0};
+    *rows                        = (pawl_found){0};
     pawl_code code               = pawl__sql_run(store, asked, arena, &request, error);
     if (code == PAWL_OK)
         code = pawl__sql_read_request(store, request, asked, arena, rows, error);
     pawl_code ended = ops->end(request);
     code            = code != PAWL_OK ? code : ended;
     if (code != PAWL_OK)
-        *rows = (pawl__sql_rows){0};
+        *rows = (pawl_found){0};
     return code;
 }
 
@@ -86,9 +86,8 @@ pawl_code pawl__sql_next_name(pawl_store *store, int statement, pawl_text *name,
 }
 
 /* The rows behind those that are there. */
-static pawl_code append(pawl_store *store, const pawl__sql_rows *more, size_t row_size,
-                        size_t *capacity, pawl_arena *arena, pawl__sql_rows *rows,
-                        pawl_error *error)
+static pawl_code append(pawl_store *store, const pawl_found *more, size_t row_size,
+                        size_t *capacity, pawl_arena *arena, pawl_found *rows, pawl_error *error)
 {
     for (size_t i = 0; i < more->count; i++) {
         char *grown = pawl_arena_grow(arena, rows->items, rows->count, capacity, row_size);
@@ -102,15 +101,15 @@ static pawl_code append(pawl_store *store, const pawl__sql_rows *more, size_t ro
 }
 
 pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
-                              pawl__sql_rows *rows, pawl_error *error)
+                              pawl_found *rows, pawl_error *error)
 {
     size_t capacity = 0;
-    *rows           = (pawl__sql_rows){0};
+    *rows           = (pawl_found){0};
     *each->name     = PAWL_TEXT("");
     pawl_code code  = pawl__sql_next_name(store, each->names, each->name, arena, error);
     while (code == PAWL_OK && each->name->size != 0) {
-        pawl__sql_rows more = {0};
-        code                = pawl__sql_read(store, &each->asked, arena, &more, error);
+        pawl_found more = {0};
+        code            = pawl__sql_read(store, &each->asked, arena, &more, error);
         if (code == PAWL_OK)
             code = append(store, &more, each->asked.row_size, &capacity, arena, rows, error);
         if (code == PAWL_OK)

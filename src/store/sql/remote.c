@@ -51,10 +51,10 @@ static pawl_text kept(pawl_arena *arena, pawl_text text)
 }
 
 typedef struct finding_rows {
-    pawl_arena     *arena;
-    pawl__sql_rows *found;
-    size_t          capacity;
-    bool            is_failed;
+    pawl_arena *arena;
+    pawl_found *found;
+    size_t      capacity;
+    bool        is_failed;
 } finding_rows;
 
 static void take_finding(void *context, const pawl_text *columns)
@@ -74,7 +74,7 @@ static void take_finding(void *context, const pawl_text *columns)
 }
 
 pawl_code pawl__sql_session_findings(pawl_store *base, const char *text, pawl_arena *arena,
-                                     pawl__sql_rows *found, pawl_error *error)
+                                     pawl_found *found, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(base);
     finding_rows      to     = {.arena = arena, .found = found};

@@ -77,7 +77,7 @@ static pawl_code read_version(look *l)
 {
     const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__one_int,
                                    sizeof l->version};
-    pawl__sql_rows        rows;
+    pawl_found            rows;
     pawl_text             table = shared_name(l, "schema");
     if (table.data == NULL)
         return no_memory(l->schema, l->error);

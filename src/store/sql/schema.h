@@ -50,9 +50,9 @@ typedef struct pawl__sql_found_index {
 } pawl__sql_found_index;
 
 typedef struct pawl__sql_catalog {
-    pawl__sql_rows columns;  /* of pawl__sql_found_column */
-    pawl__sql_rows indexes;  /* of pawl__sql_found_index */
-    bool           is_upper; /* names are in capitals, however they are asked for */
+    pawl_found columns;  /* of pawl__sql_found_column */
+    pawl_found indexes;  /* of pawl__sql_found_index */
+    bool       is_upper; /* names are in capitals, however they are asked for */
 } pawl__sql_catalog;
 
 /* The columns of a row of either, in their order; is_known is none of them. */

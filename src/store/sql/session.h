@@ -205,7 +205,7 @@ pawl_code pawl__sql_ask_text(pawl__sql_session *session, const char *text, char 
 
 /* A pawl__sql_ask_fn (diagnose.h). */
 pawl_code pawl__sql_session_findings(pawl_store *store, const char *text, pawl_arena *arena,
-                                     pawl__sql_rows *found, pawl_error *error);
+                                     pawl_found *found, pawl_error *error);
 
 /* Operations of store_driver.h and connection.h. */
 pawl_code pawl__sql_own_lock(pawl_store *store, int64_t *number, pawl_error *error);

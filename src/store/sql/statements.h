@@ -39,9 +39,6 @@
     "select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], " \
     "[Endpoint], [Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE         \
     ", [State], [DispatchedAt] from {outbox} "
-#define PAWL__SQL_OUTBOX_IN(state) \
-    PAWL__SQL_OUTBOX_ROW "where [State] = '" state "' order by [Id] {limit:?1}"
-
 #define PAWL__SQL_EVENT                                                                  \
     "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
     "[At], [Headers], [Body]"
@@ -154,7 +151,7 @@
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \
     X(QUEUE_LIST,                                                                                                                \
-      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                         \
+      PAWL__SQL_QUEUE_MESSAGE "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                          \
     X(QUEUE_FIND,                                                                                                                \
       PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_FILTERS "order by [Due], [Seq] {limit:?9}")                               \
     /* In the order of due times PostgreSQL would read the queue from its beginning. */                                          \
@@ -185,11 +182,6 @@
     X(TIMEOUT_SCHEDULED,                                                                                                         \
       PAWL__SQL_COUNT("{timeouts} where [Destination] = ?1 and [Due] > ?2", "?3"))                                               \
     /* The outbox. */                                                                                                            \
-    X(OUTBOX_LIST_PENDING, PAWL__SQL_OUTBOX_IN("pending"))                                                                       \
-    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_IN("held"))                                                                             \
-    X(OUTBOX_LIST_DISPATCHED, PAWL__SQL_OUTBOX_IN("dispatched"))                                                                 \
-    X(OUTBOX_LIST_DEAD, PAWL__SQL_OUTBOX_IN("dead"))                                                                             \
-    X(OUTBOX_LIST_DISCARDED, PAWL__SQL_OUTBOX_IN("discarded"))                                                                   \
     X(OUTBOX_PENDING, PAWL__SQL_COUNT("{outbox} where [State] = 'pending'", "?1"))                                               \
     X(OUTBOX_OLDEST,                                                                                                             \
       "select [At] from {outbox} where [State] = 'pending' order by [Id] {limit:1}")                                             \
@@ -223,9 +215,6 @@
       "where [Name] = ?1 and [Dead] = 0 and [Due] <= ?2 order by [Due], [Partition] {limit:?3}")                                 \
     X(FLUSH_DEAD, PAWL__SQL_COUNT("{aggregator_flush} where [Dead] = 1", "?1"))                                                  \
     /* Dead letters and subscriptions. */                                                                                        \
-    X(DEAD_LIST, PAWL__SQL_DEAD_ROW "order by [At], [Endpoint], [MessageId] {limit:?1}")                                         \
-    X(DEAD_LIST_ENDPOINT,                                                                                                        \
-      PAWL__SQL_DEAD_ROW "where [Endpoint] = ?1 order by [At], [MessageId] {limit:?2}")                                          \
     X(DEAD_FIND, PAWL__SQL_DEAD_ROW                                                                                              \
       "where " PAWL__SQL_DEAD_FILTERS                                                                                            \
       "and [At] >= ?6 and [At] <= ?7 order by [At], [Endpoint], [MessageId] {limit:?11}")                                        \

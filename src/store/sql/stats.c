@@ -149,7 +149,7 @@ static pawl_code read_workers(const reading *r, pawl_stats *stats)
 {
     const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIVES, NULL, NULL, &pawl__sql_life_row,
                                    sizeof(pawl__sql_life)};
-    pawl__sql_rows        lives;
+    pawl_found            lives;
     pawl_code             code = pawl__sql_read(r->store, &asked, r->arena, &lives, r->error);
     return code == PAWL_OK
                ? pawl__sql_count_living(r->store, &lives, r->arena, &stats->workers, r->error)

@@ -68,14 +68,14 @@ static const kind_row kinds[PAWL_SCAN_KINDS] = {
 };
 
 /* Letters of endpoints behind that of `by`, up to its limit, are added to those that were found. */
-static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl__sql_rows *found,
+static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl_found *found,
                           pawl_error *error)
 {
     static const pawl__field      by_endpoint[] = {BEHIND(belongs_to, TEXT), LIMIT};
     static const pawl__field_list parameters    = PAWL__FIELD_ARRAY(by_endpoint);
     const pawl__sql_asked         asked         = {PAWL__SQL_DEAD_WALK_NEXT, &parameters, by,
                                                    &kinds[PAWL_SCAN_DEAD].columns, sizeof(pawl_scan_row)};
-    pawl__sql_rows                next;
+    pawl_found                    next;
     by->limit -= (int64_t)found->count;
     pawl_code code = by->limit > 0 ? pawl__sql_read(store, &asked, arena, &next, error) : PAWL_OK;
     if (code != PAWL_OK || by->limit <= 0 || next.count == 0)
@@ -86,7 +86,7 @@ static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl
     if (found->count > 0)
         memcpy(all, found->items, found->count * sizeof *all);
     memcpy(all + found->count, next.items, next.count * sizeof *all);
-    *found = (pawl__sql_rows){.items = all, .count = found->count + next.count};
+    *found = (pawl_found){.items = all, .count = found->count + next.count};
     return PAWL_OK;
 }
 
@@ -101,7 +101,7 @@ pawl_code pawl__sql_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *a
                                    .is_dead    = walk->is_dead};
     const pawl__sql_asked asked = {kind->statement, &kind->parameters, &by, &kind->columns,
                                    sizeof *rows->items};
-    pawl__sql_rows        found;
+    pawl_found            found;
     if (walk->after != NULL)
         by.row = *walk->after;
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);

@@ -73,12 +73,13 @@ static pawl_code lock_dead(pawl_store *store, ended *dead, bool *is_dead, pawl_e
 static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max, pawl_arena *arena,
                            ended **dead, size_t *count, bool *more, pawl_error *error)
 {
-    pawl_worker_info *rows  = NULL;
-    size_t            found = 0;
-    pawl_code         code  = pawl__sql_workers(store, false, arena, &rows, &found, error);
-    if (code == PAWL_OK && (*dead = pawl_arena_take(arena, (found + 1) * sizeof **dead)) == NULL)
+    pawl_found              found;
+    pawl_code               code = pawl__sql_workers(store, false, arena, &found, error);
+    const pawl_worker_info *rows = found.items;
+    if (code == PAWL_OK &&
+        (*dead = pawl_arena_take(arena, (found.count + 1) * sizeof **dead)) == NULL)
         code = pawl__sql_no_memory(store, "rows", error);
-    for (size_t i = 0; code == PAWL_OK && i < found; i++) {
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
         if (rows[i].seen >= before)
             continue;
         if (*count == count_max) {

@@ -115,7 +115,7 @@ static pawl_text column_of(sqlite3_stmt *statement, int column, pawl_arena *aren
                         : pawl_arena_text(arena, (pawl_text){.data = data, .size = size});
 }
 
-static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl__sql_rows *rows,
+static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl_found *rows,
                      pawl_error *error)
 {
     sqlite3         *db        = pawl__sqlite_of(base)->connection.db;

@@ -41,8 +41,8 @@ delete from [dbo].[pawl_leases] where [Worker] = ?;
 
 -- QUEUE_LIST
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
-[CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] where [Queue] = ? order by
-[Placed], [Seq] offset 0 rows fetch next ? rows only;
+[CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
+order by [Placed], [Seq] offset 0 rows fetch next ? rows only;
 
 -- QUEUE_FIND
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
@@ -101,36 +101,6 @@ and [Due] <= ? order by [Due] offset 0 rows fetch next ? rows only) counted;
 -- TIMEOUT_SCHEDULED
 select count(*) from (select 1 as [One] from [dbo].[pawl_timeouts] where [Destination] = ? and [Due]
 > ? order by (select null) offset 0 rows fetch next ? rows only) counted;
-
--- OUTBOX_LIST_PENDING
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' order
-by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_LIST_HELD
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'held' order by
-[Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_LIST_DISPATCHED
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dispatched'
-order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_LIST_DEAD
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dead' order by
-[Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_LIST_DISCARDED
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'discarded'
-order by [Id] offset 0 rows fetch next ? rows only;
 
 -- OUTBOX_PENDING
 select count(*) from (select 1 as [One] from [dbo].[pawl_outbox] where [State] = 'pending' order by
@@ -220,16 +190,6 @@ where [Name] = ? and [Dead] = 0 and [Due] <= ? order by [Due], [Partition] offse
 -- FLUSH_DEAD
 select count(*) from (select 1 as [One] from [dbo].[pawl_aggregator_flush] where [Dead] = 1 order by
 (select null) offset 0 rows fetch next ? rows only) counted;
-
--- DEAD_LIST
-select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
-[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] order by [At],
-[Endpoint], [MessageId] offset 0 rows fetch next ? rows only;
-
--- DEAD_LIST_ENDPOINT
-select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
-[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where [Endpoint] =
-? order by [At], [MessageId] offset 0 rows fetch next ? rows only;
 
 -- DEAD_FIND
 select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],

@@ -45,8 +45,8 @@ delete from `pawl_leases` where `Worker` = ?;
 
 -- QUEUE_LIST
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Queue` = ? order by
-`Placed`, `Seq` limit ?;
+`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? order
+by `Placed`, `Seq` limit ?;
 
 -- QUEUE_FIND
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
@@ -113,36 +113,6 @@ select count(*), min(`Due`) from (select `Due` from `pawl_timeouts` where `Desti
 -- TIMEOUT_SCHEDULED
 select count(*) from (select 1 as `One` from `pawl_timeouts` where `Destination` = ? and `Due` > ?
 limit ?) counted;
-
--- OUTBOX_LIST_PENDING
-select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
-`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'pending' order by
-`Id` limit ?;
-
--- OUTBOX_LIST_HELD
-select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
-`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'held' order by `Id`
-limit ?;
-
--- OUTBOX_LIST_DISPATCHED
-select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
-`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'dispatched' order by
-`Id` limit ?;
-
--- OUTBOX_LIST_DEAD
-select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
-`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'dead' order by `Id`
-limit ?;
-
--- OUTBOX_LIST_DISCARDED
-select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
-`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'discarded' order by
-`Id` limit ?;
 
 -- OUTBOX_PENDING
 select count(*) from (select 1 as `One` from `pawl_outbox` where `State` = 'pending' limit ?)
@@ -227,16 +197,6 @@ select `Name`, `Partition`, `Due`, `Attempts`, `Dead`, `Error` from `pawl_aggreg
 -- FLUSH_DEAD
 select count(*) from (select 1 as `One` from `pawl_aggregator_flush` where `Dead` = 1 limit ?)
 counted;
-
--- DEAD_LIST
-select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
-`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` order by `At`,
-`Endpoint`, `MessageId` limit ?;
-
--- DEAD_LIST_ENDPOINT
-select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
-`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where `Endpoint` = ?
-order by `At`, `MessageId` limit ?;
 
 -- DEAD_FIND
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,

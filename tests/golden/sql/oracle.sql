@@ -44,8 +44,8 @@ delete from "PAWL_LEASES" where "WORKER" = ?;
 
 -- QUEUE_LIST
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
-"CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_QUEUE" where "QUEUE" = ? order by
-"PLACED", "SEQ" fetch first ? rows only;
+"CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? order
+by "PLACED", "SEQ" fetch first ? rows only;
 
 -- QUEUE_FIND
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
@@ -107,36 +107,6 @@ select count(*), min("DUE") from (select "DUE" from "PAWL_TIMEOUTS" where "DESTI
 -- TIMEOUT_SCHEDULED
 select count(*) from (select 1 as "ONE" from "PAWL_TIMEOUTS" where "DESTINATION" = ? and "DUE" > ?
 fetch first ? rows only) counted;
-
--- OUTBOX_LIST_PENDING
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' order by
-"ID" fetch first ? rows only;
-
--- OUTBOX_LIST_HELD
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'held' order by "ID"
-fetch first ? rows only;
-
--- OUTBOX_LIST_DISPATCHED
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'dispatched' order by
-"ID" fetch first ? rows only;
-
--- OUTBOX_LIST_DEAD
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'dead' order by "ID"
-fetch first ? rows only;
-
--- OUTBOX_LIST_DISCARDED
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'discarded' order by
-"ID" fetch first ? rows only;
 
 -- OUTBOX_PENDING
 select count(*) from (select 1 as "ONE" from "PAWL_OUTBOX" where "STATE" = 'pending' fetch first ?
@@ -223,16 +193,6 @@ select "NAME", "PARTITION", "DUE", "ATTEMPTS", "DEAD", "ERROR" from "PAWL_AGGREG
 -- FLUSH_DEAD
 select count(*) from (select 1 as "ONE" from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 1 fetch first ?
 rows only) counted;
-
--- DEAD_LIST
-select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
-"TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" order by "AT",
-"ENDPOINT", "MESSAGEID" fetch first ? rows only;
-
--- DEAD_LIST_ENDPOINT
-select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
-"TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" where "ENDPOINT" = ?
-order by "AT", "MESSAGEID" fetch first ? rows only;
 
 -- DEAD_FIND
 select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",

@@ -52,8 +52,8 @@ delete from "pawl_leases" where "Worker" = ?1;
 
 -- QUEUE_LIST
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
-"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 order by
-"Placed", "Seq" limit ?2;
+"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = ?1
+order by "Placed", "Seq" limit ?2;
 
 -- QUEUE_FIND
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
@@ -123,36 +123,6 @@ select count(*), min("Due") from (select "Due" from "pawl_timeouts" where "Desti
 select count(*) from (select 1 as "One" from "pawl_timeouts" where "Destination" = ?1 and "Due" > ?2
 limit ?3) counted;
 
--- OUTBOX_LIST_PENDING
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' order by
-"Id" limit ?1;
-
--- OUTBOX_LIST_HELD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'held' order by "Id"
-limit ?1;
-
--- OUTBOX_LIST_DISPATCHED
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dispatched' order by
-"Id" limit ?1;
-
--- OUTBOX_LIST_DEAD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' order by "Id"
-limit ?1;
-
--- OUTBOX_LIST_DISCARDED
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'discarded' order by
-"Id" limit ?1;
-
 -- OUTBOX_ATTEMPTS
 select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
 = ?1 order by "Attempt";
@@ -193,16 +163,6 @@ select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggreg
 -- FLUSH_DEAD
 select count(*) from (select 1 as "One" from "pawl_aggregator_flush" where "Dead" = 1 limit ?1)
 counted;
-
--- DEAD_LIST
-select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
-"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" order by "At",
-"Endpoint", "MessageId" limit ?1;
-
--- DEAD_LIST_ENDPOINT
-select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
-"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = ?1
-order by "At", "MessageId" limit ?2;
 
 -- DEAD_FIND
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",

@@ -176,10 +176,12 @@ static pawl_code counted_claim(pawl_store *store, pawl_text endpoint, pawl_time 
     COUNTED(inner->outbox_claim(store, endpoint, now, count_max, arena, rows, error));
 }
 
-static pawl_code counted_find(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
-                              pawl_outbox_rows *rows, pawl_error *error)
+static pawl_code counted_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                              pawl_found *found, pawl_error *error)
 {
-    COUNTED(inner->outbox_find(store, query, arena, rows, error));
+    if (asked->kind != PAWL_FIND_OUTBOX)
+        return inner->find(store, asked, arena, found, error);
+    COUNTED(inner->find(store, asked, arena, found, error));
 }
 
 static pawl_code counted_get(pawl_store *store, pawl_text name, int64_t *position,
@@ -198,7 +200,7 @@ static const char *counted_url(const char *url)
     outer.commit         = counted_commit;
     outer.lead           = counted_lead;
     outer.outbox_claim   = counted_claim;
-    outer.outbox_find    = counted_find;
+    outer.find           = counted_find;
     outer.checkpoint_get = counted_get;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     if (!is_registered)

@@ -48,12 +48,13 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
 
 static bool is_a_worker(pawl_store *store, pawl_worker_id id)
 {
-    pawl_arena       *arena = pawl_arena_create(0);
-    pawl_worker_info *items = NULL;
-    size_t            count = 0;
-    bool              is    = false;
-    (void)inner->worker_list(store, arena, &items, &count, NULL);
-    for (size_t i = 0; i < count; i++)
+    const pawl_find asked = {.kind = PAWL_FIND_WORKERS, .limit = INT64_MAX};
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_found      found = {.count = 0};
+    bool            is    = false;
+    (void)inner->find(store, &asked, arena, &found, NULL);
+    const pawl_worker_info *items = found.items;
+    for (size_t i = 0; i < found.count; i++)
         is |= pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0;
     pawl_arena_destroy(arena);
     return is;

@@ -365,12 +365,14 @@ static const pawl_store_ops *look;
 static pawl_store           *faster; /* another worker */
 
 /* The last event of the timeout is stamped since, as by one that claimed it when its lease was over. */
-static pawl_code look_and_stamp(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
-                                pawl_event_rows *rows, pawl_error *error)
+static pawl_code look_and_stamp(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                pawl_found *found, pawl_error *error)
 {
-    pawl_code code = look->event_list(store, query, arena, rows, error);
-    if (faster != NULL && world_says(query->stream, PAWL_ISOLATED_STREAMS "/"))
-        write_stamp(faster, arena, query->stream, rows->count > 0 ? rows->items[0].version + 1 : 1,
+    pawl_code             code = look->find(store, asked, arena, found, error);
+    const pawl_event_row *rows = found->items;
+    if (faster != NULL && asked->kind == PAWL_FIND_EVENTS &&
+        world_says(asked->events.stream, PAWL_ISOLATED_STREAMS "/"))
+        write_stamp(faster, arena, asked->events.stream, found->count > 0 ? rows[0].version + 1 : 1,
                     0);
     return code;
 }
@@ -383,12 +385,12 @@ static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *
     world_forget(&seen);
     open_world(&it, url, 2);
     world_go_both(&it, PAWL_SECONDS(30)); /* its worker may come back */
-    faster                 = open_worker(url);
-    pawl_store *store      = it.endpoint->worker->store;
-    look                   = store->ops;
-    behind_look            = *look;
-    behind_look.event_list = look_and_stamp;
-    store->ops             = &behind_look;
+    faster            = open_worker(url);
+    pawl_store *store = it.endpoint->worker->store;
+    look              = store->ops;
+    behind_look       = *look;
+    behind_look.find  = look_and_stamp;
+    store->ops        = &behind_look;
     world_go_both(&it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
     store->ops = look;

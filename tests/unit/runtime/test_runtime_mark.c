@@ -27,11 +27,11 @@ static int lists; /* of workers */
 
 static const pawl_store_ops *quick;
 
-static pawl_code count_lists(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
-                             size_t *count, pawl_error *error)
+static pawl_code count_lists(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                             pawl_found *found, pawl_error *error)
 {
-    lists++;
-    return quick->worker_list(store, arena, items, count, error);
+    lists += asked->kind == PAWL_FIND_WORKERS;
+    return quick->find(store, asked, arena, found, error);
 }
 
 static pawl__stamp stamp_of(pawl_store *store)
@@ -104,7 +104,7 @@ static void open_ground(ground *p)
     pawl_store_close(ended);
     quick                 = p->worker->store->ops;
     p->ops                = *quick;
-    p->ops.worker_list    = count_lists;
+    p->ops.find           = count_lists;
     p->worker->store->ops = &p->ops;
 }
 

@@ -204,14 +204,14 @@ static pawl_code fake_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
     return PAWL_OK;
 }
 
-static pawl_code fake_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                  pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                           pawl_found *found, pawl_error *error)
 {
     (void)store;
-    (void)query;
     (void)arena;
+    (void)found;
+    assert_int_equal(asked->kind, PAWL_FIND_OUTBOX);
     fake.find_count++;
-    *rows = (pawl_outbox_rows){0};
     return lean_answer(fake.find_code, error);
 }
 
@@ -222,7 +222,7 @@ static const pawl_store_ops full_driver = {LEAN_STORE,
                                            .commit       = fake_commit,
                                            .outbox_claim = fake_outbox_claim,
                                            .inbox_known  = fake_inbox_known,
-                                           .outbox_find  = fake_outbox_find};
+                                           .find         = fake_find};
 
 static fixture *open_fixture(const char *url)
 {

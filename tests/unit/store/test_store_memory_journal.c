@@ -206,9 +206,9 @@ typedef struct short_read {
 /* Fails the first allocation of a read, then the second ..., until it runs. */
 static void a_read_without_memory_says_so(void)
 {
-    static const short_read reads[] = {{read_events, 3, "list of events: out of memory"},
+    static const short_read reads[] = {{read_events, 3, "rows that were found: out of memory"},
                                        {read_streams, 2, "load of streams: out of memory"},
-                                       {read_outbox, 1, "search of the outbox: out of memory"}};
+                                       {read_outbox, 1, "rows that were found: out of memory"}};
     fault_memory_install();
     for (size_t i = 0; i < COUNT(reads); i++) {
         pawl_store *store = open_store("memory:short");

@@ -67,16 +67,6 @@ static pawl_code fake_timeout_reap(pawl_store *store, pawl_time now, int64_t *co
     return lean_answer(fake.code, error);
 }
 
-static pawl_code fake_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                     pawl_leased_batch *rows, pawl_error *error)
-{
-    (void)store;
-    (void)arena;
-    fake.partition = partition;
-    rows->count    = 3;
-    return lean_answer(fake.code, error);
-}
-
 static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
@@ -121,14 +111,25 @@ static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const p
     return lean_answer(fake.code, error);
 }
 
-static pawl_code fake_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                  pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                           pawl_found *found, pawl_error *error)
 {
     (void)store;
     (void)arena;
-    fake.query  = *query;
-    rows->items = fake.operations;
-    rows->count = fake.operation_count;
+    switch (asked->kind) {
+    case PAWL_FIND_PARTITION:
+        fake.partition = asked->name;
+        found->count   = 3;
+        break;
+    case PAWL_FIND_OUTBOX:
+        fake.query = asked->outbox;
+        *found     = (pawl_found){.items = fake.operations, .count = fake.operation_count};
+        break;
+    default:
+        assert_int_equal(asked->kind, PAWL_FIND_EVENTS);
+        fake.events  = asked->events;
+        found->count = 5;
+    }
     return lean_answer(fake.code, error);
 }
 
@@ -140,16 +141,6 @@ static pawl_code fake_stream_load(pawl_store *store, const pawl_stream_read *rea
     assert_int_equal(count, 1);
     fake.read          = reads[0];
     streams[0].version = 12;
-    return lean_answer(fake.code, error);
-}
-
-static pawl_code fake_event_list(pawl_store *store, const pawl_event_query *query,
-                                 pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    (void)store;
-    (void)arena;
-    fake.events = *query;
-    rows->count = 5;
     return lean_answer(fake.code, error);
 }
 
@@ -167,13 +158,11 @@ static const pawl_store_ops reading_driver = {LEAN_STORE,
                                               .commit             = fake_commit,
                                               .timeout_claim      = fake_timeout_claim,
                                               .timeout_reap       = fake_timeout_reap,
-                                              .aggregator_get     = fake_aggregator_get,
                                               .aggregator_count   = fake_aggregator_count,
                                               .leased_batch_claim = fake_leased_batch_claim,
                                               .inbox_known        = fake_inbox_known,
-                                              .outbox_find        = fake_outbox_find,
+                                              .find               = fake_find,
                                               .stream_load        = fake_stream_load,
-                                              .event_list         = fake_event_list,
                                               .checkpoint_get     = fake_checkpoint_get};
 
 static fixture *f;

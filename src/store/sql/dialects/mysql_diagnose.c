@@ -171,8 +171,8 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
         code = pawl__sql_findf(doctor, "rights", PAWL_FINDING_OK, "",
                                "this user may do what a worker does");
     else if (code == PAWL_OK)
-        code = pawl__sql_find(doctor, "rights", PAWL_FINDING_FAIL, pawl__sql_text_of(&said),
-                              pawl__sql_text_of(&remedy));
+        code = pawl__sql_add_finding(doctor, "rights", PAWL_FINDING_FAIL, pawl__sql_text_of(&said),
+                                     pawl__sql_text_of(&remedy));
     pawl__sql_text_free(&text);
     pawl__sql_text_free(&remedy);
     pawl__sql_text_free(&said);

@@ -237,7 +237,7 @@ static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
 {
     const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &pawl__one_text, table,
                                    &pawl__one_text, sizeof(pawl_text)};
-    pawl__sql_rows        found = {0};
+    pawl_found            found = {0};
     pawl_code code = pawl__sql_read(v->schema->store, &asked, v->arena, &found, v->error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
         pawl__sql_report(v, "table %.*s: its engine is %.*s, InnoDB is needed",

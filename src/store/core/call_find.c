@@ -1,0 +1,251 @@
+/* call_find.c - the calls that the driver's find answers: each says what it asks for, and gives the rows
+ * their type.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/call.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const pawl_found nothing = {.count = 0};
+
+/* States that there are none of. */
+#define NO_STATES (~0u << (PAWL_OUTBOX_DISCARDED + 1))
+
+static pawl_code check(const pawl_find *asked, pawl_error *error)
+{
+    if (asked->kind == PAWL_FIND_MESSAGES && asked->messages.queue.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "messages of a queue: the queue's name is empty");
+    if (asked->kind == PAWL_FIND_OUTBOX && (asked->outbox.states & NO_STATES) != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "outbox rows: a state is unknown");
+    return PAWL_OK;
+}
+
+/* `name` is the call's, for who watches; `items` is the address of a pointer to rows. */
+static pawl_code find(pawl_store *store, const char *name, const pawl_find *asked,
+                      pawl_arena *arena, void *items, size_t *count, pawl_error *error)
+{
+    pawl_find  sized              = *asked;
+    pawl_found found              = {.count = 0};
+    sized.find_size               = sizeof sized;
+    *pawl__store_timing_of(store) = pawl__timing_begin(name);
+    pawl_code code = pawl__store_call_needs(store, store->ops->find != NULL, "find", error);
+    if (code == PAWL_OK)
+        code = pawl__store_call_ready(store, name, error);
+    if (code == PAWL_OK)
+        code = check(asked, error);
+    if (code == PAWL_OK)
+        code = store->ops->find(store, &sized, arena, &found, error);
+    (void)PAWL__CALL_END(code, &found, nothing);
+    memcpy(items, &found.items, sizeof found.items);
+    *count = found.count;
+    return code;
+}
+
+static int64_t limit_of(size_t count_max)
+{
+    return count_max != 0 && count_max < (uint64_t)INT64_MAX ? (int64_t)count_max : INT64_MAX;
+}
+
+/* ---- Messages ------------------------------------------------------------ */
+
+pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                                pawl_queue_messages *messages, pawl_error *error)
+{
+    pawl_find asked = {.kind       = PAWL_FIND_MESSAGES,
+                       .messages   = *query,
+                       .after.time = PAWL_TIME_MIN,
+                       .limit      = limit_of(query->count_max)};
+    if (query->after != NULL)
+        asked.after = (pawl_find_after){.time = query->after->due, .number = query->after->seq};
+    if (query->due_min == 0 || query->due_min < asked.after.time)
+        asked.messages.due_min = asked.after.time;
+    if (query->due_max == 0)
+        asked.messages.due_max = PAWL_TIME_MAX;
+    if (query->seq_max == 0)
+        asked.messages.seq_max = INT64_MAX;
+    return find(store, "queue_find", &asked, arena, &messages->items, &messages->count, error);
+}
+
+/* The rows of messages, without the error behind each. */
+pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
+                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl_find     asked = {.kind           = PAWL_FIND_MESSAGES,
+                                 .messages.queue = queue,
+                                 .is_by_place    = true,
+                                 .limit          = limit_of(count_max)};
+    pawl_queue_messages found;
+    *rows          = (pawl_queue_rows){.count = 0};
+    pawl_code code = find(store, "queue_list", &asked, arena, &found.items, &found.count, error);
+    if (found.count == 0)
+        return code;
+    rows->items = pawl_arena_take(arena, found.count * sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a queue");
+    for (; rows->count < found.count; rows->count++)
+        rows->items[rows->count] = found.items[rows->count].row;
+    return code;
+}
+
+pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
+                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind     = PAWL_FIND_RETRIED,
+                             .retried  = *query,
+                             .scan_max = limit_of(query->scan_max),
+                             .limit    = limit_of(query->count_max)};
+    *rows                 = (pawl_queue_rows){.count = 0};
+    return find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
+}
+
+/* ---- Timeouts and aggregators -------------------------------------------- */
+
+pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {
+        .kind = PAWL_FIND_TIMEOUTS, .saga_id = saga_id, .limit = limit_of(count_max)};
+    rows->next_due = PAWL_TIME_MAX;
+    return find(store, "timeout_list", &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                     pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {
+        .kind = PAWL_FIND_FOREIGN, .name = own, .time = now, .limit = INT64_MAX};
+    return find(store, "timeout_foreign", &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                    pawl_leased_batch *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind = PAWL_FIND_PARTITION, .name = partition, .limit = INT64_MAX};
+    rows->unresolved      = 0;
+    return find(store, "aggregator_get", &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                                size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                                pawl_error *error)
+{
+    const pawl_find asked = {
+        .kind = PAWL_FIND_FLUSHES, .name = name, .time = due_max, .limit = limit_of(count_max)};
+    return find(store, "flush_list", &asked, arena, &rows->items, &rows->count, error);
+}
+
+/* ---- The outbox ---------------------------------------------------------- */
+
+static pawl_code find_outbox(pawl_store *store, const char *name, const pawl_outbox_query *query,
+                             pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind         = PAWL_FIND_OUTBOX,
+                             .outbox       = *query,
+                             .after.number = query->after,
+                             .limit        = limit_of(query->count_max)};
+    rows->next_attempt    = PAWL_TIME_MAX;
+    return find(store, name, &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    return find_outbox(store, "outbox_find", query, arena, rows, error);
+}
+
+pawl_code pawl_store_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    const pawl_outbox_query query = {
+        .states    = (unsigned)state <= PAWL_OUTBOX_DISCARDED ? 1u << (unsigned)state : NO_STATES,
+        .count_max = count_max};
+    return find_outbox(store, "outbox_list", &query, arena, rows, error);
+}
+
+pawl_code pawl_store_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
+                                     pawl_attempt_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind = PAWL_FIND_ATTEMPTS, .id = id, .limit = INT64_MAX};
+    return find(store, "outbox_attempts", &asked, arena, &rows->items, &rows->count, error);
+}
+
+/* ---- Dead letters -------------------------------------------------------- */
+
+static pawl_code find_dead(pawl_store *store, const char *name, const pawl_dead_query *query,
+                           pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
+{
+    pawl_find asked = {.kind       = PAWL_FIND_DEAD,
+                       .dead       = *query,
+                       .after.time = PAWL_TIME_MIN,
+                       .limit      = limit_of(query->count_max)};
+    if (query->after != NULL)
+        asked.after = (pawl_find_after){.time       = query->after->at,
+                                        .endpoint   = query->after->endpoint,
+                                        .message_id = query->after->message.id};
+    if (query->at_min == 0 || query->at_min < asked.after.time)
+        asked.dead.at_min = asked.after.time;
+    if (query->at_max == 0)
+        asked.dead.at_max = PAWL_TIME_MAX;
+    return find(store, name, &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
+                               pawl_dead_rows *rows, pawl_error *error)
+{
+    return find_dead(store, "dead_find", query, arena, rows, error);
+}
+
+pawl_code pawl_store_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                               pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
+{
+    const pawl_dead_query query = {.endpoint = endpoint, .count_max = count_max};
+    return find_dead(store, "dead_list", &query, arena, rows, error);
+}
+
+/* ---- Events and history -------------------------------------------------- */
+
+pawl_code pawl_store_event_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                                pawl_event_rows *rows, pawl_error *error)
+{
+    bool            is_from_end = query->is_backward && query->after == 0;
+    const pawl_find asked       = {.kind         = PAWL_FIND_EVENTS,
+                                   .events       = *query,
+                                   .after.number = is_from_end ? INT64_MAX : query->after,
+                                   .limit        = limit_of(query->count_max)};
+    return find(store, "event_list", &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_history_find(pawl_store *store, const pawl_history_query *query,
+                                  pawl_arena *arena, pawl_history_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind         = PAWL_FIND_HISTORY,
+                             .history      = *query,
+                             .after.number = query->after,
+                             .limit        = limit_of(query->count_max)};
+    return find(store, "history_find", &asked, arena, &rows->items, &rows->count, error);
+}
+
+/* ---- The store's own ----------------------------------------------------- */
+
+pawl_code pawl_store_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                                   pawl_error *error)
+{
+    const pawl_find asked = {.kind = PAWL_FIND_SUBSCRIPTIONS, .limit = INT64_MAX};
+    return find(store, "subscriptions", &asked, arena, &list->items, &list->count, error);
+}
+
+pawl_code pawl_store_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                               pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    const pawl_find asked = {.kind = PAWL_FIND_LEADS, .time = now, .limit = INT64_MAX};
+    return find(store, "lead_list", &asked, arena, items, count, error);
+}
+
+pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                 size_t *count, pawl_error *error)
+{
+    const pawl_find asked = {.kind = PAWL_FIND_WORKERS, .limit = INT64_MAX};
+    return find(store, "worker_list", &asked, arena, items, count, error);
+}
