@@ -9,12 +9,12 @@
  *                     -> { claim -> read -> pawl_store_commit }
  *                     -> pawl_store_worker_close -> pawl_store_close
  *
- * The task of an entry, and its answers, stand with it in store_driver.h. Before the driver
+ * The task of an entry, and its answers, stand with it in store_driver.h, those of a kind of rows in find_rows.h. Before the driver
  * is called, every call here
  *
  *     empties what it answers into: count 0, false, a time at PAWL_TIME_MAX. A call that
  *         fails leaves it so, whatever the driver had read by then;
- *     answers PAWL_EUNSUPPORTED, which names the entry, where the driver has none;
+ *     answers PAWL_EUNSUPPORTED, which names the call, where the driver has no such entry or kind of rows;
  *     answers PAWL_EINVAL in a process that did not open the handle (after fork), on a
  *         handle that was opened for its schema alone, and for an argument that no driver
  *         could make sense of: a lease that is not positive, an owner or session that is
@@ -178,6 +178,7 @@ PAWL_API pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, siz
 PAWL_API pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id,
                                            size_t count_max, pawl_arena *arena,
                                            pawl_timeout_rows *rows, pawl_error *error);
+/* A list of delivered or discarded rows, and one of dead letters, may read the whole table. */
 PAWL_API pawl_code pawl_store_outbox_list(pawl_store *store, pawl_outbox_state state,
                                           size_t count_max, pawl_arena *arena,
                                           pawl_outbox_rows *rows, pawl_error *error);
@@ -206,10 +207,10 @@ PAWL_API pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *
 /* A call of a store that ended. */
 typedef struct pawl_store_call {
     const pawl_store *store;
-    const char       *name; /* "commit", "queue_claim": as the driver's table has it */
-    pawl_code         code;
-    const char       *text;         /* of the failure; else empty */
-    int64_t           microseconds; /* connecting again included */
+    const char *name; /* "commit", "queue_claim", "queue_find": the call's, without pawl_store_ */
+    pawl_code   code;
+    const char *text;         /* of the failure; else empty */
+    int64_t     microseconds; /* connecting again included */
 } pawl_store_call;
 
 /* Called on the thread of the call, which waits for it. May read the handle, and make no

@@ -55,6 +55,7 @@ struct pawl_store_ops {
     const char *scheme;     /* "sqlite" */
     size_t      store_size; /* of the driver's struct */
     unsigned    promises;
+    unsigned    abi; /* PAWL_ABI that the driver was built with */
 
     /* Connects; with CREATE makes what is missing, else checks it. After a
      * failed open the core still calls close(). PAWL_EUNREACHABLE, EDENIED,

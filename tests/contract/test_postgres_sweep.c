@@ -148,6 +148,21 @@ static void a_round_of_strolls_is_not_longer_with_the_table(ground *p)
                    "\"Expires\") values ('sweep:', 100, 0, 0, 'epoch')");
     int64_t pages = raw_number(p->pg, "select pg_relation_size('pawl_inbox') / 8192");
     assert_in_range(pages, 2100, 2600);
+    /* A sweep that leaves more of the outbox is soon followed by another one. */
+    pawl_sweep both    = a_minute_old;
+    bool       more    = false;
+    both.outbox_before = NOW;
+    both.count_max     = 1;
+    raw_run(p->pg,
+            "insert into pawl_outbox (\"DispatchId\", \"State\", \"Attempts\", \"NextAttempt\", "
+            "\"Due\", \"At\", \"DispatchedAt\", \"Source\", \"Version\", \"Index\", \"Endpoint\", "
+            "\"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", \"CorrelationId\", "
+            "\"CausationId\", \"Headers\", \"Body\") select gen_random_uuid(), 'dispatched', 1, t, "
+            "t, t, t, '', 1, 0, 'orders', 'billing', 0, '', 'ping', '', '', '', '' "
+            "from (select timestamptz '2025-12-31 00:00:00Z' as t) as x");
+    assert_int_equal(sweep_once(p, store, both, &more), 1);
+    assert_int_equal(
+        raw_number(p->pg, "select \"Epoch\" from pawl_leases where \"Name\" = 'sweep:'"), 64);
     assert_int_equal(
         sweep_rounds(p, store, a_minute_old, (unsigned)(pages / (64 + pages / 96)) + 1), 10);
     pawl_store_close(store);

@@ -530,6 +530,7 @@ static void *sim_native(pawl_store *store)
 
 static const pawl_store_ops driver = {
     .ops_size   = sizeof(pawl_store_ops),
+    .abi        = PAWL_ABI,
     .scheme     = "sim",
     .store_size = sizeof(sim_store),
 #define FAULT_OP(name) .name = sim_##name,

@@ -522,6 +522,7 @@ const char *fault_op_name(fault_op op)
 
 static const pawl_store_ops fault_driver = {
     .ops_size   = sizeof(pawl_store_ops),
+    .abi        = PAWL_ABI,
     .scheme     = "fault",
     .store_size = sizeof(fault_store),
 #define FAULT_OP(name) .name = faulty_##name,

@@ -16,10 +16,10 @@
 #include "support/tests.h"
 
 /* Everything but the scheme and commit. */
-#define LEAN_STORE                                                                                 \
-    .ops_size = sizeof(pawl_store_ops), .store_size = sizeof(pawl_store), .open = lean_store_open, \
-    .close = lean_store_close, .schema = lean_schema, .worker_open = lean_worker_open,             \
-    .worker_close = lean_worker_close, .resolve = lean_resolve
+#define LEAN_STORE                                                                         \
+    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store), \
+    .open = lean_store_open, .close = lean_store_close, .schema = lean_schema,             \
+    .worker_open = lean_worker_open, .worker_close = lean_worker_close, .resolve = lean_resolve
 
 pawl_code lean_store_open(pawl_store *store, const char *url, const pawl_store_options *options,
                           pawl_error *error);

@@ -15,11 +15,18 @@ static const pawl_found nothing = {.count = 0};
 
 static pawl_code check(const pawl_find *asked, pawl_error *error)
 {
-    if (asked->kind == PAWL_FIND_MESSAGES && asked->messages.queue.size == 0)
+    if (asked->kind == PAWL_FIND_MESSAGES && !asked->is_by_place && asked->messages.queue.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, "messages of a queue: the queue's name is empty");
     if (asked->kind == PAWL_FIND_OUTBOX && (asked->outbox.states & NO_STATES) != 0)
         return pawl_error_set(error, PAWL_EINVAL, "outbox rows: a state is unknown");
     return PAWL_OK;
+}
+
+static pawl_code find_kind(pawl_store *store, const char *name, const pawl_find *asked,
+                           pawl_arena *arena, pawl_found *found, pawl_error *error)
+{
+    pawl_code code = store->ops->find(store, asked, arena, found, error);
+    return code == PAWL_EUNSUPPORTED ? pawl__store_call_needs(store, false, name, error) : code;
 }
 
 /* `name` is the call's, for who watches; `items` is the address of a pointer to rows. */
@@ -36,7 +43,7 @@ static pawl_code find(pawl_store *store, const char *name, const pawl_find *aske
     if (code == PAWL_OK)
         code = check(asked, error);
     if (code == PAWL_OK)
-        code = store->ops->find(store, &sized, arena, &found, error);
+        code = find_kind(store, name, &sized, arena, &found, error);
     (void)PAWL__CALL_END(code, &found, nothing);
     memcpy(items, &found.items, sizeof found.items);
     *count = found.count;

@@ -47,7 +47,7 @@ static const pawl_store_ops *find_loaded(const char *scheme, size_t size)
     return NULL;
 }
 
-/* A driver built for an older pawl, or one that leaves the end of its table away, has a
+/* A driver built for an older pawl of this ABI, or one that leaves the end of its table away, has a
  * shorter one. A table without the entries that may not be absent is of something else. */
 static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
 {
@@ -56,6 +56,10 @@ static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
                               "the driver was built for another pawl: its table has %zu bytes, "
                               "at least %zu are needed",
                               ops->ops_size, TABLE_SIZE_MIN);
+    if (ops->abi != PAWL_ABI)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "the driver was built for ABI %u of pawl, this library has ABI %u",
+                              ops->abi, PAWL_ABI);
     char        url[PAWL_PREFIX_SIZE_MAX + 2];
     const char *scheme = ops->scheme != NULL ? ops->scheme : "";
     snprintf(url, sizeof url, "%s:", scheme);

@@ -170,6 +170,7 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
 
 const pawl_store_ops pawl__memory_driver = {
     .ops_size   = sizeof(pawl_store_ops),
+    .abi        = PAWL_ABI,
     .scheme     = "memory",
     .store_size = sizeof(memory_store),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS |

@@ -91,6 +91,8 @@ static const find_row finds[PAWL_FIND_KINDS] = {
 pawl_code pawl__memory_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                             pawl_found *found, pawl_error *error)
 {
+    if ((unsigned)asked->kind >= PAWL_FIND_KINDS)
+        return PAWL_EUNSUPPORTED;
     const find_row     *kind  = &finds[asked->kind];
     memory_data        *data  = pawl__memory_enter(store);
     const memory_table *table = (const void *)((const char *)data + kind->table);

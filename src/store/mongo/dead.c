@@ -23,7 +23,7 @@ pawl_code pawl__mongo_find_dead(pawl_store *store, const pawl_find *asked, pawl_
     const pawl_dead_query *query  = &asked->dead;
     const pawl_find_after *after  = &asked->after;
     bson_t                 behind = BSON_INITIALIZER;
-    if (after->time != PAWL_TIME_MIN)
+    if (after->time != PAWL_TIME_MIN || after->message_id.size != 0)
         (void)pawl__mongo_put(&behind,
                               "$or: [{at: {$gt: %i}}, {at: %i, endpoint: {$gt: %t}}, {at: %i, "
                               "endpoint: %t, message_id: {$gt: %t}}]",

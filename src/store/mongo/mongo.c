@@ -8,6 +8,7 @@ PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
     .ops_size   = sizeof(pawl_store_ops),
+    .abi        = PAWL_ABI,
     .scheme     = "mongo",
     .store_size = sizeof(pawl__mongo),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_KNOWS_REFUSED,

@@ -102,5 +102,7 @@ pawl_code pawl__mongo_find(pawl_store *store, const pawl_find *asked, pawl_arena
         [PAWL_FIND_LEADS]         = pawl__mongo_find_leads,
         [PAWL_FIND_WORKERS]       = pawl__mongo_find_workers,
     };
+    if ((unsigned)asked->kind >= PAWL_FIND_KINDS)
+        return PAWL_EUNSUPPORTED;
     return finds[asked->kind](store, asked, arena, found, error);
 }

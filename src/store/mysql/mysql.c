@@ -116,6 +116,7 @@ PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
     .ops_size       = sizeof(pawl_store_ops),
+    .abi            = PAWL_ABI,
     .scheme         = "mysql",
     .store_size     = sizeof(pawl__mysql),
     .open           = pawl__mysql_open,

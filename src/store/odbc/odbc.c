@@ -104,6 +104,7 @@ PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
     .ops_size       = sizeof(pawl_store_ops),
+    .abi            = PAWL_ABI,
     .scheme         = "odbc",
     .store_size     = sizeof(pawl__odbc),
     .open           = pawl__odbc_open,

@@ -51,13 +51,15 @@
     "with ordinality as u (" names ", n) " PAWL__PG_OUTBOX_TID "'" state "' limit 1) as f) as k " \
     "where o.ctid = k.tid returning k.n"
 
-/* A line of history with the next number, of a row that is there. */
+/* A line of history with the next number, of a row that is there. A line that another transaction wrote meanwhile is of
+ * a row whose change missed, and is refused. */
 #define PAWL__PG_OUTBOX_ATTEMPT_TEXT(parameters, names)                                            \
     "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], [Error]) " \
     "select o.[Id], (select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a "        \
     "where a.[OutboxId] = o.[Id]), k.outcome, k.at, k.duration, k.error "                          \
     "from unnest(" parameters ") as k (" names ", outcome, at, duration, error) "                  \
-    "cross join lateral (select q.[Id] from {outbox} as q where q.[Id] = k.id limit 1) as o"
+    "cross join lateral (select q.[Id] from {outbox} as q where q.[Id] = k.id limit 1) as o "      \
+    "{ignore:[OutboxId], [Attempt]}"
 
 #define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                     \
     /* Rows that wait are scanned as far as the claim went, to the end if it went there. The rows \

@@ -142,7 +142,7 @@ pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, paw
 
 #define CLEAN_PAGES 64     /* without an old mark end a sweep: about 5,000 marks */
 #define PAGES_MAX 1024     /* from the hand, in one sweep */
-#define STROLLS_A_ROUND 96 /* one in five minutes, while nothing old is found: eight hours */
+#define STROLLS_A_ROUND 96 /* of which an idle service makes one in five minutes: eight hours */
 
 typedef struct sweep_state {
     pawl__pg_connection *connection;
@@ -220,9 +220,10 @@ static pawl_code sweep_from_hand(sweep_state *s, int64_t *left, int64_t *seen)
     return code;
 }
 
+/* Sweeps that leave more to delete follow one another: their strolls are short. */
 static pawl_code stroll(sweep_state *s, int64_t left)
 {
-    int64_t   size = CLEAN_PAGES + s->pages / STROLLS_A_ROUND;
+    int64_t   size = CLEAN_PAGES + (s->more ? 0 : s->pages / STROLLS_A_ROUND);
     int64_t   from = s->stroll < s->pages ? s->stroll : 0;
     int64_t   to   = s->pages - from > size ? from + size : s->pages;
     int64_t   last = 0, found;
@@ -388,9 +389,9 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
     if (code != PAWL_OK || !is_ours)
         return code;
     sweep_state before = *s;
-    code               = sweep_inbox(s);
+    code               = sweep_outbox(s);
     if (code == PAWL_OK)
-        code = sweep_outbox(s);
+        code = sweep_inbox(s);
     if (code == PAWL_OK && (s->hand != before.hand || s->stroll != before.stroll ||
                             s->dispatched != before.dispatched))
         code = keep_hand(s);

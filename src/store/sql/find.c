@@ -212,6 +212,8 @@ static void choose(pawl_find *asked, pawl__sql_each *each)
 pawl_code pawl__sql_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                          pawl_found *found, pawl_error *error)
 {
+    if ((unsigned)asked->kind >= PAWL_FIND_KINDS)
+        return PAWL_EUNSUPPORTED;
     if (asked->kind == PAWL_FIND_LEADS)
         return pawl__sql_leads(store, asked->time, arena, found, error);
     if (asked->kind == PAWL_FIND_WORKERS)

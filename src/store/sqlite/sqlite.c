@@ -16,6 +16,7 @@ PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
     .ops_size   = sizeof(pawl_store_ops),
+    .abi        = PAWL_ABI,
     .scheme     = "sqlite",
     .store_size = sizeof(pawl__sqlite),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE |

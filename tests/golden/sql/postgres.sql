@@ -816,14 +816,14 @@ insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Dur
 select o."Id", (select coalesce(max(a."Attempt"), 0) + 1 from "pawl_outbox_attempts" as a where
 a."OutboxId" = o."Id"), k.outcome, k.at, k.duration, k.error from unnest($1, $2, $3, $4, $5, $6) as
 k (id, attempts, outcome, at, duration, error) cross join lateral (select q."Id" from "pawl_outbox"
-as q where q."Id" = k.id limit 1) as o;
+as q where q."Id" = k.id limit 1) as o on conflict ("OutboxId", "Attempt") do nothing;
 
 -- OUTBOX_ATTEMPT
 insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
 select o."Id", (select coalesce(max(a."Attempt"), 0) + 1 from "pawl_outbox_attempts" as a where
 a."OutboxId" = o."Id"), k.outcome, k.at, k.duration, k.error from unnest($1, $2, $3, $4, $5) as k
 (id, outcome, at, duration, error) cross join lateral (select q."Id" from "pawl_outbox" as q where
-q."Id" = k.id limit 1) as o;
+q."Id" = k.id limit 1) as o on conflict ("OutboxId", "Attempt") do nothing;
 
 -- OUTBOX_SETTLE_ALIKE
 with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "NextAttempt" = $4,

@@ -64,6 +64,7 @@ PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
     .ops_size     = sizeof(pawl_store_ops),
+    .abi          = PAWL_ABI,
     .scheme       = "memory",
     .store_size   = sizeof(pawl_store),
     .open         = refuse_open,

@@ -206,6 +206,19 @@ static void an_absent_entry_is_named(void)
     pawl_store_close(store);
 }
 
+static void rows_that_a_driver_cannot_find_are_named(void)
+{
+    pawl_store *store = called_open("called:");
+    called.code       = PAWL_EUNSUPPORTED;
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        char text[80];
+        snprintf(text, sizeof text, "driver 'called' has no %s", calls[i].name);
+        if (strcmp(calls[i].entry, "find") == 0)
+            expect(i, store, PAWL_EUNSUPPORTED, text);
+    }
+    pawl_store_close(store);
+}
+
 static void without_a_connection_no_entry_is_asked(void)
 {
     pawl_store *store = called_open("called:");
@@ -563,6 +576,7 @@ const struct CMUnitTest tests[] = {
     TEST(a_call_asks_its_entry),
     TEST(a_call_that_fails_answers_nothing),
     TEST(an_absent_entry_is_named),
+    TEST(rows_that_a_driver_cannot_find_are_named),
     TEST(without_a_connection_no_entry_is_asked),
     TEST(a_commit_that_does_not_reach_the_driver_ends_the_hold),
     TEST(a_child_may_not_call),

@@ -107,6 +107,7 @@ static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 
 static const pawl_store_ops fake_driver = {
     .ops_size     = sizeof(pawl_store_ops),
+    .abi          = PAWL_ABI,
     .scheme       = "fake",
     .store_size   = sizeof(fake_store),
     .open         = fake_open,

@@ -82,10 +82,11 @@ static void fake_interrupt(pawl_store *store)
     fake.interrupt_count++;
 }
 
-#define FAKE                                                                                       \
-    .ops_size = sizeof(pawl_store_ops), .store_size = sizeof(pawl_store), .open = lean_store_open, \
-    .close = lean_store_close, .schema = lean_schema, .worker_open = fake_worker_open,             \
-    .worker_close = lean_worker_close, .commit = fake_commit, .resolve = fake_resolve
+#define FAKE                                                                                   \
+    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store),     \
+    .open = lean_store_open, .close = lean_store_close, .schema = lean_schema,                 \
+    .worker_open = fake_worker_open, .worker_close = lean_worker_close, .commit = fake_commit, \
+    .resolve = fake_resolve
 
 static const pawl_store_ops plain_driver = {FAKE, .scheme = "plain"};
 static const pawl_store_ops knows_driver = {

@@ -65,10 +65,11 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     return PAWL_OK;
 }
 
-#define FAKE                                                                                 \
-    .ops_size = sizeof(pawl_store_ops), .store_size = sizeof(pawl_store), .open = fake_open, \
-    .close = fake_close, .schema = fake_schema, .worker_open = lean_worker_open,             \
-    .worker_close = lean_worker_close, .commit = fake_commit, .resolve = lean_resolve
+#define FAKE                                                                                   \
+    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store),     \
+    .open = fake_open, .close = fake_close, .schema = fake_schema,                             \
+    .worker_open = lean_worker_open, .worker_close = lean_worker_close, .commit = fake_commit, \
+    .resolve = lean_resolve
 
 static const pawl_store_ops fake_driver = {FAKE, .scheme = "kept"};
 
@@ -426,6 +427,17 @@ static void what_a_driver_cannot_be_without(void)
                               "commit and resolve may not be absent");
 }
 
+static void a_driver_of_another_abi_is_refused(void)
+{
+    char           text[120];
+    pawl_store_ops bad = fake_driver;
+    bad.scheme         = "never";
+    bad.abi            = PAWL_ABI - 1;
+    snprintf(text, sizeof text, "the driver was built for ABI %d of pawl, this library has ABI %d",
+             PAWL_ABI - 1, PAWL_ABI);
+    is_no_driver(&bad, text);
+}
+
 static void a_drivers_sizes_have_limits(void)
 {
     char           text[120];
@@ -575,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup(a_schema_that_fails_is_closed_as_well, reset),
         cmocka_unit_test_setup(what_no_schema_can_be_reaches_no_driver, reset),
         TEST(what_a_driver_cannot_be_without),
+        TEST(a_driver_of_another_abi_is_refused),
         TEST(a_drivers_sizes_have_limits),
         TEST(a_drivers_scheme_is_one_of_a_url),
         TEST(many_wait),

@@ -546,7 +546,19 @@ static void d29_a_column_is_free_behind_the_commit(void)
     pawl_store_close(store);
 }
 
+/* A newer core may know more kinds than the driver. */
+static void an_unknown_kind_of_rows_is_unsupported(void)
+{
+    const pawl_find asked = {.find_size = sizeof asked, .kind = (pawl_find_kind)PAWL_FIND_KINDS};
+    pawl_found      found = {.count = 0};
+    pawl_store     *store = NULL;
+    assert_int_equal(pawl_store_open("memory:kinds", NULL, &store, NULL), PAWL_OK);
+    assert_int_equal(store->ops->find(store, &asked, NULL, &found, NULL), PAWL_EUNSUPPORTED);
+    pawl_store_close(store);
+}
+
 const struct CMUnitTest tests[] = {
+    TEST(an_unknown_kind_of_rows_is_unsupported),
     TEST(handles_of_one_name_share_the_data),
     TEST(system_prefixes_are_apart),
     TEST(bad_names_are_refused),
