@@ -64,10 +64,10 @@
                                    "keys(1000, 3900), same('line'::text), same(''::bytea)"),         \
     [PAWL__PG_OUTBOX_SETTLE] = HOT(9000, SETTLE_TYPES, SETTLE_VALUES),                               \
     [PAWL__PG_OUTBOX_ATTEMPT_NEXT] =                                                                 \
-        HOT(6000, ATTEMPT_TYPES("bigint[], "), ATTEMPT_VALUES("same(1000::bigint), ")),              \
+        HOT(7000, ATTEMPT_TYPES("bigint[], "), ATTEMPT_VALUES("same(1000::bigint), ")),              \
     [PAWL__PG_OUTBOX_ATTEMPT_PUT] =                                                                  \
         HOT(5000, ATTEMPT_TYPES("bigint[], "), ATTEMPT_VALUES("same(1000::bigint), ")),              \
-    [PAWL__PG_OUTBOX_ATTEMPT] = HOT(6000, ATTEMPT_TYPES(""), ATTEMPT_VALUES("")),                    \
+    [PAWL__PG_OUTBOX_ATTEMPT] = HOT(7000, ATTEMPT_TYPES(""), ATTEMPT_VALUES("")),                    \
     [PAWL__PG_OUTBOX_SETTLE_ALIKE] =                                                                 \
         HOT(9000, "bigint[], text, bigint, timestamptz, timestamptz, bigint",                        \
             "numbers(990001, 30), 'dispatched', 1, at(0), at(0), 0"),                                \
