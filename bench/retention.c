@@ -25,7 +25,7 @@ static pawl_time old_time(int64_t number)
     return pawl_time_add(pawl_clock_now(NULL), number - AGE);
 }
 
-/* One mark each `step` microseconds from `begin` on. */
+/* Marks, each `step` microseconds after the one before, from `begin` on. */
 static pawl_code make_marks_at(pawl__bench_filler *filler, pawl_time begin, double step,
                                int64_t first, size_t count, pawl_changes *changes,
                                pawl_error *error)

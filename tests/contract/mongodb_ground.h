@@ -166,16 +166,6 @@ static inline void ground_run(void **state)
     p->test(p);
 }
 
-/* A row of the table, for a test on a ground of its own. */
-#define GROUND_TEST(function, setup)                                  \
-    {                                                                 \
-#function, ground_run, setup, ground_teardown, &(ground_fn *) \
-        {                                                             \
-            function                                                  \
-        }                                                             \
-    }
-#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
-
 /* Without a server the program is left out. */
 static inline int ground_is_missing(void)
 {

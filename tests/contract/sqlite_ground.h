@@ -75,16 +75,6 @@ static inline void ground_run(void **state)
     p->test(p);
 }
 
-/* A row of the table, for a test on a ground of its own. */
-#define GROUND_TEST(function, setup)                                  \
-    {                                                                 \
-#function, ground_run, setup, ground_teardown, &(ground_fn *) \
-        {                                                             \
-            function                                                  \
-        }                                                             \
-    }
-#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
-
 static inline pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
                                 const pawl_saga_table *const *tables, size_t table_count,
                                 pawl_store **store)

@@ -43,4 +43,15 @@ void test_run(void **state);
 /* Members of a pawl_changes with the changes of one unit. */
 #define ONE_UNIT .group_count = 1, .unit_count = 1
 
+/* A row of the table, for a test on a ground of its own: ground_run, ground_setup and ground_teardown are those of the
+ * header of the store (tests/contract). */
+#define GROUND_TEST(function, setup)                                  \
+    {                                                                 \
+#function, ground_run, setup, ground_teardown, &(ground_fn *) \
+        {                                                             \
+            function                                                  \
+        }                                                             \
+    }
+#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
+
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- Orders --------------------------------------------------------------- */
 
-/* One order of keys: of two commits with the same keys one waits for the other, and there is no deadlock. */
+/* Keys of a set are sorted: of two commits with the same keys one waits for the other, and there is no deadlock. */
 
 #define COMPARE_NUMBERS(a, b) (((a) > (b)) - ((a) < (b)))
 #define COMPARE_IDS(a, b) pawl_uuid_compare((a).uuid, (b).uuid)
