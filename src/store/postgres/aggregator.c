@@ -91,7 +91,7 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
 /* ---- Removing a snapshot ------------------------------------------------ */
 
 /* The rows of all removals, each as an item. */
-pawl_code pawl__pg_send_leased_batch_remove(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_leased_batch_remove(pawl__sql_writer *writer)
 {
     size_t       count, total = 0, made = 0;
     const void **removals = pawl__pg_select(writer, pawl_change_leased_batch_remove, &count);
@@ -99,8 +99,9 @@ pawl_code pawl__pg_send_leased_batch_remove(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < count; i++)
         total += ((const pawl_leased_batch_remove *)removals[i])->id_count;
-    pawl__sql_removed_row *rows  = pawl_arena_take(writer->arena, (total + 1) * sizeof *rows);
-    const void           **items = pawl_arena_take(writer->arena, (total + 1) * sizeof *items);
+    pawl__sql_removed_row *rows =
+        pawl_arena_take(pawl__pg_scratch(writer), (total + 1) * sizeof *rows);
+    const void **items = pawl_arena_take(pawl__pg_scratch(writer), (total + 1) * sizeof *items);
     if (rows == NULL || items == NULL)
         return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++) {

@@ -90,12 +90,13 @@ static void remove_marked(pawl__pg *store)
     write_numbers(store);
 }
 
-void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count)
+void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const bool *is_dropped)
 {
     /* The due time first, since the search needs the numbers. */
-    for (size_t i = 0; i < count; i++) {
-        pawl__pg_claim *claim = find(store, seqs[i]);
-        if (claim != NULL)
+    for (size_t i = 0; i < changes->queue_settle.count; i++) {
+        const pawl_queue_settle *settle = &changes->queue_settle.items[i];
+        pawl__pg_claim          *claim  = find(store, settle->seq);
+        if (claim != NULL && !is_dropped[settle->group])
             claim->due = INT64_MIN;
     }
     for (size_t i = 0; i < store->claim_count; i++)

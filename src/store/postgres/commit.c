@@ -1,4 +1,4 @@
-/* commit.c - the one write path.
+/* commit.c - the rounds of a commit (store/sql/commit.h): all that need not be awaited goes together.
  *
  *     begin            unless the claim's transaction is open
  *     fence            the worker's row, where worker and epoch match
@@ -8,10 +8,10 @@
  *                      locked, and again without the refused groups
  *     the other kinds, commit, wake-up                  one round trip, with the claim that follows (queue.c)
  *
- * The first round is guarded (writer.c): every statement fails when it does not apply all of
+ * A round that goes ahead is guarded (writer.c): every statement fails when it does not apply all of
  * its items, so the commit follows at once, in one round trip for all, and needs no savepoint.
  * Only when that fails do the rounds above find out what was refused, once the claimed rows are
- * locked again. Rounds end: each leaves out one group more.
+ * locked again.
  *
  * The savepoint stands behind the fence: so the transaction id in the worker's row is that of
  * the transaction itself, by which others find its session (END_HOLDER_OF).
@@ -20,10 +20,11 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/set.h"
+#include "store/sql/operations.h"
 
 #include <string.h>
 
-#define CAREFUL_COMMITS 16
+/* ---- Writes ------------------------------------------------------------- */
 
 /* Kinds that have something before their sets, or instead; the others are written as the generic store says (set.h). */
 static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
@@ -35,73 +36,73 @@ static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
 #undef OWN
 };
 
-typedef struct committing {
-    pawl__pg_writer     writer;
-    pawl__pg           *store;
-    const pawl_changes *changes;
-    pawl_error         *error;
-    int                 split; /* kinds before it are sent first */
-    bool                is_guard_hard;
-    bool                is_saved; /* the fence and the savepoint were sent */
-    pawl__pg_request    notify;
-    pawl__pg_request    notify_events;
-} committing;
-
-/* The kind behind the last one that has items and may be refused. */
-static int find_split(const pawl_changes *changes)
+pawl_code pawl__pg_write_kind(pawl__sql_writer *writer, pawl_change_kind kind)
 {
-    int split = 0;
-    for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        if (pawl__kinds[kind].is_refusable &&
-            pawl__change_count(changes, (pawl_change_kind)kind) != 0)
-            split = kind + 1;
-    return split;
-}
-
-static pawl_code send_kinds(committing *c, int from, int to)
-{
-    pawl_code code = PAWL_OK;
-    for (int kind = from; code == PAWL_OK && kind < to; kind++)
-        if (pawl__change_count(c->changes, (pawl_change_kind)kind) != 0)
-            code = send_fns[kind] != NULL ? send_fns[kind](&c->writer)
-                                          : pawl__pg_send_sets(&c->writer, (pawl_change_kind)kind);
-    return code;
+    return send_fns[kind] != NULL ? send_fns[kind](writer) : pawl__pg_send_sets(writer, kind);
 }
 
 /* Checks all answers, also those behind a refusal: a later write may have been refused for lack of
  * what an earlier one did not apply, and belongs to a group of its own. */
-static pawl_code check_writes(committing *c)
+static pawl_code check_writes(pawl__sql_writer *writer)
 {
-    pawl_code code = PAWL_OK;
-    for (pawl__pg_write *write = c->writer.first; write != NULL; write = write->next) {
+    pawl__pg_round *round = &pawl__pg_of(writer->store)->round;
+    pawl_code       code  = PAWL_OK;
+    for (; round->first != NULL; round->first = round->first->next) {
+        pawl__pg_write *write = round->first;
         if (code == PAWL_OK && write->request.code == PAWL_OK && write->check != NULL)
-            code = write->check(&c->writer, write);
+            code = write->check(writer, write);
         if (code == PAWL_OK)
             code = write->request.code;
         pawl__pg_end(&write->request);
     }
-    c->writer.first = NULL;
-    c->writer.last  = NULL;
+    round->last = NULL;
     return code;
 }
 
-static void drop_writes(committing *c)
+static void forget_writes(pawl__pg_round *round)
 {
-    for (pawl__pg_write *write = c->writer.first; write != NULL; write = write->next)
+    for (pawl__pg_write *write = round->first; write != NULL; write = write->next)
         pawl__pg_end(&write->request);
-    c->writer.first = NULL;
-    c->writer.last  = NULL;
+    round->first         = NULL;
+    round->last          = NULL;
+    round->has_unguarded = false;
+    pawl_arena_reset(round->arena);
 }
 
-/* ---- The fence ---------------------------------------------------------- */
+/* Awaits the answers to all that was sent and checks them: PAWL_OK with refusals, or without. */
+static pawl_code await_answers(pawl__sql_writer *writer)
+{
+    pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    pawl_code            code       = pawl__pg_await(connection, writer->error);
+    if (code ==
+        PAWL_ELOST) /* the session ends behind such an answer: nothing is to be rolled back */
+        connection->is_lost = true;
+    return code == PAWL_OK ? check_writes(writer) : code;
+}
+
+/* ---- Begin and fence ---------------------------------------------------- */
+
+pawl_code pawl__pg_begin_round(pawl_store *base, pawl_error *error)
+{
+    pawl__pg            *store      = pawl__pg_of(base);
+    pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+    if (connection != &store->main) {
+        pawl__pg_begin_on(connection, error);
+        return PAWL_OK;
+    }
+    pawl_code code = pawl__pg_begin_transaction(store, error);
+    if (code != PAWL_OK)
+        pawl__pg_rollback_transaction(connection);
+    return code;
+}
 
 /* The ctid of the worker's row, for the next commit. While a snapshot is open somewhere the row's
  * old versions stay, one a commit, and finding it by its id would walk through all of them. */
-static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_write *write)
+static pawl_code check_fence(pawl__sql_writer *writer, pawl__pg_write *write)
 {
-    pawl__pg *store = writer->store;
+    pawl__pg *store = pawl__pg_of(writer->store);
     if (!pawl__pg_next(&write->request))
-        return pawl__why_fenced(&store->sql.base, "postgres", writer->error);
+        return pawl__why_fenced(writer->store, "postgres", writer->error);
     pawl_text tid         = pawl__pg_peek_text(&write->request);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
@@ -109,323 +110,224 @@ static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_write *write)
     return PAWL_OK;
 }
 
-static pawl_code send_guard(committing *c)
+/* Without a hint the row is found by its id, and a statement for that has no guarded form. */
+static pawl_code send_fence(pawl__sql_writer *writer)
 {
-    const pawl_counters *counters  = &c->changes->counters;
-    pawl__pg            *store     = c->store;
-    int                  statement = !store->has_worker_tid ? PAWL__PG_WORKER_FENCE_ANY
-                                     : c->is_guard_hard     ? PAWL__PG_WORKER_FENCE_HARD
-                                                            : PAWL__PG_WORKER_FENCE;
-    pawl__pg_write      *write =
-        pawl__pg_write_add(&c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
+    const pawl__sql_fence row       = pawl__sql_fence_of(writer);
+    pawl__pg             *store     = pawl__pg_of(writer->store);
+    int                   statement = !store->has_worker_tid ? PAWL__PG_WORKER_FENCE_ANY
+                                      : writer->is_ahead     ? PAWL__PG_WORKER_FENCE_HARD
+                                                             : PAWL__PG_WORKER_FENCE;
+    pawl__pg_write       *write =
+        pawl__pg_write_add(writer, statement, pawl_change_kind_count, NULL, 0, check_fence);
     if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_request *request = &write->request;
-    pawl__pg_put_uuid(request, c->changes->commit_id);
-    pawl__pg_put_time(request, c->changes->now);
-    pawl__pg_put_int(request, counters->messages);
-    pawl__pg_put_int(request, counters->timeouts);
-    pawl__pg_put_int(request, counters->flushes);
-    pawl__pg_put_int(request, counters->failures);
-    pawl__pg_put_int(request, counters->conflicts);
-    pawl__pg_put_int(request, counters->dead);
-    pawl__pg_put_uuid(request, store->sql.base.worker.uuid);
-    pawl__pg_put_int(request, store->sql.base.epoch);
+    store->round.has_unguarded = !store->has_worker_tid;
+    pawl__pg_put_fields(&write->request, &pawl__sql_write_fence.parameters, &row);
     if (store->has_worker_tid)
-        pawl__pg_put_tid(request, store->worker_tid);
-    pawl__pg_send(request);
-    return request->code;
+        pawl__pg_put_tid(&write->request, store->worker_tid);
+    pawl__pg_send(&write->request);
+    return write->request.code;
 }
 
-/* ---- A round ------------------------------------------------------------ */
-
-static pawl_code begin_round(committing *c)
+/* In a hold no second try is possible, so nothing is saved for it, and the row is found by its id. */
+pawl_code pawl__pg_fence(pawl__sql_writer *writer)
 {
-    pawl__pg_connection *connection = c->writer.connection;
-    if (c->store == NULL || c->store->in_hold)
+    pawl__pg            *store      = pawl__pg_of(writer->store);
+    pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    if (store->round.is_saved)
         return PAWL_OK;
-    if (connection != &c->store->main) {
-        pawl__pg_begin_on(connection, c->error);
-        return PAWL_OK;
+    store->has_worker_tid &= connection->is_pipelined;
+    pawl_code code = send_fence(writer);
+    if (code == PAWL_OK && !writer->is_ahead && connection->is_pipelined) {
+        pawl__pg_send_plain(connection, PAWL__PG_ROUND_BEGIN, writer->error);
+        store->round.is_saved = true;
     }
-    return pawl__pg_begin_transaction(c->store, c->error);
-}
-
-/* The answer to COMMIT is the proof, whatever comes behind it; without it the connection may have
- * broken before or behind the commit. */
-static pawl_code outcome(committing *c, const pawl__pg_request *end, pawl_code answered)
-{
-    pawl__pg_connection *connection = c->writer.connection;
-    if (end->result == NULL && (connection->is_lost || answered == PAWL_ELOST))
-        return pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
-    if (end->result == NULL)
-        return answered;
-    connection->in_transaction = PQtransactionStatus(connection->pg) == PQTRANS_INTRANS;
-    if (strcmp(PQcmdStatus(end->result), "COMMIT") != 0)
-        return pawl_error_set(c->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
-    return PAWL_OK;
-}
-
-static void send_news(committing *c)
-{
-    pawl__pg_connection *connection = c->writer.connection;
-    (void)pawl__pg_send_notify(c->store, connection, &c->notify, c->changes);
-    if (c->changes->event_append.count != 0)
-        pawl__pg_send_notify_events(c->store, connection, &c->notify_events, NULL);
-}
-
-static bool may_go_ahead(const committing *c)
-{
-    return c->writer.connection == &c->store->main && c->writer.refused->count == 0 &&
-           c->writer.connection->failed == PAWL_OK;
-}
-
-/* Sends the kinds that cannot be refused, COMMIT, and the claim that follows. */
-static pawl_code finish(committing *c)
-{
-    pawl__pg_connection *connection = c->writer.connection;
-    pawl__pg_request     end, peek;
-    pawl_code            code = send_kinds(c, c->split, pawl_change_kind_count);
-    pawl__pg_begin(&end, connection, PAWL__PG_TRANSACTION_COMMIT, c->error);
-    bool is_tried = code == PAWL_OK;
-    if (is_tried)
-        pawl__pg_send(&end);
-    if (is_tried && end.code == PAWL_OK)
-        send_news(c);
-    bool is_ahead = is_tried && may_go_ahead(c) && pawl__pg_ahead_send(c->store, c->changes, &peek);
-    pawl_code answered = pawl__pg_await(connection, c->error);
-    if (is_ahead)
-        pawl__pg_ahead_end(c->store, &peek);
-    code = is_tried ? outcome(c, &end, answered) : code;
-    if (is_ahead && code == PAWL_OK)
-        c->store->claim_count = 0; /* all are settled, and none is taken for one of the next */
-    pawl__pg_end(&c->notify);
-    pawl__pg_end(&c->notify_events);
-    pawl__pg_end(&end);
     return code;
-}
-
-/* The fence is checked before COMMIT is sent, unless its guarded form fails by itself. */
-static pawl_code send_first(committing *c)
-{
-    c->writer.has_unguarded = !c->store->has_worker_tid;
-    c->is_guard_hard        = c->writer.is_guarded && c->store->has_worker_tid;
-    pawl_code code          = begin_round(c);
-    if (code == PAWL_OK && !c->is_saved)
-        code = send_guard(c);
-    if (code == PAWL_OK && !c->is_saved && !c->writer.is_guarded && !c->store->in_hold) {
-        pawl__pg_send_plain(c->writer.connection, PAWL__PG_ROUND_BEGIN, c->error);
-        c->is_saved = true;
-    }
-    return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
-}
-
-/* Awaits the answers to all that was sent and checks them: PAWL_OK with refusals, or without. */
-static pawl_code await_answers(committing *c)
-{
-    pawl_code code = pawl__pg_await(c->writer.connection, c->error);
-    if (code ==
-        PAWL_ELOST) /* the session ends behind such an answer: nothing is to be rolled back */
-        c->writer.connection->is_lost = true;
-    return code == PAWL_OK ? check_writes(c) : code;
-}
-
-static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
-{
-    const pawl_refusals *refused = c->writer.refused;
-    pawl_code            code    = send_first(c);
-    if (code != PAWL_OK || !c->writer.is_guarded || c->writer.has_unguarded ||
-        refused->count != refused_before) {
-        pawl_code answer = await_answers(c);
-        code             = code != PAWL_OK ? code : answer;
-    }
-    if (code != PAWL_OK || refused->count != refused_before)
-        return code;
-    code     = finish(c);
-    *is_done = code == PAWL_OK;
-    if (*is_done)
-        (void)check_writes(c); /* COMMIT was answered: no check can change that */
-    return code;
-}
-
-/* ROLLBACK TO the savepoint undoes what the round wrote and keeps the claims' row locks; it is sent
- * with the next round. After a failure the whole transaction is rolled back. */
-static void undo_round(committing *c, pawl_code code)
-{
-    if (code == PAWL_OK && c->is_saved) {
-        pawl__pg_send_plain(c->writer.connection, PAWL__PG_ROUND_UNDO, NULL);
-        return;
-    }
-    c->is_saved = false;
-    pawl__pg_rollback_transaction(c->writer.connection);
-}
-
-static pawl_code run_round(committing *c, bool *is_done)
-{
-    size_t    before   = c->writer.refused->count;
-    pawl__pg *store    = c->store;
-    bool      had_hint = store->has_worker_tid;
-    *is_done           = false;
-    pawl_code code     = send_round(c, before, is_done);
-    drop_writes(c);
-    pawl__drop_refused(c->writer.refused, before, c->writer.is_dropped);
-    if (!*is_done && !store->in_hold)
-        undo_round(c, code);
-    if (c->writer.refused->count != before) /* a refusal is seldom alone */
-        store->careful_commits = CAREFUL_COMMITS;
-    bool is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && c->writer.is_guarded);
-    if (!is_guard || store->in_hold)
-        return code;
-    if (c->writer.is_guarded) { /* the fence, or any other guard */
-        c->writer.is_guarded   = false;
-        store->careful_commits = CAREFUL_COMMITS;
-        return PAWL_OK;
-    }
-    if (!had_hint)
-        return code;
-    store->has_worker_tid = false; /* the row may only have moved: once more by id */
-    return PAWL_OK;
 }
 
 /* ---- Commit ------------------------------------------------------------- */
 
-static void end_claims(committing *c)
+/* The answer to COMMIT is the proof, whatever comes behind it; without it the connection may have
+ * broken before or behind the commit. */
+static pawl_code outcome(const pawl__sql_writer *writer, const pawl__pg_request *end,
+                         pawl_code answered)
 {
-    const pawl_queue_settle *settles = c->changes->queue_settle.items;
-    size_t                   count   = 0;
-    int64_t                 *seqs    = pawl_arena_take(c->writer.refused->arena,
-                                                       (c->changes->queue_settle.count + 1) * sizeof *seqs);
-    if (seqs == NULL) /* then they leave the list when their row locks are taken again */
-        return;
-    for (size_t i = 0; i < c->changes->queue_settle.count; i++)
-        if (!c->writer.is_dropped[settles[i].group])
-            seqs[count++] = settles[i].seq;
-    pawl__pg_claims_end(c->store, seqs, count);
+    pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    if (end->result == NULL && (connection->is_lost || answered == PAWL_ELOST))
+        return pawl_error_wrap(writer->error, PAWL_EUNKNOWN, "commit");
+    if (end->result == NULL)
+        return answered;
+    connection->in_transaction = PQtransactionStatus(connection->pg) == PQTRANS_INTRANS;
+    if (strcmp(PQcmdStatus(end->result), "COMMIT") != 0)
+        return pawl_error_set(writer->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
+    return PAWL_OK;
 }
 
-/* Row locks: the commit freed those of the claims that it did not settle. */
-static pawl_code keep_claims(committing *c)
+static bool may_go_ahead(const pawl__sql_writer *writer)
 {
-    pawl__pg *store = c->store;
-    if (store->claim_count == 0 || store->main.in_transaction)
-        return PAWL_OK;
-    if (pawl__pg_begin_transaction(store, NULL) != PAWL_OK) {
-        /* The commit is durable, so this is no failure of it; the next operation finds the claims
-         * gone. */
+    const pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    return connection == &pawl__pg_of(writer->store)->main && writer->refused->count == 0 &&
+           connection->failed == PAWL_OK;
+}
+
+/* Sends the kinds that cannot be refused, COMMIT, NOTIFY, and the claim that follows. */
+static pawl_code commit(pawl__sql_writer *writer)
+{
+    pawl__pg            *store      = pawl__pg_of(writer->store);
+    pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    pawl__pg_request     end, peek, notify = {.result = NULL}, notify_events = {.result = NULL};
+    pawl_code            code     = pawl__sql_apply_rest(writer);
+    bool                 is_tried = code == PAWL_OK;
+    pawl__pg_begin(&end, connection, PAWL__PG_TRANSACTION_COMMIT, writer->error);
+    if (is_tried)
+        pawl__pg_send(&end);
+    if (is_tried && end.code == PAWL_OK) {
+        (void)pawl__pg_send_notify(store, connection, &notify, writer->changes);
+        if (writer->changes->event_append.count != 0)
+            pawl__pg_send_notify_events(store, connection, &notify_events, NULL);
+    }
+    bool is_ahead =
+        is_tried && may_go_ahead(writer) && pawl__pg_ahead_send(store, writer->changes, &peek);
+    pawl_code answered = pawl__pg_await(connection, writer->error);
+    if (is_ahead)
+        pawl__pg_ahead_end(store, &peek);
+    code = is_tried ? outcome(writer, &end, answered) : code;
+    if (is_ahead && code == PAWL_OK)
+        store->claim_count = 0; /* all are settled, and none is taken for one of the next */
+    pawl__pg_end(&notify);
+    pawl__pg_end(&notify_events);
+    pawl__pg_end(&end);
+    return code;
+}
+
+/* In an enlist NOTIFY is part of the caller's transaction. */
+static pawl_code write_enlisted(pawl__sql_writer *writer)
+{
+    pawl__pg_connection *connection = pawl__pg_connection_of(writer);
+    pawl__pg_request     request    = {.result = NULL};
+    pawl_code            code       = pawl__sql_apply_rest(writer);
+    if (code == PAWL_OK)
+        (void)pawl__pg_send_notify(pawl__pg_of(writer->store), connection, &request,
+                                   writer->changes);
+    pawl__pg_end(&request);
+    pawl_code answer = pawl__pg_await(connection, writer->error);
+    return code != PAWL_OK ? code : answer;
+}
+
+/* ROLLBACK TO the savepoint undoes what the round wrote and keeps the claims' row locks; it is sent
+ * with the next round. After a failure the whole transaction is rolled back. */
+static void undo(const pawl__sql_writer *writer, pawl_code code)
+{
+    pawl__pg_round *round = &pawl__pg_of(writer->store)->round;
+    if (writer->is_enlisted)
+        return;
+    if (code == PAWL_OK && round->is_saved) {
+        pawl__pg_send_plain(pawl__pg_connection_of(writer), PAWL__PG_ROUND_UNDO, NULL);
+        return;
+    }
+    round->is_saved = false;
+    pawl__pg_rollback(writer->store);
+}
+
+/* The fence, or any other guard, has failed: the next round looks at each answer. The worker's row may only have
+ * moved: once more by its id. */
+static pawl_code try_again(pawl__sql_writer *writer, pawl_code code)
+{
+    pawl__pg *store    = pawl__pg_of(writer->store);
+    bool      is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && writer->is_ahead);
+    if (!is_guard || (!writer->is_ahead && !store->has_worker_tid))
+        return code;
+    store->has_worker_tid &= writer->is_ahead;
+    writer->is_ahead       = false;
+    writer->refused->count = writer->refused_before;
+    return PAWL_OK;
+}
+
+/* The answers to the fence and the first kinds are checked before COMMIT is sent, unless their guarded forms fail by
+ * themselves. */
+pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_done)
+{
+    pawl__pg *store   = pawl__pg_of(writer->store);
+    bool      is_sure = writer->is_ahead && !store->round.has_unguarded;
+    if (code != PAWL_OK || !is_sure || pawl__sql_has_refused(writer)) {
+        pawl_code answer = await_answers(writer);
+        code             = code != PAWL_OK ? code : answer;
+    }
+    if (code == PAWL_OK && !pawl__sql_has_refused(writer)) {
+        code     = (writer->is_enlisted ? write_enlisted : commit)(writer);
+        *is_done = code == PAWL_OK;
+    }
+    if (*is_done)
+        (void)check_writes(writer); /* COMMIT was answered: no check can change that */
+    else
+        undo(writer, code);
+    forget_writes(&store->round);
+    if (writer->is_enlisted)
+        return code;
+    if (*is_done && !pawl__pg_connection_of(writer)->is_pipelined)
+        pawl__pg_hold_leave(store);
+    return try_again(writer, code);
+}
+
+/* ---- Before and behind the rounds ---------------------------------------- */
+
+/* Row locks: the commit freed those of the claims that it did not settle. The commit is durable, so a failure here is
+ * none of it; the next operation finds the claims gone. */
+static void keep_claims(pawl__pg *store)
+{
+    if (store->claim_count != 0 && !store->main.in_transaction &&
+        pawl__pg_begin_transaction(store, NULL) != PAWL_OK) {
         store->claim_count = 0;
         pawl__pg_rollback_transaction(&store->main);
     }
-    return PAWL_OK;
 }
 
-/* Guarded rounds are wasted where commits are refused: CAREFUL_COMMITS are done without. */
-static pawl_code commit_rounds(committing *c)
+void pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool *is_dropped,
+                      pawl_code code)
 {
-    bool      is_done    = false;
-    pawl_code code       = PAWL_OK;
-    c->writer.is_guarded = c->store->careful_commits == 0;
-    if (c->store->careful_commits > 0)
-        c->store->careful_commits--;
-    while (code == PAWL_OK && !is_done) {
-        pawl_arena_reset(c->writer.arena);
-        code = run_round(c, &is_done);
-    }
-    return code;
-}
-
-static pawl_code refuse_all(committing *c)
-{
-    pawl_code code = pawl__refuse_all(c->writer.refused, c->changes, c->writer.is_dropped);
-    return code == PAWL_OK ? PAWL_OK : pawl__pg_no_memory(c->error);
-}
-
-static pawl_code commit_held(committing *c)
-{
-    pawl__pg *store   = c->store;
-    bool      is_done = false;
-    pawl_code code    = pawl__pg_hold_check(store, c->error);
-    store->has_worker_tid =
-        false; /* no second try is possible in a hold, so the row is found by its id */
-    if (code == PAWL_OK)
-        code = run_round(c, &is_done);
-    if (!is_done) {
-        if (code == PAWL_OK)
-            code = refuse_all(c);
-        pawl__pg_handler_transaction_end(&store->sql.base);
-        return code;
-    }
-    (void)pawl__pg_hold_leave(store, NULL); /* a lost connection shows at the next operation */
-    return PAWL_OK;
-}
-
-static pawl_code release_rows(committing *c)
-{
-    size_t    before = c->writer.refused->count;
-    pawl_code code =
-        pawl__pg_send_queue_settle(&c->writer); /* refuses claims that are gone; sends nothing */
-    pawl__drop_refused(c->writer.refused, before, c->writer.is_dropped);
-    pawl__pg_rollback_transaction(&c->store->main);
-    return code;
+    pawl__pg *store = pawl__pg_of(base);
+    forget_writes(&store->round);
+    if (code != PAWL_OK)
+        return;
+    if (changes->outbox_reset.count != 0) /* rows from before its front are pending again */
+        pawl__pg_outbox_front_restart(&store->outbox);
+    if (changes->queue_settle.count != 0 && pawl__changes_only_release(changes))
+        pawl__pg_rollback_transaction(&store->main);
+    pawl__pg_claims_end(store, changes, is_dropped);
+    keep_claims(store);
 }
 
 /* The second connection is for a send that does not wait: a set that settles no claim and saves no
  * saga, which must not end the transaction of the batch's claims. */
-static pawl_code choose_connection(committing *c)
+static pawl_code choose_connection(pawl__pg *store, const pawl_changes *changes, pawl_error *error)
 {
-    const pawl_changes *changes = c->changes;
-    pawl__pg           *store   = c->store;
-    c->writer.connection        = &store->main;
-    if (store->in_hold || store->claim_count == 0 || changes->queue_settle.count != 0 ||
+    pawl__pg_connection *side;
+    if (store->sql.in_hold || store->claim_count == 0 || changes->queue_settle.count != 0 ||
         changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
         return PAWL_OK;
-    return pawl__pg_side(store, &c->writer.connection, c->error);
-}
-
-static pawl_code commit_on(committing *c)
-{
-    pawl_code code = choose_connection(c);
-    if (code != PAWL_OK)
-        return code;
-    if (c->store->in_hold)
-        return commit_held(c);
-    bool is_unblock = c->changes->queue_settle.count != 0 && pawl__changes_only_release(c->changes);
-    return is_unblock ? release_rows(c) : commit_rounds(c);
-}
-
-/* Back ends that this commit may have waited for are ended. */
-static void end_blockers(committing *c)
-{
-    pawl__pg_end_holder(c->store, c->writer.connection);
-    pawl__pg_end_standing(c->store, c->writer.connection);
+    pawl_code code = pawl__pg_side(store, &side, error);
+    if (code == PAWL_OK)
+        store->sql.connection = (pawl__sql_connection *)(void *)side;
+    return code;
 }
 
 pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
                           pawl_error *error)
 {
-    pawl__pg  *store    = pawl__pg_of(base);
-    committing c        = {.writer  = {.store   = store,
-                                       .changes = changes,
-                                       .refused = refused,
-                                       .arena   = store->scratch,
-                                       .error   = error},
-                           .store   = store,
-                           .changes = changes,
-                           .error   = error,
-                           .split   = find_split(changes)};
-    c.writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
+    pawl__pg *store       = pawl__pg_of(base);
+    store->round.is_saved = false;
     pawl__pg_note_now(store, changes->now);
     pawl__pg_seen_clear(store);
-    pawl_code code = c.writer.is_dropped != NULL ? commit_on(&c) : pawl__pg_no_memory(error);
-    if (code == PAWL_OK) {
-        if (changes->outbox_reset.count != 0) /* rows from before its front are pending again */
-            pawl__pg_outbox_front_restart(&store->outbox);
-        end_claims(&c);
-        code = keep_claims(&c);
-    } else {
-        pawl__pg_handler_transaction_end(base);
-        if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
-            end_blockers(&c);
+    pawl_code code = choose_connection(store, changes, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_commit(base, changes, refused, error);
+    if (code == PAWL_ETIMEOUT) { /* back ends that it may have waited for */
+        pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+        pawl__pg_end_holder(store, connection);
+        pawl__pg_end_standing(store, connection);
     }
+    store->sql.connection = (pawl__sql_connection *)(void *)&store->main;
     return code;
 }
 
@@ -451,50 +353,6 @@ static pawl_code check_native(const pawl__pg *store, const PGconn *pg, pawl_erro
     return PAWL_OK;
 }
 
-static pawl_code enlist_notify(committing *c, pawl__pg *store)
-{
-    pawl__pg_request request = {.result = NULL};
-    (void)pawl__pg_send_notify(store, c->writer.connection, &request, c->changes);
-    pawl__pg_end(&request);
-    return pawl__pg_await(c->writer.connection, c->error);
-}
-
-static pawl_code apply_enlisted(committing *c, pawl__pg *store)
-{
-    size_t    before = c->writer.refused->count;
-    pawl_code code   = send_kinds(c, 0, pawl_change_kind_count);
-    pawl_code answer = pawl__pg_await(c->writer.connection, c->error);
-    code             = code != PAWL_OK ? code : answer;
-    if (code == PAWL_OK)
-        code = check_writes(c);
-    if (code == PAWL_OK && c->writer.refused->count == before)
-        return enlist_notify(c, store);
-    drop_writes(c);
-    if (code != PAWL_OK)
-        return code;
-    return pawl__refusal_error(&c->writer.refused->items[before], c->error);
-}
-
-static pawl_code run_enlist(pawl__pg *store, pawl__pg_connection *connection,
-                            const pawl_changes *changes, pawl_error *error)
-{
-    pawl_arena   *arena   = pawl_arena_create(0);
-    pawl_refusals refused = {.arena = arena};
-    committing    c       = {.writer  = {.connection = connection,
-                                         .changes    = changes,
-                                         .refused    = &refused,
-                                         .arena      = arena,
-                                         .error      = error},
-                             .changes = changes,
-                             .error   = error};
-    if (arena != NULL)
-        c.writer.is_dropped = pawl_arena_take(arena, changes->group_count + 1);
-    pawl_code code =
-        c.writer.is_dropped != NULL ? apply_enlisted(&c, store) : pawl__pg_no_memory(error);
-    pawl_arena_destroy(arena);
-    return code;
-}
-
 pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                           pawl_error *error)
 {
@@ -512,7 +370,8 @@ pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *ch
         code                     = pawl__pg_execute(connection, "savepoint pawl_enlist", error);
     }
     if (code == PAWL_OK) {
-        code = run_enlist(store, connection, changes, error);
+        code = pawl__sql_apply_enlisted(base, (pawl__sql_connection *)(void *)connection, changes,
+                                        error);
         if (code != PAWL_OK)
             (void)pawl__pg_execute(connection, "rollback to savepoint pawl_enlist", NULL);
         pawl_code released = pawl__pg_execute(connection, "release savepoint pawl_enlist",

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/postgres.h"
+#include "store/postgres/writer.h"
 #include "store/sql/saga_text.h"
 
 #include <assert.h>
@@ -102,11 +102,18 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
 }
 
 const pawl__sql_ops pawl__pg_ops = {
-    .name      = "postgres",
-    .send      = send,
-    .await     = await,
-    .next      = next,
-    .get       = get,
-    .end       = end,
-    .who_lives = who_lives,
+    .name       = "postgres",
+    .send       = send,
+    .await      = await,
+    .next       = next,
+    .get        = get,
+    .end        = end,
+    .who_lives  = who_lives,
+    .begin      = pawl__pg_begin_round,
+    .fence      = pawl__pg_fence,
+    .write_kind = pawl__pg_write_kind,
+    .finish     = pawl__pg_finish,
+    .rollback   = pawl__pg_rollback,
+    .is_open    = pawl__pg_is_open,
+    .claims_end = pawl__pg_settled,
 };

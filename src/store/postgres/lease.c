@@ -64,7 +64,7 @@ typedef struct taking {
  * the failure. */
 static void send_take(const taking *t, pawl__pg_request *request, pawl_error *error)
 {
-    bool is_alone = !t->store->in_hold;
+    bool is_alone = !t->store->sql.in_hold;
     t->connection->is_gathered =
         true; /* a process that is stopped has sent all of it, or nothing */
     pawl__pg_begin(request, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
@@ -99,13 +99,13 @@ static pawl_code take(taking *t, pawl_error *error)
     pawl__pg *store = t->store;
     pawl_code code  = PAWL_OK;
     t->connection   = &store->main;
-    if (!store->in_hold)
+    if (!store->sql.in_hold)
         code = pawl__pg_free_connection(store, &t->connection, error);
     if (code == PAWL_OK)
         code = try_to_take(t, error);
-    if (code == PAWL_EBUSY && !store->in_hold && end_renewal(t->connection, t->name, t->now))
+    if (code == PAWL_EBUSY && !store->sql.in_hold && end_renewal(t->connection, t->name, t->now))
         code = try_to_take(t, error);
-    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->in_hold)
+    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->sql.in_hold)
         end_previous(t->connection, t->name, t->previous);
     return code;
 }

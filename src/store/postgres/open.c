@@ -367,7 +367,7 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
     store->claim_count    = 0;
-    store->in_hold        = false;
+    store->sql.in_hold    = false;
     store->listens        = false;
     store->sleeps         = false;
     store->has_worker_tid = false;
@@ -433,6 +433,7 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
 {
     pawl__pg *store        = pawl__pg_of(base);
     store->sql.ops         = &pawl__pg_ops;
+    store->sql.connection  = (pawl__sql_connection *)(void *)&store->main;
     store->pid             = getpid();
     store->last_now        = PAWL_TIME_MIN;
     store->ahead.is_wanted = options->claims_ahead;
@@ -443,8 +444,8 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
     atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (atomic_load(&store->interrupt_fd) < 0)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));
-    store->scratch = pawl_arena_create(0);
-    if (store->scratch == NULL)
+    store->round.arena = pawl_arena_create(0);
+    if (store->round.arena == NULL)
         return pawl__pg_no_memory(error);
     pawl_code code = pawl__pg_url(store, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
@@ -465,7 +466,7 @@ void pawl__pg_close(pawl_store *base)
          * is gone. */
         store->main.deadline_ms =
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
-        if (!store->in_hold)
+        if (!store->sql.in_hold)
             pawl__pg_rollback_transaction(&store->main);
         pawl__pg_disconnect(&store->main);
         pawl__pg_disconnect(&store->side);
@@ -485,10 +486,10 @@ void pawl__pg_close(pawl_store *base)
     pawl_free(store->claimed);
     pawl_free(store->seen);
     store->seen = NULL;
-    pawl_arena_destroy(store->scratch);
-    store->scratch  = NULL;
-    store->given    = NULL;
-    store->conninfo = NULL;
-    store->claims   = NULL;
-    store->claimed  = NULL;
+    pawl_arena_destroy(store->round.arena);
+    store->round.arena = NULL;
+    store->given       = NULL;
+    store->conninfo    = NULL;
+    store->claims      = NULL;
+    store->claimed     = NULL;
 }

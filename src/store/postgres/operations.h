@@ -14,6 +14,12 @@
 #include "store/core/entries.h"
 #undef ENTRY
 
+/* commit.c */
+pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
+                          pawl_error *error);
+pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                          pawl_error *error);
+
 /* Kinds that find asks in statements of the driver's own (outbox.c, journal.c). */
 pawl_find_rows_fn pawl__pg_find_outbox, pawl__pg_find_events;
 

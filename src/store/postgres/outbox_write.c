@@ -31,7 +31,7 @@ static bool are_alike(const void **items, size_t count)
 
 /* Equal values go over the wire once, not once for each row. The history is a statement of its own:
  * it need not wait for the rows that were settled, since all of them are or the commit fails. */
-static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t count)
+static pawl_code send_alike(pawl__sql_writer *writer, const void **items, size_t count)
 {
     const pawl_outbox_settle *first = items[0];
     pawl__pg_write           *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_SETTLE_ALIKE,
@@ -59,118 +59,65 @@ static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t 
     return pawl__pg_write_send(write);
 }
 
-pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_outbox_settle(pawl__sql_writer *writer)
 {
     size_t       count;
     const void **items = pawl__pg_select(writer, pawl_change_outbox_settle, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    return writer->is_guarded && count != 0 && are_alike(items, count)
+    return writer->is_ahead && count != 0 && are_alike(items, count)
                ? send_alike(writer, items, count)
                : pawl__pg_send_items(writer, pawl_change_outbox_settle, items, count);
 }
 
 /* ---- Holding back ------------------------------------------------------- */
 
-/* The sum of all holds of a change set on one source. */
-typedef struct sum {
-    pawl_text source;
-    bool      is_released; /* at first: its held rows become pending */
-    bool      is_held;     /* and then: its rows behind `after` are held */
-    int64_t   after;
-} sum;
-
-static int by_source(const void *left, const void *right)
+static pawl_code send_releases(pawl__sql_writer *writer, const pawl__sql_blocks *all)
 {
-    const pawl_outbox_block *l = left, *r = right;
-    return pawl_text_compare(l->source, r->source);
-}
-
-/* A release undoes the holds before it in the set, whatever they held. */
-static void add_hold(sum *all, const pawl_outbox_block *hold)
-{
-    if (hold->is_unblock) {
-        all->is_released = true;
-        all->is_held     = false;
-    } else if (!all->is_held || hold->after < all->after) {
-        all->is_held = true;
-        all->after   = hold->after;
-    }
-}
-
-static size_t add_holds(const void **items, size_t count, sum *sums)
-{
-    size_t sum_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        const pawl_outbox_block *hold = items[i];
-        if (hold->source.size == 0) /* such rows have no order: nothing is held behind them */
-            continue;
-        if (sum_count == 0 || !pawl_text_equal(sums[sum_count - 1].source, hold->source))
-            sums[sum_count++] = (sum){.source = hold->source};
-        add_hold(&sums[sum_count - 1], hold);
-    }
-    return sum_count;
-}
-
-static pawl_code send_releases(pawl__pg_writer *writer, const sum *sums, size_t count)
-{
-    size_t     source_count = 0;
-    pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
-    if (sources == NULL)
-        return pawl__pg_no_memory(writer->error);
-    for (size_t i = 0; i < count; i++)
-        if (sums[i].is_released)
-            sources[source_count++] = sums[i].source;
-    if (source_count == 0)
+    if (all->release_count == 0)
         return PAWL_OK;
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RELEASE,
                                                pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_put_texts(&write->request, sources, source_count);
-    if (writer->store != NULL)
-        pawl__pg_outbox_front_restart(&writer->store->outbox);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, all->release_count);
+    for (size_t i = 0; i < all->release_count; i++)
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &all->releases[i].source);
+    pawl__pg_array_end(&write->request);
+    if (!writer->is_enlisted)
+        pawl__pg_outbox_front_restart(&pawl__pg_of(writer->store)->outbox);
     return pawl__pg_write_send(write);
 }
 
-static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t count)
+static pawl_code send_holds(pawl__sql_writer *writer, const pawl__sql_blocks *all)
 {
-    size_t     source_count = 0;
-    int64_t    after        = INT64_MAX;
-    pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
-    int64_t   *afters       = pawl_arena_take(writer->arena, (count + 1) * sizeof *afters);
-    if (sources == NULL || afters == NULL)
-        return pawl__pg_no_memory(writer->error);
-    for (size_t i = 0; i < count; i++) {
-        if (!sums[i].is_held)
-            continue;
-        after                  = sums[i].after < after ? sums[i].after : after;
-        sources[source_count]  = sums[i].source;
-        afters[source_count++] = sums[i].after;
-    }
-    if (source_count == 0)
+    static const pawl__field fields[] = {PAWL__AS(outbox_block, source, TEXT),
+                                         PAWL__AS(outbox_block, after, INT)};
+    int64_t                  after    = INT64_MAX;
+    const void             **items =
+        pawl_arena_take(pawl__pg_scratch(writer), (all->hold_count + 1) * sizeof *items);
+    if (all->hold_count == 0)
         return PAWL_OK;
-    pawl__pg_write *write =
-        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_block, NULL, 0, NULL);
+    if (items == NULL)
+        return pawl__pg_no_memory(writer->error);
+    for (size_t i = 0; i < all->hold_count; i++) {
+        items[i] = all->holds[i];
+        after    = all->holds[i]->after < after ? all->holds[i]->after : after;
+    }
+    pawl__pg_write *write = pawl__pg_write_add(
+        writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_block, items, all->hold_count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_put_int(&write->request, after);
-    pawl__pg_put_texts(&write->request, sources, source_count);
-    pawl__pg_put_ints(&write->request, afters, source_count);
+    pawl__pg_write_fields(write, fields, 2);
     return pawl__pg_write_send(write);
 }
 
-pawl_code pawl__pg_send_outbox_block(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_outbox_block(pawl__sql_writer *writer)
 {
-    size_t       count;
-    const void **items = pawl__pg_select(writer, pawl_change_outbox_block, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
-    if (sums == NULL)
-        return pawl__pg_no_memory(writer->error);
-    pawl__sort_changes(items, count, by_source);
-    size_t    sum_count = add_holds(items, count, sums);
-    pawl_code code      = send_releases(writer, sums, sum_count);
-    return code == PAWL_OK ? send_holds(writer, sums, sum_count) : code;
+    pawl__sql_blocks all;
+    pawl_code code = pawl__sql_sum_blocks(writer, pawl__pg_scratch(writer), &all, writer->error);
+    if (code == PAWL_OK)
+        code = send_releases(writer, &all);
+    return code == PAWL_OK ? send_holds(writer, &all) : code;
 }

@@ -92,6 +92,15 @@ typedef struct pawl__pg_numbering {
     int64_t          whole_ms; /* monotonic: when numbering last began with the first event */
 } pawl__pg_numbering;
 
+/* A round of the commit under way, or of an enlist. */
+typedef struct pawl__pg_round {
+    pawl_arena            *arena;         /* its memory */
+    bool                   is_saved;      /* the fence and the savepoint were sent */
+    bool                   has_unguarded; /* a write's answer has to be checked */
+    struct pawl__pg_write *first;         /* the writes that were sent */
+    struct pawl__pg_write *last;
+} pawl__pg_round;
+
 /* How the URL asks for TLS, for error texts and the log. */
 #define PAWL__PG_TLS_REMEDY \
     "sslmode=verify-full asks for both, sslmode=require for encryption alone"
@@ -106,7 +115,6 @@ typedef struct pawl__pg {
     int64_t             idle_ms;       /* pawl_store_options.handler_time_max */
     bool                is_pooled;     /* behind a pooler that gives out transactions */
     bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
-    bool                in_hold;
     int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
     pid_t               pid;         /* the process that opened the handle */
     int                 backend_pid; /* of the main connection */
@@ -115,9 +123,8 @@ typedef struct pawl__pg {
     bool                has_leased;  /* timeouts were leased since it was opened */
     unsigned char       worker_tid[6]; /* the ctid of the worker's row, as last seen */
     bool                has_worker_tid;
-    unsigned            careful_commits; /* commits left to do without a guard, see commit.c */
-    pawl_time           last_now;        /* the latest machine time that an operation was given */
-    int64_t             last_now_ms;     /* monotonic: when it was given */
+    pawl_time           last_now;    /* the latest machine time that an operation was given */
+    int64_t             last_now_ms; /* monotonic: when it was given */
     char                endpoint[PAWL_NAME_SIZE_MAX + 1]; /* of worker_open */
     size_t              endpoint_size;
     pawl__pg_seen      *seen; /* the inbox marks that the last claims saw */
@@ -128,7 +135,7 @@ typedef struct pawl__pg {
     size_t              claim_count;
     size_t              claim_capacity;
     int64_t            *claimed; /* their numbers, as an array for statements */
-    pawl_arena         *scratch; /* of the commit under way */
+    pawl__pg_round      round;
     pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
     size_t              front_count;
     pawl__pg_peek       peek;
@@ -215,19 +222,19 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
 void      pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error);
 pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code awaited);
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error);
-void      pawl__pg_handler_transaction_end(pawl_store *base);
-/* Whether the transaction of the hold is still the one that handler_transaction_begin left. */
-pawl_code pawl__pg_hold_check(pawl__pg *store, pawl_error *error);
-/* Ends the hold once its transaction has ended. */
-pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error);
+/* Of pawl__sql_ops. */
+pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error);
+void      pawl__pg_rollback(pawl_store *base);
+/* The connection is no handler's any more: its transaction has ended. */
+void pawl__pg_hold_leave(pawl__pg *store);
 
 /* claims.c */
 pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, size_t count,
                               pawl_error *error);
 /* NULL when the handle has not claimed the row. */
 const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq);
-/* Takes the claims with these numbers off the list. */
-void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count);
+/* Takes the claims that were settled off the list. */
+void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const bool *is_dropped);
 /* Locks the rows of all claims again, in the transaction that is open; rows that are gone or locked
  * by others leave the list. Sends and awaits. */
 pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error);
@@ -288,11 +295,5 @@ pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
                         bool *is_ours, pawl_error *error);
 pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error);
-
-/* commit.c */
-pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
-                          pawl_error *error);
-pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
-                          pawl_error *error);
 
 #endif

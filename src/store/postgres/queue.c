@@ -77,7 +77,7 @@ static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl
         put_due(&request, store, claim, from, store->claim_count);
     store->main.is_gathered = true;
     pawl__pg_send(&request);
-    bool peeks     = !is_again && !store->in_hold && pawl__pg_peek_send(store, claim, &peek, error);
+    bool peeks = !is_again && !store->sql.in_hold && pawl__pg_peek_send(store, claim, &peek, error);
     pawl_code code = pawl__pg_await(&store->main, error);
     if (peeks)
         pawl__pg_peek_end(store, &peek, code);
@@ -115,7 +115,7 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (code != PAWL_OK)
         rows->count = 0;
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
-    if (!store->in_hold && (code != PAWL_OK || store->claim_count == 0))
+    if (!store->sql.in_hold && (code != PAWL_OK || store->claim_count == 0))
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
@@ -128,7 +128,7 @@ static pawl_code check_and_claim(pawl__pg *store, const pawl_queue_claim *claim,
 {
     bool      is_there = true;
     pawl_code code     = PAWL_OK;
-    if (is_quiet && !store->main.in_transaction && !store->in_hold && store->claim_count == 0)
+    if (is_quiet && !store->main.in_transaction && !store->sql.in_hold && store->claim_count == 0)
         code = check_due(store, claim, from, &is_there, error);
     return code == PAWL_OK && is_there ? claim_rows(store, claim, from, arena, rows, error) : code;
 }
@@ -266,7 +266,7 @@ static void note_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_
 {
     pawl__pg_ahead *ahead    = &store->ahead;
     bool            is_full  = rows->count == claim->count_max && front->pause_ms == 0;
-    bool            may_send = ahead->is_wanted && !store->is_pooled && !store->in_hold;
+    bool            may_send = ahead->is_wanted && !store->is_pooled && !store->sql.in_hold;
     ahead->front             = may_send && is_full && claim->now >= store->last_now ? front : NULL;
     ahead->claim             = *claim;
 }
@@ -338,30 +338,31 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
 
 void pawl__pg_put_claimed(pawl__pg_write *write)
 {
+    const pawl__pg *store = pawl__pg_of(write->writer->store);
     pawl__pg_array_begin(&write->request, PAWL__PG_TID, PAWL_VALUE_NONE, write->count);
     for (size_t i = 0; i < write->count; i++) {
         const pawl_queue_settle *settle = write->items[i];
         pawl__pg_array_put(&write->request, PAWL__PG_TID,
-                           pawl__pg_claims_find(write->writer->store, settle->seq)->tid);
+                           pawl__pg_claims_find(store, settle->seq)->tid);
     }
     pawl__pg_array_end(&write->request);
 }
 
 /* A row that this handle has not claimed is refused; one that is given back does not change. */
-pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
+pawl_code pawl__pg_send_queue_settle(pawl__sql_writer *writer)
 {
     size_t       count, kept = 0;
     pawl_code    code  = PAWL_OK;
     const void **items = pawl__pg_select(writer, pawl_change_queue_settle, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    if (writer->store == NULL)
+    if (writer->is_enlisted)
         return pawl__why_not_enlisted(writer->changes->queue_settle.items, writer->error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const pawl_queue_settle *settle = items[i];
-        if (pawl__pg_claims_find(writer->store, settle->seq) == NULL)
-            code = pawl__pg_refuse_for(writer, pawl_change_queue_settle, settle,
-                                       pawl__why_not_claimed);
+        if (pawl__pg_claims_find(pawl__pg_of(writer->store), settle->seq) == NULL)
+            code =
+                pawl__sql_refuse(writer, pawl_change_queue_settle, settle, pawl__why_not_claimed);
         else if (settle->action != PAWL_QUEUE_RELEASE)
             items[kept++] = settle;
     }

@@ -81,7 +81,7 @@ static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, 
                              : lock == PAWL_SAGA_LOCKED ? PAWL__PG_SAGA_BY_ID_LOCKED
                                                         : PAWL__PG_SAGA_BY_ID_SKIP;
     bool             skips = lock == PAWL_SAGA_SKIP_LOCKED;
-    if (skips && !l->store->in_hold)
+    if (skips && !l->store->sql.in_hold)
         pawl__pg_begin_on(&l->store->main, l->error);
     send_load(l, &request, first + (int)l->key);
     if (skips)

@@ -13,7 +13,6 @@
 #include "store/postgres/set.h"
 
 #include "store/core/keys.h"
-#include "store/sql/write.h"
 
 #include <string.h>
 
@@ -71,9 +70,9 @@ static bool is_row_of(pawl__pg_write *write, const unsigned *key, const void *it
 }
 
 /* An insert returns the keys of its rows in the order of the items. */
-static bool *find_inserted(pawl__pg_writer *writer, pawl__pg_write *write, const unsigned *key)
+static bool *find_inserted(pawl__sql_writer *writer, pawl__pg_write *write, const unsigned *key)
 {
-    bool *is_applied = pawl_arena_take(writer->arena, write->count + 1);
+    bool *is_applied = pawl_arena_take(pawl__pg_scratch(writer), write->count + 1);
     bool  has_row    = pawl__pg_next(&write->request);
     if (is_applied == NULL)
         (void)pawl__pg_no_memory(writer->error);
@@ -86,7 +85,7 @@ static bool *find_inserted(pawl__pg_writer *writer, pawl__pg_write *write, const
 }
 
 /* is_taken[i]: a row is in the way of that item. NULL with a code. */
-static bool *find_taken(pawl__pg_writer *writer, const pawl__pg_write *write, const void **items,
+static bool *find_taken(pawl__sql_writer *writer, const pawl__pg_write *write, const void **items,
                         size_t count, pawl_code *code)
 {
     const pawl__pg_override *own      = pawl__pg_override_of(write->of);
@@ -115,7 +114,7 @@ static bool is_refused(const pawl__pg_write *write, const void *item, const void
     return write->kind == pawl_change_leased_batch_remove && row->removal == last->removal;
 }
 
-static pawl_code refuse(pawl__pg_writer *writer, const pawl__pg_write *write, const void **missed,
+static pawl_code refuse(pawl__sql_writer *writer, const pawl__pg_write *write, const void **missed,
                         size_t count)
 {
     pawl_code code     = PAWL_OK;
@@ -125,23 +124,23 @@ static pawl_code refuse(pawl__pg_writer *writer, const pawl__pg_write *write, co
         is_taken = find_taken(writer, write, missed, count, &code);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (i == 0 || !is_refused(write, missed[i], missed[i - 1]))
-            code = pawl__pg_refuse_for(writer, write->kind, missed[i],
-                                       why_of(write->of, is_taken != NULL && is_taken[i]));
+            code = pawl__sql_refuse(writer, write->kind, missed[i],
+                                    why_of(write->of, is_taken != NULL && is_taken[i]));
     return code;
 }
 
-static pawl_code send_writes(pawl__pg_writer *writer, pawl_change_kind kind,
+static pawl_code send_writes(pawl__sql_writer *writer, pawl_change_kind kind,
                              const pawl__sql_write *write, const void **items, size_t count);
 
-static pawl_code retry(pawl__pg_writer *writer, const pawl__pg_write *write, const void **missed,
+static pawl_code retry(pawl__sql_writer *writer, const pawl__pg_write *write, const void **missed,
                        size_t count)
 {
     pawl_code code   = send_writes(writer, write->kind, retried_of(write->of), missed, count);
-    pawl_code answer = pawl__pg_await(writer->connection, writer->error);
+    pawl_code answer = pawl__pg_await(pawl__pg_connection_of(writer), writer->error);
     return code != PAWL_OK ? code : answer;
 }
 
-static pawl_code check(pawl__pg_writer *writer, pawl__pg_write *write)
+static pawl_code check(pawl__sql_writer *writer, pawl__pg_write *write)
 {
     const pawl__pg_override *own   = pawl__pg_override_of(write->of);
     int64_t                  found = pawl__pg_rows(&write->request);
@@ -150,7 +149,8 @@ static pawl_code check(pawl__pg_writer *writer, pawl__pg_write *write)
         return PAWL_OK;
     bool *is_applied =
         own->key[0] != 0 ? find_inserted(writer, write, own->key) : pawl__pg_applied(writer, write);
-    const void **missed = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *missed);
+    const void **missed =
+        pawl_arena_take(pawl__pg_scratch(writer), (write->count + 1) * sizeof *missed);
     if (is_applied == NULL || missed == NULL)
         return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < write->count; i++)
@@ -167,7 +167,7 @@ static pawl_code check(pawl__pg_writer *writer, pawl__pg_write *write)
 
 /* Some items on their way with one write. */
 typedef struct sending {
-    pawl__pg_writer       *writer;
+    pawl__sql_writer      *writer;
     pawl_change_kind       kind;
     const pawl__sql_write *write;
     const void           **items;
@@ -204,7 +204,7 @@ static pawl_code send_some(const sending *s)
 {
     const pawl__pg_override *own = pawl__pg_override_of(s->write);
     int                      set = own->statement != 0 ? own->statement : sets[s->write->statement];
-    bool                     is_sure = own->sure != 0 && s->writer->is_guarded;
+    bool                     is_sure = own->sure != 0 && s->writer->is_ahead;
     bool      is_checked = why_of(s->write, false) != NULL || retried_of(s->write) != NULL;
     pawl_code code       = PAWL_OK;
     for (int i = 0; code == PAWL_OK && i < PAWL__PG_BEFORE_MAX; i++)
@@ -220,7 +220,7 @@ static pawl_code send_some(const sending *s)
 static bool goes_alone(const sending *s)
 {
     const pawl__pg_override *own = pawl__pg_override_of(s->write);
-    if (own->is_single || s->writer->is_guarded || own->statement != 0 || own->key[0] != 0)
+    if (own->is_single || s->writer->is_ahead || own->statement != 0 || own->key[0] != 0)
         return own->is_single;
     return pawl__pg_set_inserts(sets[s->write->statement]) && why_of(s->write, false) != NULL;
 }
@@ -232,7 +232,7 @@ static const pawl__sql_write *next_of(const pawl__sql_write *write)
 }
 
 /* The write of the items, and those that follow. */
-static pawl_code send_writes(pawl__pg_writer *writer, pawl_change_kind kind,
+static pawl_code send_writes(pawl__sql_writer *writer, pawl_change_kind kind,
                              const pawl__sql_write *write, const void **items, size_t count)
 {
     pawl_code code = PAWL_OK;
@@ -275,14 +275,14 @@ static bool is_of_table(const pawl__sql_write *write, const void *item, const vo
 }
 
 /* Changes of different keys, with one statement for each of their writes. */
-static pawl_code send_wave(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+static pawl_code send_wave(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                            size_t count)
 {
     pawl_code code = PAWL_OK;
     while (code == PAWL_OK && count != 0) {
         const pawl__sql_write *write = first_write(kind, items, count);
-        const void           **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
-        size_t                 taken = 0, left = 0;
+        const void **alike = pawl_arena_take(pawl__pg_scratch(writer), count * sizeof *alike);
+        size_t       taken = 0, left = 0;
         if (alike == NULL)
             return pawl__pg_no_memory(writer->error);
         for (size_t i = 0; i < count; i++) {
@@ -309,13 +309,13 @@ static bool is_met(pawl__keys *seen, pawl__sql_keys_fn *keys_of, const void *ite
 }
 
 /* In the order of the change set. */
-static pawl_code send_runs(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+static pawl_code send_runs(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                            size_t count)
 {
     pawl__keys         seen;
     pawl_code          code    = PAWL_OK;
     pawl__sql_keys_fn *keys_of = pawl__sql_ways[kind].keys;
-    const void       **room    = pawl_arena_take(writer->arena, (count + 1) * sizeof *room);
+    const void       **room = pawl_arena_take(pawl__pg_scratch(writer), (count + 1) * sizeof *room);
     if (room == NULL)
         return pawl__pg_no_memory(writer->error);
     if (keys_of != NULL && !pawl__pg_has_twins(items, count, room))
@@ -333,7 +333,7 @@ static pawl_code send_runs(pawl__pg_writer *writer, pawl_change_kind kind, const
     return code;
 }
 
-pawl_code pawl__pg_send_items(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+pawl_code pawl__pg_send_items(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                               size_t count)
 {
     pawl__compare_fn *by_key = pawl__pg_keys[kind];
@@ -342,7 +342,7 @@ pawl_code pawl__pg_send_items(pawl__pg_writer *writer, pawl_change_kind kind, co
         return send_runs(writer, kind, items, count);
     pawl__sort_changes(items, count, by_key);
     while (code == PAWL_OK && count != 0) {
-        const void **wave = pawl_arena_take(writer->arena, count * sizeof *wave);
+        const void **wave = pawl_arena_take(pawl__pg_scratch(writer), count * sizeof *wave);
         if (wave == NULL)
             return pawl__pg_no_memory(writer->error);
         size_t left = pawl__take_firsts(items, count, wave, by_key);
@@ -352,7 +352,7 @@ pawl_code pawl__pg_send_items(pawl__pg_writer *writer, pawl_change_kind kind, co
     return code;
 }
 
-pawl_code pawl__pg_send_sets(pawl__pg_writer *writer, pawl_change_kind kind)
+pawl_code pawl__pg_send_sets(pawl__sql_writer *writer, pawl_change_kind kind)
 {
     size_t       count;
     const void **items = pawl__pg_select(writer, kind, &count);

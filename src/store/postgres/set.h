@@ -27,7 +27,6 @@
 #define PAWL_STORE_POSTGRES_SET_H
 
 #include "store/postgres/writer.h"
-#include "store/sql/write.h"
 
 /* The template of a statement of PAWL__PG_SETS. */
 void pawl__pg_set_template(pawl__sql_text *text, int statement);
@@ -70,9 +69,9 @@ bool pawl__pg_has_twins(const void **timeouts, size_t count, const void **room);
 /* ---- Sending (set.c) ------------------------------------------------------ */
 
 /* Sends the changes of a kind. */
-pawl_code pawl__pg_send_sets(pawl__pg_writer *writer, pawl_change_kind kind);
+pawl_code pawl__pg_send_sets(pawl__sql_writer *writer, pawl_change_kind kind);
 /* The same of some of them, or of what they are made of. */
-pawl_code pawl__pg_send_items(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+pawl_code pawl__pg_send_items(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                               size_t count);
 
 #endif

@@ -88,7 +88,7 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
 
 void pawl__pg_rollback_unclaimed(pawl__pg *store)
 {
-    if (store->claim_count == 0 && !store->in_hold)
+    if (store->claim_count == 0 && !store->sql.in_hold)
         pawl__pg_rollback_transaction(&store->main);
 }
 
@@ -105,7 +105,7 @@ pawl_code pawl__pg_free_connection(pawl__pg *store, pawl__pg_connection **connec
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
 {
     *connection = &store->main;
-    if (store->in_hold) /* the stamps are part of the hold's transaction */
+    if (store->sql.in_hold) /* the stamps are part of the hold's transaction */
         return PAWL_OK;
     pawl_code code = pawl__pg_free_connection(store, connection, error);
     if (code != PAWL_OK)
@@ -153,7 +153,7 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: this handle has an open handler transaction already");
     pawl_code code = pawl__pg_begin_transaction(store, error);
@@ -163,52 +163,53 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(&store->main, false, error);
-    store->in_hold = code == PAWL_OK;
+    store->sql.in_hold = code == PAWL_OK;
     if (code != PAWL_OK)
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
-pawl_code pawl__pg_hold_check(pawl__pg *store, pawl_error *error)
+pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
+    pawl__pg *store = pawl__pg_of(base);
     switch (PQtransactionStatus(store->main.pg)) {
-    case PQTRANS_INTRANS: return PAWL_OK;
+    case PQTRANS_INTRANS: *is_open = true; return PAWL_OK;
     case PQTRANS_INERROR:
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: a statement of the handler's own SQL failed, and the "
                               "handler answered ok: nothing can be committed");
     case PQTRANS_IDLE:
-        store->main.in_transaction = false;
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: the handler's own SQL ended the transaction of its "
                               "message: only pawl may commit it or roll it back");
     case PQTRANS_ACTIVE:
     case PQTRANS_UNKNOWN: break;
     }
-    store->main.is_lost = true;
     return pawl_error_set(error, PAWL_ELOST,
                           "postgres: the connection was lost, or left in the middle of a "
                           "statement, by the handler's own SQL");
 }
 
-pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
+void pawl__pg_hold_leave(pawl__pg *store)
 {
-    store->in_hold             = false;
     store->main.in_transaction = false;
-    if (store->main.is_lost)
-        return PAWL_OK;
-    return pawl__pg_set_pipeline(&store->main, true, error);
+    if (!store->main.is_lost) /* a connection that is lost here shows at the next operation */
+        (void)pawl__pg_set_pipeline(&store->main, true, NULL);
 }
 
-void pawl__pg_handler_transaction_end(pawl_store *base)
+/* A handler's connection has no pipeline; its transaction may be any other, or none, by now. */
+void pawl__pg_rollback(pawl_store *base)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    if (!store->in_hold)
+    pawl__pg            *store      = pawl__pg_of(base);
+    pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+    if (connection->is_pipelined) {
+        pawl__pg_rollback_transaction(connection);
         return;
-    PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
+    }
+    PGTransactionStatusType status = PQtransactionStatus(connection->pg);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)
-        PQclear(PQexec(store->main.pg, "rollback"));
-    if (PQtransactionStatus(store->main.pg) != PQTRANS_IDLE)
-        store->main.is_lost = true;
-    (void)pawl__pg_hold_leave(store, NULL);
+        PQclear(PQexec(connection->pg, "rollback"));
+    if (PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
+        connection->is_lost = true;
+    pawl__pg_hold_leave(store);
 }

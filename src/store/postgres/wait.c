@@ -237,7 +237,7 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
 {
     store->poll_ms     = is_empty ? store->poll_ms : POLL_MS_MIN;
     store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
-    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->in_hold)
+    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->sql.in_hold)
         return;
     /* A failure shows at the next operation: the connection is lost. */
     (void)pawl__pg_stop_sleeping(store, NULL);
@@ -460,7 +460,7 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
 /* Prepares the wait: after it only time has to pass. */
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: cannot wait while a handler transaction is open");
     pawl__pg_rollback_unclaimed(store);

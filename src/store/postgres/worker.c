@@ -209,7 +209,7 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     (void)now;
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl__pg_handler_transaction_end(base);
+    pawl__sql_handler_transaction_end(base);
     pawl__pg_rollback_transaction(&store->main);
     store->claim_count    = 0;
     store->has_worker_tid = false;
@@ -351,7 +351,7 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
     pawl__pg *store = pawl__pg_of(base);
     int64_t   epoch = 0;
     pawl_uuid last  = {{0}};
-    pawl__pg_handler_transaction_end(base);
+    pawl__sql_handler_transaction_end(base);
     store->until_ms         = pawl__clock_ms() + base->deadline_ms;
     pawl_code code          = raise_until(store, &epoch, &last, error);
     store->until_ms         = 0;

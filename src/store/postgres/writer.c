@@ -12,11 +12,11 @@
 
 /* ---- Items -------------------------------------------------------------- */
 
-const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, size_t *count)
+const void **pawl__pg_select(pawl__sql_writer *writer, pawl_change_kind kind, size_t *count)
 {
     const char  *item  = pawl__change_items(writer->changes, kind);
     size_t       all   = pawl__change_count(writer->changes, kind);
-    const void **items = pawl_arena_take(writer->arena, (all + 1) * sizeof *items);
+    const void **items = pawl_arena_take(pawl__pg_scratch(writer), (all + 1) * sizeof *items);
     *count             = 0;
     if (items == NULL) {
         (void)pawl__pg_no_memory(writer->error);
@@ -30,34 +30,35 @@ const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, siz
 
 /* ---- Writes ------------------------------------------------------------- */
 
-void pawl__pg_write_begin(pawl__pg_write *write, const pawl__pg_writer *writer, int statement)
+void pawl__pg_write_begin(pawl__pg_write *write, const pawl__sql_writer *writer, int statement)
 {
     if (statement < PAWL__SQL_ON_SAGA)
-        pawl__pg_begin(&write->request, writer->connection, statement, writer->error);
+        pawl__pg_begin(&write->request, pawl__pg_connection_of(writer), statement, writer->error);
     else
-        pawl__pg_saga_begin(&write->request, writer->connection,
+        pawl__pg_saga_begin(&write->request, pawl__pg_connection_of(writer),
                             pawl__saga_table_of(write->items[0]), statement - PAWL__SQL_ON_SAGA,
                             writer->error);
 }
 
-pawl__pg_write *pawl__pg_write_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+pawl__pg_write *pawl__pg_write_add(pawl__sql_writer *writer, int statement, pawl_change_kind kind,
                                    const void **items, size_t count, pawl__pg_check_fn *check)
 {
-    pawl__pg_write *write = pawl_arena_take(writer->arena, sizeof *write);
+    pawl__pg_write *write = pawl_arena_take(pawl__pg_scratch(writer), sizeof *write);
     if (write == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    write->writer = writer;
-    write->kind   = kind;
-    write->items  = items;
-    write->count  = count;
-    write->check  = check;
-    if (writer->last != NULL)
-        writer->last->next = write;
+    write->writer         = writer;
+    write->kind           = kind;
+    write->items          = items;
+    write->count          = count;
+    write->check          = check;
+    pawl__pg_round *round = &pawl__pg_of(writer->store)->round;
+    if (round->last != NULL)
+        round->last->next = write;
     else
-        writer->first = write;
-    writer->last = write;
+        round->first = write;
+    round->last = write;
     pawl__pg_write_begin(write, writer, statement);
     return write;
 }
@@ -137,7 +138,7 @@ static bool can_guard(const pawl__pg_write *write)
 pawl_code pawl__pg_write_send(pawl__pg_write *write)
 {
     pawl__pg_statement *statement = write->request.statement;
-    bool                is_wanted = write->writer->is_guarded && write->check != NULL;
+    bool                is_wanted = write->writer->is_ahead && write->check != NULL;
     pawl_code           code      = PAWL_OK;
     if (write->request.code == PAWL_OK && is_wanted && can_guard(write)) {
         if (statement->guarded == NULL)
@@ -149,7 +150,7 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write)
         if (find_conflict(statement) == NULL)
             pawl__pg_put_int(&write->request, (int64_t)write->count);
     } else if (is_wanted) {
-        write->writer->has_unguarded = true;
+        pawl__pg_of(write->writer->store)->round.has_unguarded = true;
     }
     pawl__pg_send(&write->request);
     return write->request.code;
@@ -157,9 +158,9 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write)
 
 /* ---- Answers ------------------------------------------------------------ */
 
-bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
+bool *pawl__pg_applied(pawl__sql_writer *writer, pawl__pg_write *write)
 {
-    bool *is_applied = pawl_arena_take(writer->arena, write->count + 1);
+    bool *is_applied = pawl_arena_take(pawl__pg_scratch(writer), write->count + 1);
     if (is_applied == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
@@ -170,14 +171,4 @@ bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
             is_applied[number - 1] = true;
     }
     return is_applied;
-}
-
-pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
-                              pawl__why_fn *why)
-{
-    pawl_error text = PAWL_ERROR_INIT;
-    (void)why(change, &text);
-    return pawl__refuse(writer->refused, kind, change, &text) == PAWL_OK
-               ? PAWL_OK
-               : pawl__pg_no_memory(writer->error);
 }

@@ -1,4 +1,4 @@
-/* writer.h - a change set on its way to the server.
+/* writer.h - the writes of a round (store/sql/commit.h).
  *
  * A kind of change becomes writes: each a statement, the items that it carries, and the check
  * of its answer. All writes of a round are sent before the first answer is checked.
@@ -13,35 +13,26 @@
 #ifndef PAWL_STORE_POSTGRES_WRITER_H
 #define PAWL_STORE_POSTGRES_WRITER_H
 
-#include "store/core/kinds.h"
-#include "store/core/refusal.h"
 #include "store/postgres/postgres.h"
+#include "store/sql/commit.h"
 
-#include <stddef.h>
-
-struct pawl__pg_write;
-
-typedef struct pawl__pg_writer {
-    pawl__pg_connection   *connection;
-    pawl__pg              *store; /* NULL in an enlist, which has no claims and no fence */
-    const pawl_changes    *changes;
-    bool                  *is_dropped; /* by group: left out of this round */
-    pawl_refusals         *refused;
-    pawl_arena            *arena; /* of this round */
-    pawl_error            *error;
-    bool                   is_guarded;    /* see commit.c */
-    bool                   has_unguarded; /* a write's answer has to be checked */
-    struct pawl__pg_write *first;         /* the writes that were sent */
-    struct pawl__pg_write *last;
-} pawl__pg_writer;
+static inline pawl__pg_connection *pawl__pg_connection_of(const pawl__sql_writer *writer)
+{
+    return (pawl__pg_connection *)(void *)writer->connection;
+}
+/* Memory of this round. */
+static inline pawl_arena *pawl__pg_scratch(const pawl__sql_writer *writer)
+{
+    return pawl__pg_of(writer->store)->round.arena;
+}
 
 /* Checks the answer and adds refusals; a code other than OK ends the commit. All answers are there,
  * so it may make requests of its own. */
-typedef pawl_code pawl__pg_check_fn(pawl__pg_writer *writer, struct pawl__pg_write *write);
+typedef pawl_code pawl__pg_check_fn(pawl__sql_writer *writer, struct pawl__pg_write *write);
 
 typedef struct pawl__pg_write {
     struct pawl__pg_write *next;
-    pawl__pg_writer       *writer;
+    pawl__sql_writer      *writer;
     pawl__pg_request       request;
     pawl_change_kind       kind;
     const void           **items; /* the changes that it carries, in the order of its arrays */
@@ -54,20 +45,20 @@ typedef struct pawl__pg_write {
 /* ---- Sending ------------------------------------------------------------ */
 
 /* Sends the writes of one kind, of which there are items. */
-typedef pawl_code pawl__pg_send_fn(pawl__pg_writer *writer);
+typedef pawl_code pawl__pg_send_fn(pawl__sql_writer *writer);
 
 /* The changes of a kind whose groups are not dropped, in the order of the change set. NULL without
  * memory; *count may be 0. */
-const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, size_t *count);
+const void **pawl__pg_select(pawl__sql_writer *writer, pawl_change_kind kind, size_t *count);
 /* A statement of the connection, or, PAWL__SQL_ON_SAGA and a pawl__pg_saga_statement, of the table of the items. */
-void pawl__pg_write_begin(pawl__pg_write *write, const pawl__pg_writer *writer, int statement);
+void pawl__pg_write_begin(pawl__pg_write *write, const pawl__sql_writer *writer, int statement);
 /* A write with this statement and these items, not sent yet: put its parameters, then
  * pawl__pg_write_send. NULL without memory, with the error set. */
-pawl__pg_write *pawl__pg_write_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+pawl__pg_write *pawl__pg_write_add(pawl__sql_writer *writer, int statement, pawl_change_kind kind,
                                    const void **items, size_t count, pawl__pg_check_fn *check);
 /* One array for each field, in order. */
 void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count);
-/* Sends the write. In a guarded round one that has a check is sent in its guarded form, which fails
+/* Sends the write. In a round that goes ahead one that has a check is sent in its guarded form, which fails
  * the transaction for an item that it does not apply. */
 pawl_code pawl__pg_write_send(pawl__pg_write *write);
 
@@ -75,9 +66,7 @@ pawl_code pawl__pg_write_send(pawl__pg_write *write);
 
 /* Of a statement that returns the numbers (from 1) of the items that were applied, is_applied[i], in the writer's
  * arena; NULL without memory. */
-bool     *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write);
-pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
-                              pawl__why_fn *why);
+bool *pawl__pg_applied(pawl__sql_writer *writer, pawl__pg_write *write);
 
 /* queue.c: an array with the ctids of the claims that the items settle. */
 void pawl__pg_put_claimed(pawl__pg_write *write);
@@ -89,5 +78,14 @@ pawl__pg_send_fn pawl__pg_send_queue_settle;
 pawl__pg_send_fn pawl__pg_send_outbox_settle;
 pawl__pg_send_fn pawl__pg_send_leased_batch_remove;
 pawl__pg_send_fn pawl__pg_send_outbox_block;
+
+/* ---- Of pawl__sql_ops (commit.c) ---------------------------------------- */
+
+pawl_code pawl__pg_begin_round(pawl_store *base, pawl_error *error);
+pawl_code pawl__pg_fence(pawl__sql_writer *writer);
+pawl_code pawl__pg_write_kind(pawl__sql_writer *writer, pawl_change_kind kind);
+pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_done);
+void      pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool *is_dropped,
+                           pawl_code code);
 
 #endif

@@ -53,14 +53,6 @@ pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const vo
 
 /* ---- Holding back ------------------------------------------------------- */
 
-/* The sum of the set for each source, sorted by it. */
-typedef struct sums {
-    const pawl_outbox_block **holds;
-    size_t                    hold_count;
-    pawl_outbox_block        *releases;
-    size_t                    release_count;
-} sums;
-
 /* By source; changes of one source stay in the order of the set. */
 static int by_source(const void *left, const void *right)
 {
@@ -84,7 +76,7 @@ static size_t sort_blocks(const pawl__sql_writer *writer, const pawl_outbox_bloc
 }
 
 /* Of the holds of a source the earliest place counts. A release undoes those before it in the set. */
-static void add_up(const pawl_outbox_block *item, sums *all)
+static void add_up(const pawl_outbox_block *item, pawl__sql_blocks *all)
 {
     const pawl_outbox_block *last = all->hold_count == 0 ? NULL : all->holds[all->hold_count - 1];
     bool                     is_held = last != NULL && pawl_text_equal(last->source, item->source);
@@ -96,6 +88,21 @@ static void add_up(const pawl_outbox_block *item, sums *all)
     } else if (item->after < last->after) {
         all->holds[all->hold_count - 1] = item;
     }
+}
+
+pawl_code pawl__sql_sum_blocks(const pawl__sql_writer *writer, pawl_arena *arena,
+                               pawl__sql_blocks *all, pawl_error *error)
+{
+    size_t                    count  = writer->changes->outbox_block.count;
+    const pawl_outbox_block **sorted = pawl_arena_take(arena, count * sizeof *sorted);
+    *all = (pawl__sql_blocks){.holds    = pawl_arena_take(arena, count * sizeof *all->holds),
+                              .releases = pawl_arena_take(arena, count * sizeof *all->releases)};
+    if (sorted == NULL || all->holds == NULL || all->releases == NULL)
+        return pawl__sql_no_memory(writer->store, "rows", error);
+    count = sort_blocks(writer, sorted);
+    for (size_t i = 0; i < count; i++)
+        add_up(sorted[i], all);
+    return PAWL_OK;
 }
 
 static int find_source(const void *source, const void *hold)
@@ -153,7 +160,7 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *ho
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code hold_rows(pawl__sql_writer *writer, const sums *all, pawl_arena *arena,
+static pawl_code hold_rows(pawl__sql_writer *writer, const pawl__sql_blocks *all, pawl_arena *arena,
                            pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
@@ -168,17 +175,11 @@ static pawl_code hold_rows(pawl__sql_writer *writer, const sums *all, pawl_arena
 
 static pawl_code apply_blocks(pawl__sql_writer *writer, pawl_arena *arena, pawl_error *error)
 {
-    size_t                    count  = writer->changes->outbox_block.count;
-    const pawl_outbox_block **sorted = pawl_arena_take(arena, count * sizeof *sorted);
-    sums                      all    = {.holds    = pawl_arena_take(arena, count * sizeof *all.holds),
-                                        .releases = pawl_arena_take(arena, count * sizeof *all.releases)};
-    if (sorted == NULL || all.holds == NULL || all.releases == NULL)
-        return pawl__sql_no_memory(writer->store, "rows", error);
-    count = sort_blocks(writer, sorted);
-    for (size_t i = 0; i < count; i++)
-        add_up(sorted[i], &all);
-    pawl_code code = pawl__sql_write_rows(writer->store, &release, all.releases,
-                                          sizeof *all.releases, all.release_count, NULL, error);
+    pawl__sql_blocks all;
+    pawl_code        code = pawl__sql_sum_blocks(writer, arena, &all, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_write_rows(writer->store, &release, all.releases, sizeof *all.releases,
+                                    all.release_count, NULL, error);
     return code == PAWL_OK && all.hold_count != 0 ? hold_rows(writer, &all, arena, error) : code;
 }
 

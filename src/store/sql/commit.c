@@ -14,6 +14,8 @@
 #define RUN_MAX 256
 /* Fewer changes are not sent ahead. */
 #define AHEAD_MIN 3
+/* Commits that are not sent ahead behind one that was refused, where a whole round is: a refusal is seldom alone. */
+#define CAREFUL_COMMITS 16
 
 /* ---- Writing items ------------------------------------------------------ */
 
@@ -74,13 +76,25 @@ static pawl_code fail(const pawl__sql_writer *writer, const void *change, pawl_c
     return code;
 }
 
-static pawl_code refuse(pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
-                        const pawl_error *why)
+static pawl_code no_memory(const pawl__sql_writer *writer)
 {
-    if (pawl__refuse(writer->refused, kind, change, why) == PAWL_OK)
-        return PAWL_OK;
     return pawl_error_set(writer->error, PAWL_ENOMEM, "%s: out of memory for a refusal",
                           pawl__sql_ops_of(writer->store)->name);
+}
+
+static pawl_code refuse(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change,
+                        const pawl_error *why)
+{
+    return pawl__refuse(writer->refused, kind, change, why) == PAWL_OK ? PAWL_OK
+                                                                       : no_memory(writer);
+}
+
+pawl_code pawl__sql_refuse(const pawl__sql_writer *writer, pawl_change_kind kind,
+                           const void *change, pawl__why_fn *why)
+{
+    pawl_error text = PAWL_ERROR_INIT;
+    (void)why(change, &text);
+    return refuse(writer, kind, change, &text);
 }
 
 /* ---- Runs --------------------------------------------------------------- */
@@ -133,13 +147,11 @@ static pawl_code follow(const run *r, const void *const *items, size_t count,
     run_begin(&next, r->writer, r->kind);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const pawl__sql_then *then = &r->write->then[fates[i]];
-        pawl_error            why;
         if (then->next != NULL) {
             code                     = make_room(&next, then->next);
             next.items[next.count++] = items[i];
         } else if (then->why != NULL) {
-            (void)then->why(items[i], &why);
-            code = refuse(r->writer, r->kind, items[i], &why);
+            code = pawl__sql_refuse(r->writer, r->kind, items[i], then->why);
         }
     }
     return code == PAWL_OK ? write_run(&next) : code;
@@ -231,43 +243,54 @@ static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
     return code == PAWL_OK ? write_run(&r) : code;
 }
 
-/* Refusals of a later kind depend on the kinds before it, those that cannot be refused
- * too. */
-static int last_refusable(void)
+/* The kind behind the last one that has changes and may be refused. */
+static int find_split(const pawl_changes *changes)
 {
-    int last = (int)pawl_change_kind_count - 1;
-    while (!pawl__kinds[last].is_refusable)
-        last--;
-    return last;
+    int split = 0;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++)
+        if (pawl__kinds[kind].is_refusable &&
+            pawl__change_count(changes, (pawl_change_kind)kind) != 0)
+            split = kind + 1;
+    return split;
 }
 
-/* All kinds. Once something was refused, those behind the last kind that can be are not
- * begun: the round is void then. */
-static pawl_code apply_all(pawl__sql_writer *writer, size_t refused_before)
+static pawl_code apply_kinds(pawl__sql_writer *writer, int from, int to)
 {
-    pawl_code code = PAWL_OK;
-    for (int kind = 0; code == PAWL_OK && kind < pawl_change_kind_count; kind++)
-        if (kind <= last_refusable() || writer->refused->count == refused_before)
-            code = apply_kind(writer, (pawl_change_kind)kind);
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
+    pawl_code            code = PAWL_OK;
+    for (int kind = from; code == PAWL_OK && kind < to; kind++)
+        if (pawl__change_count(writer->changes, (pawl_change_kind)kind) != 0)
+            code = ops->write_kind != NULL ? ops->write_kind(writer, (pawl_change_kind)kind)
+                                           : apply_kind(writer, (pawl_change_kind)kind);
     return code;
+}
+
+pawl_code pawl__sql_apply_rest(pawl__sql_writer *writer)
+{
+    return apply_kinds(writer, writer->split, pawl_change_kind_count);
 }
 
 /* ---- A round ------------------------------------------------------------ */
 
-static pawl_code fence(pawl__sql_writer *writer)
+pawl__sql_fence pawl__sql_fence_of(const pawl__sql_writer *writer)
 {
     const pawl_store *store = writer->store;
-    pawl__sql_fence   row   = {.commit_id = writer->changes->commit_id,
-                               .now       = writer->changes->now,
-                               .counters  = writer->changes->counters,
-                               .worker    = store->worker.uuid,
-                               .epoch     = store->epoch,
-                               .driver    = pawl__sql_ops_of(store)->name,
-                               .store     = store};
-    const void       *item  = &row;
-    pawl__sql_fate    fate  = PAWL__SQL_APPLIED;
-    size_t            failed;
-    pawl_code         code = write_now(writer, &pawl__sql_write_fence, &item, 1, &fate, &failed);
+    return (pawl__sql_fence){.commit_id = writer->changes->commit_id,
+                             .now       = writer->changes->now,
+                             .counters  = writer->changes->counters,
+                             .worker    = store->worker.uuid,
+                             .epoch     = store->epoch,
+                             .driver    = pawl__sql_ops_of(store)->name,
+                             .store     = store};
+}
+
+static pawl_code fence(pawl__sql_writer *writer)
+{
+    pawl__sql_fence row  = pawl__sql_fence_of(writer);
+    const void     *item = &row;
+    pawl__sql_fate  fate = PAWL__SQL_APPLIED;
+    size_t          failed;
+    pawl_code       code = write_now(writer, &pawl__sql_write_fence, &item, 1, &fate, &failed);
     if (code == PAWL_OK && fate == PAWL__SQL_MISSED)
         return pawl__sql_write_fence.then[fate].why(item, writer->error);
     return code;
@@ -275,13 +298,12 @@ static pawl_code fence(pawl__sql_writer *writer)
 
 /* A round in which an item was not what it was said to be refuses nothing: what came behind that item may
  * be its consequence. The next rounds look at each answer. */
-static pawl_code settle(pawl__sql_writer *writer, pawl_code code, size_t refused_before,
-                        bool *is_right)
+static pawl_code settle(pawl__sql_writer *writer, pawl_code code, bool *is_right)
 {
     pawl_error *error = code == PAWL_OK ? writer->error : NULL;
     pawl_code   end   = pawl__sql_ops_of(writer->store)->settle(writer->store, is_right, error);
     if (!*is_right)
-        writer->refused->count = refused_before;
+        writer->refused->count = writer->refused_before;
     writer->is_ahead = *is_right;
     if (code == PAWL_OK && end != PAWL_OK)
         code = fail(writer, NULL, end);
@@ -289,23 +311,36 @@ static pawl_code settle(pawl__sql_writer *writer, pawl_code code, size_t refused
     return code;
 }
 
-/* Inside the transaction, which is over behind it. */
-static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
+static pawl_code finish(pawl__sql_writer *writer, pawl_code code, bool *is_done)
 {
-    const pawl__sql_ops *ops      = pawl__sql_ops_of(writer->store);
-    size_t               before   = writer->refused->count;
-    bool                 is_right = true;
-    writer->has_held              = false;
-    pawl_code code                = fence(writer);
-    if (code == PAWL_OK)
-        code = apply_all(writer, before);
+    bool is_right = true;
+    if (code == PAWL_OK && !pawl__sql_has_refused(writer))
+        code = pawl__sql_apply_rest(writer);
     if (writer->is_ahead)
-        code = settle(writer, code, before, &is_right);
-    *is_done = code == PAWL_OK && is_right && writer->refused->count == before;
+        code = settle(writer, code, &is_right);
+    *is_done = code == PAWL_OK && is_right && !pawl__sql_has_refused(writer);
+    if (writer->is_enlisted)
+        return code;
     if (*is_done)
         return pawl__sql_commit_round(writer->store, writer->error);
-    ops->rollback(writer->store);
-    pawl__drop_refused(writer->refused, before, writer->is_dropped);
+    pawl__sql_ops_of(writer->store)->rollback(writer->store);
+    return code;
+}
+
+/* Refusals of a later kind depend on the kinds before it, those that cannot be refused too. */
+static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
+    pawl_code            code = PAWL_OK;
+    writer->refused_before    = writer->refused->count;
+    writer->has_held          = false;
+    *is_done                  = false;
+    if (!writer->is_enlisted)
+        code = (ops->fence != NULL ? ops->fence : fence)(writer);
+    if (code == PAWL_OK)
+        code = apply_kinds(writer, 0, writer->split);
+    code = (ops->finish != NULL ? ops->finish : finish)(writer, code, is_done);
+    pawl__drop_refused(writer->refused, writer->refused_before, writer->is_dropped);
     return code;
 }
 
@@ -320,29 +355,37 @@ static pawl_code commit_held(pawl__sql_writer *writer)
     if (code != PAWL_OK || is_done)
         return code;
     code = pawl__refuse_all(writer->refused, writer->changes, writer->is_dropped);
-    return code == PAWL_OK ? PAWL_OK
-                           : pawl_error_set(writer->error, code, "%s: out of memory for a refusal",
-                                            pawl__sql_ops_of(writer->store)->name);
+    return code == PAWL_OK ? PAWL_OK : no_memory(writer);
 }
 
-/* A few changes take no more trips one by one than it takes to go ahead and to come back. */
+/* A few changes take no more trips one by one than it takes to go ahead and to come back; where all go ahead in
+ * one trip, any number does. */
 static bool goes_ahead(const pawl__sql_writer *writer)
 {
-    size_t count = 0;
+    pawl__sql_store *own   = (pawl__sql_store *)writer->store;
+    size_t           count = 0;
+    if (own->ops->finish != NULL) {
+        bool is_careful = own->careful != 0;
+        own->careful -= is_careful;
+        return !is_careful;
+    }
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
         count += pawl__change_count(writer->changes, (pawl_change_kind)kind);
-    return pawl__sql_ops_of(writer->store)->write_ahead != NULL && count >= AHEAD_MIN;
+    return own->ops->write_ahead != NULL && count >= AHEAD_MIN;
 }
 
 static pawl_code commit_rounds(pawl__sql_writer *writer)
 {
-    bool      is_done = false;
-    pawl_code code    = PAWL_OK;
-    writer->is_ahead  = goes_ahead(writer);
+    pawl__sql_store *own     = (pawl__sql_store *)writer->store;
+    bool             is_done = false;
+    pawl_code        code    = PAWL_OK;
+    writer->is_ahead         = goes_ahead(writer);
     while (code == PAWL_OK && !is_done) {
-        code = pawl__sql_ops_of(writer->store)->begin(writer->store, writer->error);
+        code = own->ops->begin(writer->store, writer->error);
         if (code == PAWL_OK)
             code = run_round(writer, &is_done);
+        if (code == PAWL_OK && !is_done)
+            own->careful = CAREFUL_COMMITS;
     }
     return code;
 }
@@ -352,7 +395,7 @@ static pawl_code commit_rounds(pawl__sql_writer *writer)
 static pawl_code release_rows(pawl__sql_writer *writer)
 {
     size_t    before = writer->refused->count;
-    pawl_code code   = apply_kind(writer, pawl_change_queue_settle);
+    pawl_code code   = apply_kinds(writer, pawl_change_queue_settle, pawl_change_queue_settle + 1);
     pawl__drop_refused(writer->refused, before, writer->is_dropped);
     return code;
 }
@@ -373,6 +416,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
     pawl__sql_writer     writer = {.store      = store,
                                    .connection = own->connection,
                                    .changes    = changes,
+                                   .split      = find_split(changes),
                                    .refused    = refused,
                                    .error      = error};
     writer.is_dropped           = pawl_arena_take(refused->arena, changes->group_count + 1);
@@ -403,11 +447,11 @@ pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_
 
 static pawl_code apply_enlisted(pawl__sql_writer *writer)
 {
-    size_t    before = writer->refused->count;
-    pawl_code code   = apply_all(writer, before);
-    if (code != PAWL_OK || writer->refused->count == before)
-        return code;
-    return pawl__refusal_error(&writer->refused->items[before], writer->error);
+    bool      is_done;
+    pawl_code code = run_round(writer, &is_done);
+    return code != PAWL_OK || is_done
+               ? code
+               : pawl__refusal_error(&writer->refused->items[0], writer->error);
 }
 
 pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *connection,
@@ -420,6 +464,7 @@ pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *conn
                                      .connection  = connection,
                                      .is_enlisted = true,
                                      .changes     = changes,
+                                     .split       = find_split(changes),
                                      .refused     = &refused,
                                      .error       = error};
     if (refused.arena != NULL)

@@ -27,10 +27,12 @@ typedef struct pawl__sql_writer {
     pawl__sql_connection *connection;  /* the store's, or in an enlist the caller's */
     bool                  is_enlisted; /* no claims, no fence, one round */
     const pawl_changes   *changes;
+    int                   split; /* no kind from here on is refused in this set */
     pawl_refusals        *refused;
-    bool                 *is_dropped; /* by group: left out of this round */
-    bool                  has_held;   /* all holds of the set are done */
-    bool                  is_ahead;   /* writes are sent ahead in this round */
+    size_t                refused_before; /* this round */
+    bool                 *is_dropped;     /* by group: left out of this round */
+    bool                  has_held;       /* all holds of the set are done */
+    bool                  is_ahead;       /* writes are sent ahead in this round */
     pawl_error           *error;
 } pawl__sql_writer;
 
@@ -40,6 +42,21 @@ pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_
  * error. The driver undoes what a failure leaves. */
 pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *connection,
                                    const pawl_changes *changes, pawl_error *error);
+
+/* ---- For a driver's own rounds -------------------------------------------- */
+
+static inline bool pawl__sql_has_refused(const pawl__sql_writer *writer)
+{
+    return writer->refused->count != writer->refused_before;
+}
+/* Writes the kinds from the split on. */
+pawl_code       pawl__sql_apply_rest(pawl__sql_writer *writer);
+pawl__sql_fence pawl__sql_fence_of(const pawl__sql_writer *writer);
+/* The change's group is left out of the next round. */
+pawl_code pawl__sql_refuse(const pawl__sql_writer *writer, pawl_change_kind kind,
+                           const void *change, pawl__why_fn *why);
+
+/* ---- Without a round ------------------------------------------------------ */
 
 /* One item, without what follows in `write->then`. */
 pawl_code pawl__sql_write_one(pawl_store *store, pawl__sql_connection *connection,
@@ -59,5 +76,15 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
 pawl__sql_apply_fn pawl__sql_check_settle;
 pawl__sql_apply_fn pawl__sql_apply_leased_batch_remove;
 pawl__sql_apply_fn pawl__sql_apply_outbox_block;
+
+/* The sum of the holds and releases of a set for each source, sorted by it: releases come first. */
+typedef struct pawl__sql_blocks {
+    const pawl_outbox_block **holds; /* each with the earliest place */
+    size_t                    hold_count;
+    pawl_outbox_block        *releases;
+    size_t                    release_count;
+} pawl__sql_blocks;
+pawl_code pawl__sql_sum_blocks(const pawl__sql_writer *writer, pawl_arena *arena,
+                               pawl__sql_blocks *blocks, pawl_error *error);
 
 #endif

@@ -10,6 +10,9 @@
  *     write, claim_check, hold_back   any number; or write_ahead, then settle
  *     commit, or rollback             then claims_end, once for each commit
  *
+ * A driver whose statements need not be awaited one by one has fence, write_kind and finish instead of
+ * write and what depends on it: then a round is one trip.
+ *
  * A statement is in one request at a time, until that is ended: a driver may read its rows
  * from the database one by one.
  *
@@ -103,7 +106,7 @@ typedef struct pawl__sql_ops {
     /* A commit that ended with PAWL_EUNKNOWN is known. NULL: claims_end did all. */
     void (*resolved)(pawl_store *store, bool is_applied);
 
-    /* ---- Writing; NULL in a driver that has a commit of its own ---------- */
+    /* ---- Writing ---------------------------------------------------------- */
 
     /* Writes each of the items, as if one after another, with whatever carries them best, and
      * says what became of each. Another code than PAWL_OK: items[*failed] could not be written,
@@ -120,6 +123,15 @@ typedef struct pawl__sql_ops {
      * it was said to be: the round is undone, and done again with `write`. NULL, as write_ahead:
      * `write` is as fast. */
     pawl_code (*settle)(pawl_store *store, bool *is_right, pawl_error *error);
+    /* Writes the worker's row, unless an earlier round of the commit did and it stands. NULL: by `write`. */
+    pawl_code (*fence)(struct pawl__sql_writer *writer);
+    /* Writes the changes of a kind. Refusals may be found later, by `finish`. NULL: by `write`. */
+    pawl_code (*write_kind)(struct pawl__sql_writer *writer, pawl_change_kind kind);
+    /* The end of a round of which `code` came so far: finds what is refused and, if that is nothing,
+     * writes the other kinds and commits; an enlisted set is not committed. Otherwise what the round wrote is
+     * undone. PAWL_OK without `*is_done`: the next round follows, with is_ahead as it is set here; one
+     * that was sent ahead, and was not right, leaves no refusals. NULL: settle, then commit. */
+    pawl_code (*finish)(struct pawl__sql_writer *writer, pawl_code code, bool *is_done);
     /* A transaction on the connection in use, with the locks that it is to have; behind a rollback too. */
     pawl_code (*begin)(pawl_store *store, pawl_error *error);
     /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows
@@ -127,7 +139,8 @@ typedef struct pawl__sql_ops {
     pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
     /* Afterwards none is open, whatever happened. Nothing where there is none. */
     void (*rollback)(pawl_store *store);
-    /* Whether the transaction of a hold is still there. */
+    /* Whether the transaction of a hold is still there. PAWL_EINVAL: the handler's own SQL left it so that
+     * nothing can be committed, as the error says. */
     pawl_code (*is_open)(pawl_store *store, bool *is_open, pawl_error *error);
     /* Around a transaction for stamps, which need not survive a power cut; also behind a begin that failed.
      * NULL: nothing. */
@@ -152,6 +165,7 @@ typedef struct pawl__sql_store {
     pawl__sql_connection    *connection; /* the one that writes */
     bool                     in_hold;    /* a hold is open, and everything runs inside it */
     bool                     has_worker; /* its row is there */
+    unsigned                 careful;    /* commits left that are not sent ahead */
     const void              *late;       /* the item whose failure was read behind it, or NULL */
     struct pawl__sql_claims *claims;     /* NULL: claims are not row locks (queue_lock.h) */
     pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */

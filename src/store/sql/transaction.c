@@ -127,6 +127,8 @@ pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
     if (code == PAWL_OK && is_open)
         return PAWL_OK;
     ops->rollback(store);
+    if (code == PAWL_EINVAL)
+        return code;
     if (code != PAWL_OK)
         return pawl_error_wrap(error, PAWL_ELOST, "the handler transaction");
     return pawl_error_set(error, PAWL_ELOST,
