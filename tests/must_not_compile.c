@@ -68,8 +68,7 @@ PAWL_RECORD(parcel, PARCEL);
 
 static void take(const pawl_record *record, const void *message)
 {
-    (void)record;
-    (void)message;
+    (void)record, (void)message;
 }
 
 void make(const char *string);

@@ -506,4 +506,4 @@ const defect broken_reads[] = {
     {"retried rows are not told", "E3", NULL, {.find = tell_no_retries}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };
-const size_t broken_reads_count = sizeof broken_reads / sizeof broken_reads[0];
+const size_t broken_reads_count = COUNT(broken_reads);

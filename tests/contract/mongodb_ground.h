@@ -10,32 +10,19 @@
 #ifndef PAWL_TESTS_CONTRACT_MONGODB_GROUND_H
 #define PAWL_TESTS_CONTRACT_MONGODB_GROUND_H
 
-#include "pawl/store_driver.h"
-
-#include "support/required.h"
-#include "support/tests.h"
-
 #include <mongoc/mongoc.h>
-#include <time.h>
-#include <unistd.h>
 
-#define SKIPPED 77
+/* The database has the name of the application, too. */
+#define GROUND_OWN                 \
+    char             url[500];     \
+    char             database[60]; \
+    mongoc_client_t *raw
+#include "contract/ground.h"
+
 /* Ports behind that of the replica set where the same data is served by another kind of server. */
 #define STANDALONE_PORT 2
 #define OLD_PORT 3
 #define ROUTER_PORT 4
-
-typedef struct ground ground;
-typedef void          ground_fn(ground *p);
-
-struct ground {
-    ground_fn       *test;         /* of the row */
-    char             database[60]; /* the application's name, too */
-    char             url[500];
-    mongoc_client_t *raw;
-    pawl_arena      *arena;
-    pawl_error       error;
-};
 
 static inline const char *ground_server(void)
 {
@@ -103,15 +90,9 @@ static inline int64_t raw_number(mongoc_client_t *client, const char *database, 
 
 static inline int ground_setup(void **state)
 {
-    static unsigned   count;
-    char              raw_url[500];
-    ground           *p    = calloc(1, sizeof *p);
-    ground_fn *const *test = *state;
-    *state                 = p;
-    if (p == NULL)
-        return -1;
-    p->test  = test != NULL ? *test : NULL;
-    p->arena = pawl_arena_create(0);
+    static unsigned count;
+    char            raw_url[500];
+    ground         *p = ground_begin(state);
     if (ground_server() == NULL)
         return 0;
     mongoc_init();
@@ -155,15 +136,8 @@ static inline int ground_teardown(void **state)
         bson_destroy(&reply);
         mongoc_client_destroy(p->raw);
     }
-    pawl_arena_destroy(p->arena);
-    free(p);
+    ground_end(p);
     return 0;
-}
-
-static inline void ground_run(void **state)
-{
-    ground *p = *state;
-    p->test(p);
 }
 
 /* Without a server the program is left out. */

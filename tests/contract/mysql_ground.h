@@ -6,45 +6,21 @@
 #ifndef PAWL_TESTS_CONTRACT_MYSQL_GROUND_H
 #define PAWL_TESTS_CONTRACT_MYSQL_GROUND_H
 
-#include "pawl/store_driver.h"
-
-#include "support/required.h"
-#include "support/tests.h"
-
 #include <mysql.h>
-#include <time.h>
-#include <unistd.h>
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
-#define SKIPPED 77
-
-typedef struct ground ground;
-typedef void          ground_fn(ground *p);
+#define GROUND_OWN            \
+    char        url[300];     \
+    const char *scheme;       \
+    char        host[100];    \
+    unsigned    port;         \
+    char        database[60]; \
+    MYSQL      *raw
+#include "contract/ground.h"
 
 typedef struct ground_case {
     ground_fn  *test;
     const char *scheme;
 } ground_case;
-
-struct ground {
-    ground_fn  *test; /* of the row, as */
-    const char *scheme;
-    char        host[100];
-    unsigned    port;
-    char        database[60];
-    char        url[300];
-    MYSQL      *raw;
-    pawl_arena *arena;
-    pawl_error  error;
-};
-
-static const pawl_saga_table order_table = {
-    .type = PAWL_TEXT_INIT("Order"),
-    .name = PAWL_TEXT_INIT("shop_Order"),
-    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
-};
-static const pawl_saga_table *const order_tables[] = {&order_table};
 
 static inline const char *ground_server(const char *scheme)
 {
@@ -82,20 +58,24 @@ static inline long long raw_number(MYSQL *raw, const char *sql)
     return found;
 }
 
+/* The test of a server that is not there. */
+static inline void leave_out(ground *p)
+{
+    (void)p;
+    skip();
+}
+
 static inline int ground_setup(void **state)
 {
-    static unsigned count;
-    ground         *p = calloc(1, sizeof *p);
-    if (p == NULL)
-        return -1;
+    static unsigned    count;
     const ground_case *row = *state;
-    p->test                = row->test;
+    ground            *p   = ground_begin(state);
     p->scheme              = row->scheme;
     const char *server     = ground_server(p->scheme);
-    *state                 = p;
-    p->arena               = pawl_arena_create(0);
-    if (server == NULL)
+    if (server == NULL) {
+        p->test = leave_out;
         return 0;
+    }
     if (sscanf(server, "%*[a-z]://root@%99[^:]:%u/", p->host, &p->port) != 2)
         return -1;
     p->raw = raw_connect(p, NULL);
@@ -119,18 +99,8 @@ static inline int ground_teardown(void **state)
         (void)mysql_query(p->raw, sql);
         mysql_close(p->raw);
     }
-    pawl_arena_destroy(p->arena);
-    free(p);
+    ground_end(p);
     return 0;
-}
-
-/* A test on a server that is not there is left out. */
-static inline void ground_run(void **state)
-{
-    ground *p = *state;
-    if (p->raw == NULL)
-        skip();
-    p->test(p);
 }
 
 #define ON_SERVER_OF(function, scheme)                                                     \
@@ -155,19 +125,6 @@ static inline int grounds_are_missing(void)
     return SKIPPED;
 }
 
-static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
-{
-    if (code != expected)
-        fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
-                 p->error.text);
-}
-
-static inline void expect_text(const ground *p, const char *part)
-{
-    if (strstr(p->error.text, part) == NULL)
-        fail_msg("'%s' does not say '%s'", p->error.text, part);
-}
-
 static inline pawl_code open_at(ground *p, const char *url, int64_t deadline_ms, pawl_store **store)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -188,13 +145,12 @@ static inline pawl_code schema_at(ground *p, pawl_schema_verb verb, pawl_line_fn
 
 static inline void no_line(pawl_text line, void *context)
 {
-    (void)line;
-    (void)context;
+    (void)line, (void)context;
 }
 
 static inline void apply(ground *p)
 {
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
+    ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
 }
 
 #endif

@@ -146,7 +146,7 @@ static const scripted_dialect dialects[] = {
 
 static const scripted_dialect *dialect_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
+    for (size_t i = 0; i < COUNT(dialects); i++)
         if (strncmp(dialects[i].name, name, strlen(dialects[i].name)) == 0)
             return &dialects[i];
     return NULL;

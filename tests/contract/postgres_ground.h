@@ -8,32 +8,14 @@
 
 #include "contract/postgres_raw.h"
 
-#include "pawl/store_driver.h"
+/* The search path of the connection is the schema. */
+#define GROUND_OWN      \
+    char    url[1200];  \
+    char    schema[40]; \
+    PGconn *pg
+#include "contract/ground.h"
 
-#include <unistd.h>
-
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define LINES_SIZE 60000
-
-typedef struct ground ground;
-typedef void          ground_fn(ground *p);
-
-struct ground {
-    ground_fn  *test; /* of the row */
-    char        schema[40];
-    char        url[1200];
-    PGconn     *pg; /* its search path is the schema */
-    pawl_arena *arena;
-    pawl_error  error;
-};
-
-static const pawl_saga_table order_table = {
-    .type = PAWL_TEXT_INIT("Order"),
-    .name = PAWL_TEXT_INIT("shop_Order"),
-    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
-};
-static const pawl_saga_table *const order_tables[] = {&order_table};
 
 /* ---- The ground ---------------------------------------------------------- */
 
@@ -48,19 +30,13 @@ static inline void ground_url(const char *schema, char *url, size_t size)
  * again: the time tells them apart. */
 static inline int ground_setup(void **state)
 {
-    static unsigned   number;
-    ground           *p    = calloc(1, sizeof *p);
-    ground_fn *const *test = *state;
-    if (p == NULL)
-        return -1;
-    p->test = test != NULL ? *test : NULL;
+    static unsigned number;
+    ground         *p = ground_begin(state);
     snprintf(p->schema, sizeof p->schema, "pawl_test_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++number);
     ground_url(p->schema, p->url, sizeof p->url);
-    p->pg    = raw_open(p->schema);
-    p->arena = pawl_arena_create(0);
-    *state   = p;
-    return p->arena != NULL ? 0 : -1;
+    p->pg = raw_open(p->schema);
+    return 0;
 }
 
 /* False when somebody else has it locked for too long. */
@@ -104,28 +80,8 @@ static inline int ground_teardown(void **state)
         (void)drop_schema(p);
     }
     PQfinish(p->pg);
-    pawl_arena_destroy(p->arena);
-    free(p);
+    ground_end(p);
     return is_dropped ? 0 : -1;
-}
-
-static inline void ground_run(void **state)
-{
-    ground *p = *state;
-    p->test(p);
-}
-
-static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)
-{
-    if (code != expected)
-        fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
-                 p->error.text);
-}
-
-static inline void expect_text(const ground *p, const char *part)
-{
-    if (strstr(p->error.text, part) == NULL)
-        fail_msg("'%s' does not say '%s'", p->error.text, part);
 }
 
 /* ---- The schema's verbs ------------------------------------------------- */
@@ -160,8 +116,7 @@ static inline void apply_schema(ground *p, const char *url, const pawl_saga_tabl
                                 size_t count)
 {
     pawl_schema_spec spec = {.tables = tables, .table_count = count};
-    expect_code(p, pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error));
 }
 
 /* ---- Stores ------------------------------------------------------------- */
@@ -181,26 +136,10 @@ static inline pawl_store *open_store(ground *p, const char *url)
 {
     pawl_store *store = NULL;
     apply_schema(p, url, order_tables, 1);
-    expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
-    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
-                PAWL_OK);
+    ok(p, open_with(p, url, order_tables, 1, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached = true;
     return store;
-}
-
-static inline pawl_message message_of(const char *id)
-{
-    return (pawl_message){.id             = pawl_text_of(id),
-                          .type           = TEXT("place_order"),
-                          .body           = TEXT("{\"order_id\":\"order-1\"}"),
-                          .correlation_id = pawl_text_of(id)};
-}
-
-static inline pawl_code send_one(ground *p, pawl_store *store, const char *queue, const char *id)
-{
-    pawl_queue_send send    = {.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
-    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
 static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const char *queue,
@@ -209,7 +148,7 @@ static inline pawl_queue_rows claim_some(ground *p, pawl_store *store, const cha
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {
         .queue = pawl_text_of(queue), .due_max = due_max, .count_max = count, .now = NOW};
-    expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error));
     return rows;
 }
 
@@ -236,19 +175,9 @@ static inline pawl_saga_row load_saga(ground *p, pawl_store *store, const pawl_s
                                       pawl_saga_key key, pawl_value value)
 {
     pawl_saga_row row = {0};
-    expect_code(p,
-                pawl_store_saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, p->arena,
-                                     &row, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, p->arena, &row,
+                               &p->error));
     return row;
-}
-
-static inline pawl_uuid uuid_of(unsigned number)
-{
-    pawl_uuid uuid = {{0}};
-    uuid.bytes[0]  = 1;
-    uuid.bytes[15] = (uint8_t)number;
-    return uuid;
 }
 
 #endif

@@ -127,11 +127,6 @@ static inline void expect_job(ground *p, job *j, pawl_code expected)
 
 /* ---- Sets --------------------------------------------------------------- */
 
-static inline pawl_queue_send send_of(const char *queue, const char *id)
-{
-    return (pawl_queue_send){.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
-}
-
 static inline pawl_changes one_send(pawl_queue_send *send)
 {
     pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = send, .count = 1}};
@@ -154,9 +149,7 @@ static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigne
 {
     char name[20];
     snprintf(name, sizeof name, "order-%u", number);
-    expect_code(p,
-                begin_saga(p, store, &order_table, uuid_of(number), text_value(name), "{\"n\":1}"),
-                PAWL_OK);
+    ok(p, begin_saga(p, store, &order_table, uuid_of(number), text_value(name), "{\"n\":1}"));
     return (pawl_saga_update){.table    = &order_table,
                               .id       = {uuid_of(number)},
                               .version  = 1,
@@ -197,9 +190,8 @@ static inline pawl_store *open_more(ground *p, const char *url)
     options.tables             = order_tables;
     options.table_count        = 1;
     options.deadline           = PAWL_MILLISECONDS(ENOUGH_MS);
-    expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_open(url, &options, &store, &p->error));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached = true;
     return store;
 }

@@ -37,12 +37,9 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "broker",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+static const pawl_application   application = APPLICATION("broker", &source);
 
 /* ---- The broker -------------------------------------------------------------------------- */
 

@@ -40,8 +40,7 @@ static bool postgres_empty(const char *url, const char *prefix)
 #else
 static bool postgres_empty(const char *url, const char *prefix)
 {
-    (void)url;
-    (void)prefix;
+    (void)url, (void)prefix;
     return false;
 }
 #endif
@@ -106,8 +105,7 @@ static bool mysql_empty(const char *url, const char *prefix)
 #else
 static bool mysql_empty(const char *url, const char *prefix)
 {
-    (void)url;
-    (void)prefix;
+    (void)url, (void)prefix;
     return false;
 }
 #endif

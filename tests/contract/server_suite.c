@@ -39,8 +39,7 @@ static void fresh(const suite_ground *ground, unsigned number, suite_address *ad
 
 static void ignore(pawl_text line, void *context)
 {
-    (void)line;
-    (void)context;
+    (void)line, (void)context;
 }
 
 static pawl_code make(const suite_ground *ground, const suite_address *address,

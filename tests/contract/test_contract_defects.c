@@ -110,7 +110,7 @@ int main(void)
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
     size_t                   all = broken_changes_count + broken_reads_count + broken_journal_count;
-    if (all < DEFECTS_MIN || all + 2 > sizeof tests / sizeof tests[0])
+    if (all < DEFECTS_MIN || all + 2 > COUNT(tests))
         return 1;
     broken_register();
     add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);

@@ -24,8 +24,7 @@ static pawl_code drop(const suite_ground *ground, const suite_address *address,
 {
     const char *folder = ground->context;
     DIR        *open   = opendir(folder);
-    (void)address;
-    (void)spec;
+    (void)address, (void)spec;
     if (open == NULL)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: cannot be read", folder);
     for (struct dirent *entry = readdir(open); entry != NULL; entry = readdir(open)) {

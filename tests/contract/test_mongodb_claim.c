@@ -12,8 +12,6 @@
 
 #include "pawl/store_calls.h"
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define MESSAGES 40
 
 static pawl_store *open_worker(ground *p)

@@ -12,8 +12,6 @@
 
 #include "contract/mongodb_ground.h"
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define COMMIT "\"failCommands\": [\"commitTransaction\"], "
 #define WRITES "\"failCommands\": [\"insert\", \"update\"], "
 #define ALL                                                                            \
@@ -74,7 +72,7 @@ static void o32_a_commit_in_doubt_is_settled(ground *p)
     };
     pawl_store *store  = open_worker(p);
     int64_t     number = 0;
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++, number++) {
+    for (size_t i = 0; i < COUNT(faults); i++, number++) {
         fault_on(p, faults[i].mode, faults[i].data);
         pawl_code code   = commit(p, store, number);
         int64_t   struck = fault_off(p);

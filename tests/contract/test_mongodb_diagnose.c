@@ -47,7 +47,7 @@ static void a_clock_that_is_off(ground *p)
         {-PAWL_SECONDS(3600), PAWL_FINDING_FAIL},
     };
     pawl_store *store = open_here(p);
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+    for (size_t i = 0; i < COUNT(clocks); i++) {
         pawl_finding found = clock_behind(p, store, clocks[i].behind);
         assert_int_equal(found.level, clocks[i].level);
         /* The server is on the same machine; an answer takes less than that. */

@@ -11,9 +11,6 @@
 
 #include "pawl/store_calls.h"
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
-
 /* The store, and the application's own client with a session. */
 typedef struct both {
     ground                  *ground;

@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 
 #define LEASE PAWL_SECONDS(30)
-#define TEXT(literal) PAWL_TEXT(literal)
 
 /* ---- The machine's clock ----------------------------------------------------- */
 

@@ -61,8 +61,7 @@ static int requests(const lossy *way)
 
 static void no_line(pawl_text line, void *context)
 {
-    (void)line;
-    (void)context;
+    (void)line, (void)context;
 }
 
 static void o32_what_is_told_is_what_is_there(ground *p)

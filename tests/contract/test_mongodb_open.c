@@ -59,7 +59,7 @@ static void m1_writes_without_an_answer_are_refused(ground *p)
 {
     static const char *const words[] = {"w=0", "journal=false&w=0", "W=0", "w=-1", "safe=false"};
     char                     url[600];
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < COUNT(words); i++) {
         snprintf(url, sizeof url, "%s&%s", p->url, words[i]);
         refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ECONFIG, "w=0");
         assert_int_equal(pawl_code_exit(PAWL_ECONFIG), 2);

@@ -17,21 +17,13 @@
 #include "pawl/store_saga.h"
 #include "pawl/store_timeout.h"
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define FIVE_MINUTES INT64_C(300000000)
-
-static const pawl_saga_table order_table = {
-    .type = PAWL_TEXT_INIT("Order"),
-    .name = PAWL_TEXT_INIT("shop_Order"),
-    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT}};
-static const pawl_saga_table *const tables[] = {&order_table};
 
 static pawl_code open_store(const char *url, pawl_store **store, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
-    options.tables             = tables;
+    options.tables             = order_tables;
     options.table_count        = 1;
     return pawl_store_open(url, &options, store, error);
 }
@@ -45,13 +37,7 @@ static pawl_store *open_worker(ground *p)
     return store;
 }
 
-static void succeed(ground *p, pawl_code code)
-{
-    if (code != PAWL_OK)
-        fail_msg("%s: %s", pawl_code_name(code), p->error.text);
-}
-
-static pawl_uuid uuid_of(uint8_t number)
+static pawl_uuid id_of(uint8_t number)
 {
     pawl_uuid made = {.bytes = {0x01, 0x99, 0, 0, 0, 0, 0x40, 0, 0x80}};
     made.bytes[15] = number;
@@ -128,7 +114,7 @@ static pawl_refusals commit(ground *p, pawl_store *store, pawl_changes *changes)
     pawl_refusals refused = {.arena = p->arena};
     changes->now          = NOW;
     changes->unit_count = changes->group_count = 1;
-    succeed(p, pawl_store_commit(store, changes, &refused, &p->error));
+    ok(p, pawl_store_commit(store, changes, &refused, &p->error));
     return refused;
 }
 
@@ -174,7 +160,7 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
                 bson_iter_find_descendant(&at, "writeErrors.0.code", &code));
     assert_int_equal(bson_iter_as_int64(&code), 11000);
     bson_destroy(&reply);
-    succeed(p, pawl_store_saga_insert(store, &order_table, &first, NOW, &p->error));
+    ok(p, pawl_store_saga_insert(store, &order_table, &first, NOW, &p->error));
     assert_int_equal(pawl_store_saga_insert(store, &order_table, &second, NOW, &p->error),
                      PAWL_EDUPLICATE);
     assert_int_equal(documents(p, "shop_Order"), 1);
@@ -186,26 +172,26 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
 static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
 {
     pawl_store   *store = open_worker(p);
-    pawl_saga_row row   = {.id = {uuid_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
+    pawl_saga_row row   = {.id = {id_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
     row.data            = TEXT("{\"n\":1}");
-    succeed(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
+    ok(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
     pawl_saga_row stale = row;
     row.data            = TEXT("{\"n\":2}");
-    succeed(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
+    ok(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
     stale.data = TEXT("{\"n\":3}");
     assert_int_equal(pawl_store_saga_update(store, &order_table, &stale, NOW, &p->error),
                      PAWL_ECONFLICT);
     assert_int_equal(stale.version, 1);
     pawl_saga_row elsewhere = row;
-    elsewhere.id            = (pawl_saga_id){uuid_of(2)};
+    elsewhere.id            = (pawl_saga_id){id_of(2)};
     assert_int_equal(pawl_store_saga_update(store, &order_table, &elsewhere, NOW, &p->error),
                      PAWL_ECONFLICT);
     assert_int_equal(documents(p, "shop_Order"), 1);
     assert_int_equal(member(p, "shop_Order", "data.n"), 2);
     assert_int_equal(member(p, "shop_Order", "version"), 2);
     pawl_saga_row found;
-    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_ID,
-                                    pawl_value_uuid(uuid_of(1)), p->arena, &found, &p->error));
+    ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_ID, pawl_value_uuid(id_of(1)),
+                               p->arena, &found, &p->error));
     assert_int_equal(found.presence, PAWL_SAGA_THERE);
     pawl_store_close(store);
 }
@@ -215,7 +201,7 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
 {
     pawl_store *store   = open_worker(p);
     uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
-    pawl_uuid   id      = uuid_of(7);
+    pawl_uuid   id      = id_of(7);
     bson_t     *insert  = BCON_NEW(
              "insert", "shop_Order", "documents", "[", "{", "_id",
              BCON_BIN(BSON_SUBTYPE_UUID, id.bytes, 16), "version", BCON_INT64(1), "correlation", "{",
@@ -226,15 +212,15 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
     assert_true(raw_try(p->raw, p->database, insert, NULL, &reply));
     bson_destroy(&reply);
     pawl_saga_row row;
-    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
-                                    pawl_value_text(TEXT("o-7")), p->arena, &row, &p->error));
+    ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("o-7")),
+                               p->arena, &row, &p->error));
     assert_int_equal(row.presence, PAWL_SAGA_THERE);
     /* A member is added behind the first brace; the others stay as they came. */
     char text[2000];
     assert_true(row.data.size != 0 && row.data.data[0] == '{');
     snprintf(text, sizeof text, "{\"steps\":1,%.*s", (int)row.data.size - 1, row.data.data + 1);
     row.data = pawl_text_of(text);
-    succeed(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
+    ok(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error));
     assert_int_equal(member(p, "shop_Order", "data.steps"), 1);
     assert_int_equal(type_of(p, "shop_Order", "data.when"), BSON_TYPE_DATE_TIME);
     assert_int_equal(type_of(p, "shop_Order", "data.inner.list.0"), BSON_TYPE_DATE_TIME);
@@ -255,7 +241,7 @@ static void a_number_is_found_whatever_its_width(ground *p)
         .name = PAWL_TEXT_INIT("shop_Invoice"),
         .main = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
     pawl_store *store = open_worker(p);
-    pawl_uuid   id    = uuid_of(8);
+    pawl_uuid   id    = id_of(8);
     bson_t     *insert =
         BCON_NEW("insert", "shop_Invoice", "documents", "[", "{", "_id",
                  BCON_BIN(BSON_SUBTYPE_UUID, id.bytes, 16), "version", BCON_INT32(1), "correlation",
@@ -264,8 +250,8 @@ static void a_number_is_found_whatever_its_width(ground *p)
     pawl_saga_row row;
     assert_true(raw_try(p->raw, p->database, insert, NULL, &reply));
     bson_destroy(&reply);
-    succeed(p, pawl_store_saga_find(store, &table, PAWL_SAGA_BY_MAIN, pawl_value_integer(7),
-                                    p->arena, &row, &p->error));
+    ok(p, pawl_store_saga_find(store, &table, PAWL_SAGA_BY_MAIN, pawl_value_integer(7), p->arena,
+                               &row, &p->error));
     assert_int_equal(row.presence, PAWL_SAGA_THERE);
     assert_int_equal(row.version, 1);
     assert_int_equal(row.main.as.integer, 7);
@@ -282,8 +268,7 @@ static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_ti
     options.partition                            = TEXT("sum");
     options.types                                = types;
     options.type_count                           = 1;
-    succeed(p,
-            pawl_store_aggregator_leased_batch(store, &options, now, p->arena, &leased, &p->error));
+    ok(p, pawl_store_aggregator_leased_batch(store, &options, now, p->arena, &leased, &p->error));
     return leased;
 }
 
@@ -303,7 +288,7 @@ static void m5_rows_come_in_order_and_a_release_is_of_one_session(ground *p)
     add(p, store, "other", NOW + 2);
     pawl_aggregator_leased_batch other = leased(p, store, NOW);
     assert_int_equal(other.count, 1);
-    succeed(p, pawl_store_aggregator_release_leased_batch(store, &all, NOW, &p->error));
+    ok(p, pawl_store_aggregator_release_leased_batch(store, &all, NOW, &p->error));
     assert_int_equal(leased(p, store, NOW).count, 3); /* not the one of `other` */
     assert_int_equal(leased(p, store, NOW + FIVE_MINUTES - 1).count, 0);
     assert_int_equal(leased(p, store, NOW + FIVE_MINUTES).count, 4);
@@ -318,7 +303,7 @@ static void set_timeouts(ground *p, pawl_store *store)
 {
     static pawl_timeout_set sets[TIMEOUTS];
     for (int i = 0; i < TIMEOUTS; i++) {
-        pawl_uuid id  = uuid_of((uint8_t)i);
+        pawl_uuid id  = id_of((uint8_t)i);
         id.bytes[14]  = (uint8_t)(i >> 8);
         sets[i]       = (pawl_timeout_set){.id = {id}, .destination = TEXT("orders"), .due = NOW};
         sets[i].group = 0;
@@ -332,12 +317,12 @@ static size_t batch(ground *p, pawl_store *store, uint8_t owner, int64_t size, p
 {
     pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
     pawl_timeout_rows          rows    = {.count = 0};
-    options.owner                      = (pawl_session_id){uuid_of(owner)};
+    options.owner                      = (pawl_session_id){id_of(owner)};
     if (size != 0)
         options.size = size;
-    succeed(p, pawl_store_timeout_batch(store, &options, now, p->arena, &rows, &p->error));
+    ok(p, pawl_store_timeout_batch(store, &options, now, p->arena, &rows, &p->error));
     for (size_t i = 0; i < rows.count; i++)
-        assert_true(pawl_uuid_compare(rows.items[i].owner.uuid, uuid_of(owner)) == 0);
+        assert_true(pawl_uuid_compare(rows.items[i].owner.uuid, id_of(owner)) == 0);
     return rows.count;
 }
 
@@ -347,7 +332,7 @@ static pawl_code take_some(void *context, pawl_error *error)
     pawl_arena                *arena   = pawl_arena_create(0);
     pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
     pawl_timeout_rows          rows    = {.count = 0};
-    options.owner                      = (pawl_session_id){uuid_of((uint8_t)getpid())};
+    options.owner                      = (pawl_session_id){id_of((uint8_t)getpid())};
     options.size                       = 100;
     pawl_code code                     = open_store(context, &store, error);
     for (int i = 0; code == PAWL_OK && i < 2; i++)
@@ -366,11 +351,11 @@ static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
     assert_int_equal(batch(p, store, 1, 0, NOW), 1000);
     assert_int_equal(batch(p, store, 2, 0, NOW), TIMEOUTS - 1000);
     assert_int_equal(batch(p, store, 3, 0, NOW), 0);
-    succeed(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES - 1, &count, &p->error));
+    ok(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES - 1, &count, &p->error));
     assert_int_equal(count, 0);
     fault_on(p, "\"alwaysOn\"",
              "\"failCommands\": [\"update\", \"find\", \"aggregate\"]"); /* counts */
-    succeed(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES, &count, &p->error));
+    ok(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES, &count, &p->error));
     assert_int_equal(fault_off(p), 1);
     assert_int_equal(count, TIMEOUTS);
     pawl_store_close(store);
@@ -415,7 +400,7 @@ static void m6_a_lost_server_is_told_from_what_it_does_not_understand(ground *p)
 {
     static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
     pawl_store      *store   = open_worker(p);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    for (size_t i = 0; i < COUNT(codes); i++) {
         char          fault[100];
         pawl_saga_row row;
         snprintf(fault, sizeof fault, "\"failCommands\": [\"find\"], \"errorCode\": %d", codes[i]);
@@ -450,7 +435,7 @@ static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
     for (size_t levels = 99; levels <= 100; levels++) {
         pawl_queue_send  send    = {.queue = TEXT("orders"), .message = {.id = TEXT("m-1")}};
         pawl_saga_insert insert  = {.table        = &order_table,
-                                    .id           = {uuid_of((uint8_t)levels)},
+                                    .id           = {id_of((uint8_t)levels)},
                                     .main         = pawl_value_text(TEXT("o-1")),
                                     .metadata     = TEXT("{}"),
                                     .data         = nested(text, levels),
@@ -473,8 +458,8 @@ static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
     assert_int_equal(documents(p, "shop_Order"), 1);
     assert_int_equal(raw_number(p->raw, p->database, BCON_NEW("count", "pawl_queue"), "n"), 1);
     pawl_saga_row row;
-    succeed(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
-                                    pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error));
+    ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("o-1")),
+                               p->arena, &row, &p->error));
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
     pawl_store_close(store);
 }

@@ -223,8 +223,6 @@ static void an_open_makes_collections_without(ground *p)
 
 /* ---- What pawl writes ----------------------------------------------------- */
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define ONE(kind, ...) .kind = {.items = (pawl_##kind[]){{__VA_ARGS__}}, .count = 1}
 #define A_MESSAGE .message = {.id = TEXT("m-1"), .type = TEXT("t")}
 

@@ -13,8 +13,6 @@
 
 #include "pawl/store_calls.h"
 
-#define NOW INT64_C(1767225600000000)
-#define TEXT(literal) PAWL_TEXT(literal)
 #define STREAMED "\"failCommands\": [\"getMore\"]"
 #define OPENED "\"failCommands\": [\"aggregate\"]"
 #define POLLED "\"failCommands\": [\"find\"]"
@@ -163,7 +161,7 @@ static void what_is_enlisted_ends_a_wait(ground *g)
 static void a_server_without_change_streams_is_polled(ground *p)
 {
     static const int codes[] = {13, 59, 115, 303, 40324, 40573};
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    for (size_t i = 0; i < COUNT(codes); i++) {
         pair t = open_pair(p);
         char fault[100], name[20];
         snprintf(fault, sizeof fault, OPENED ", \"errorCode\": %d", codes[i]);
@@ -215,7 +213,7 @@ static void a_stream_that_ends_is_opened_again(ground *g)
         STREAMED ", \"errorCode\": 280",
     };
     pair t = open_pair(g);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         char name[20];
         snprintf(name, sizeof name, "%zu", i);
         wait_for(&t, 0);

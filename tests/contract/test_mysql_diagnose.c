@@ -16,8 +16,8 @@ static pawl_store *open_here(ground *p, const char *url)
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_EXISTING;
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
-    expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
+    ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
+    ok(p, pawl_store_open(url, &options, &store, &p->error));
     return store;
 }
 
@@ -73,7 +73,7 @@ static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, cons
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL)};
     pawl_finding_rows    rows  = diagnose_as(p, store, asked);
     for (int tries = 0; tries < 100 && !is_named(&rows, remedy); tries++) {
-        expect_code(p, pawl_store_wait(store, PAWL_MILLISECONDS(120), -1, &p->error), PAWL_OK);
+        ok(p, pawl_store_wait(store, PAWL_MILLISECONDS(120), -1, &p->error));
         rows = diagnose_as(p, store, asked);
     }
     return rows;
@@ -125,7 +125,7 @@ static void a_user_without_rights(ground *p)
 {
     char sql[400], url[300], name[32];
     snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
+    ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
     snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
     raw_run(p->raw, sql);
     snprintf(sql, sizeof sql, "grant select on %s.* to '%s'@'%%'", p->database, name);

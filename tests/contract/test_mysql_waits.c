@@ -57,16 +57,15 @@ static void expect_job(ground *p, job *j)
 {
     assert_int_equal(pthread_join(j->thread, NULL), 0);
     p->error = j->error;
-    expect_code(p, j->code, PAWL_OK);
+    ok(p, j->code);
 }
 
 static pawl_store *open_worker(ground *p, bool has_stamps)
 {
     pawl_store *store;
-    expect_code(p, open_at(p, p->url, 60000, &store), PAWL_OK);
+    ok(p, open_at(p, p->url, 60000, &store));
     pawl__mysql_of(store)->remote.claims.are_stamps = has_stamps;
-    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     return store;
 }
 
@@ -84,7 +83,7 @@ static void send_rows(ground *p, pawl_store *store)
     }
     changes.queue_send.items = sends;
     changes.queue_send.count = ROWS;
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 /* Another node's stamps arrive between this one's look at the queue and its own stamps. */
@@ -133,7 +132,7 @@ static void append_one(ground *p, pawl_store *store, const char *stream, int64_t
 {
     pawl_event_append event   = event_of(stream, version, true);
     pawl_changes      changes = append_of(&event, 1);
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 static void expect_order(ground *p, pawl_store *store, const char *stream, size_t count)
@@ -141,8 +140,8 @@ static void expect_order(ground *p, pawl_store *store, const char *stream, size_
     pawl_event_query query = {.is_by_position = true, .stream = pawl_text_of(stream)};
     pawl_event_rows  rows;
     int64_t          numbered;
-    expect_code(p, pawl_store_event_number(store, 0, &numbered, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_events(store, &query, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_event_number(store, 0, &numbered, &p->error));
+    ok(p, pawl_store_events(store, &query, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows.items[i].version, i + 1);

@@ -262,9 +262,9 @@ typedef struct failure_list {
 } failure_list;
 
 static const failure_list lists[] = {
-    {"mysql", mysql_failures, sizeof mysql_failures / sizeof mysql_failures[0]},
-    {"postgres", postgres_failures, sizeof postgres_failures / sizeof postgres_failures[0]},
-    {"mssql", mssql_failures, sizeof mssql_failures / sizeof mssql_failures[0]},
+    {"mysql", mysql_failures, COUNT(mysql_failures)},
+    {"postgres", postgres_failures, COUNT(postgres_failures)},
+    {"mssql", mssql_failures, COUNT(mssql_failures)},
 };
 
 static const failure_list *list_of(const scripted *p)
@@ -448,7 +448,7 @@ static bool is_unknown(const failure *f)
 {
     static const char *const unknown[] = {ERROR_DURING_COMMIT, COUNT_CHANGED, "42000 3609",
                                           "42000 3621",        "42000 99999", SAYS_NOTHING};
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+    for (size_t i = 0; i < COUNT(unknown); i++)
         if (strcmp(f->record, unknown[i]) == 0)
             return true;
     return f->leaves == CONNECTION && strcmp(f->record, NOT_IN_CLUSTER) != 0;

@@ -177,7 +177,7 @@ static void an_answer_that_is_none_is_a_failure(scripted *p)
 {
     static const char *const answers[] = {" row '" APPLIED "'\n", " row '" APPLIED "x'\n",
                                           " columns 1\n", " count 32\n"};
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < COUNT(answers); i++) {
         char rules[300];
         snprintf(rules, sizeof rules, ROUND "%s", answers[i]);
         scripted_open(p, rules, DEADLINE_MS);

@@ -239,7 +239,7 @@ static void d13_d19_an_old_column_is_a_warning(scripted *p)
         "warning: " ALARM " is a nvarchar(200), not nvarchar(400): a text of more than 100 "
         "characters beyond U+FFFF may be refused\n",
         ALARM ": incorrect data type: expected nvarchar(400), found nvarchar(100)", ""};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < COUNT(types); i++) {
         pawl_saga_table        alarm   = alarm_of(false);
         const pawl_saga_table *sagas[] = {&alarm};
         pawl_schema_spec       spec    = {.tables = sagas, .table_count = 1};
@@ -251,7 +251,7 @@ static void d13_d19_an_old_column_is_a_warning(scripted *p)
         (void)pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, to, &p->error);
         fclose(to);
         assert_non_null(strstr(text, says[i]));
-        for (size_t other = 0; other < sizeof types / sizeof types[0]; other++)
+        for (size_t other = 0; other < COUNT(types); other++)
             assert_true(other == i || says[other][0] == '\0' || strstr(text, says[other]) == NULL);
         free(text);
     }

@@ -356,7 +356,7 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(scripted *p)
         .now = SCRIPTED_NOW, ONE_UNIT, .stream_snapshot_set = {.items = &snapshot, .count = 1}};
     snapshot.state      = PAWL_TEXT("{}");
     snapshot.dispatches = PAWL_TEXT("[]");
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         scripted_open(p, ways[i].rules, DEADLINE_MS);
         scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
         assert_int_equal(scripted_count(p, "1 run update \"PAWL_FOLDS\"*"), 1);
@@ -454,7 +454,7 @@ static void open_says_what_is_wrong(scripted *p)
          "NLS_LANG=.AL32UTF8"},
         {"on select table_name, column_name*\n columns 6\n", PAWL_ESCHEMA, "pawl schema apply"},
     };
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    for (size_t i = 0; i < COUNT(refusals); i++) {
         scripted_code(p, scripted_try(p, refusals[i].rules, DEADLINE_MS), refusals[i].code);
         scripted_text(p, refusals[i].text);
     }
@@ -516,7 +516,7 @@ static void bad_options_of_a_url_are_named(scripted *p)
         {"&wallet=%29%28PORT%3D1", "wallet has a parenthesis"},
         {"&walet=x", "walet"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         pawl_code code = open_by_url(p, bad[i][0]);
         assert_true(code == PAWL_ECONFIG || code == PAWL_EINVAL);
         scripted_text(p, bad[i][1]);

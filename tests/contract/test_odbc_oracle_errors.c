@@ -125,7 +125,7 @@ static void check_code(const scripted *p, const failure *f, pawl_code code, pawl
  * transaction is there, and the store is as good as before. */
 static void d37_a_failure_in_a_commit(scripted *p)
 {
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    for (size_t i = 0; i < COUNT(failures); i++) {
         const failure *f        = &failures[i];
         bool           is_again = f->code == PAWL_EBUSY;
         scripted_open(p, rules_for("insert into \"PAWL_QUEUE\"*", f, ""), DEADLINE_MS);
@@ -146,7 +146,7 @@ static void d37_a_failure_in_a_commit(scripted *p)
 /* A commit whose end nobody knows is asked for by the fence row. */
 static void o32_a_failure_at_the_commit(scripted *p)
 {
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    for (size_t i = 0; i < COUNT(failures); i++) {
         const failure *f          = &failures[i];
         bool           is_unknown = f->leaves == CONNECTION || f->code == PAWL_ETIMEOUT;
         pawl_code      expected   = f->code == PAWL_EBUSY ? PAWL_OK : f->code;

@@ -143,7 +143,7 @@ static void none_is_told_in_two_ways(scripted *p)
 static void an_unknown_count_is_a_failure(scripted *p)
 {
     static const char *const answers[] = {"count -1", "nodata\n count -1"};
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < COUNT(answers); i++) {
         char rules[200];
         snprintf(rules, sizeof rules, "on update `pawl_workers` set `LastCommit`*\n %s\n",
                  answers[i]);
@@ -228,7 +228,7 @@ static void o4_a_null_refuses_an_event(scripted *p)
 static void a_driver_is_known_by_its_name(scripted *p)
 {
     static const char *const names[] = {"psqlodbcw.so", "libdb2.so", "xlibmaodbc.so", "lib"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         char rules[100];
         snprintf(rules, sizeof rules, "name %s\n", names[i]);
         scripted_code(p, scripted_try(p, rules, DEADLINE_MS), PAWL_EUNSUPPORTED);

@@ -55,7 +55,7 @@ static void e29_the_session_that_has_the_lock_is_ended(scripted *p)
     static const char *const says[] = {"the login may not end another session",
                                        "the login may not end another session",
                                        "it is in a statement that does not end"};
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < COUNT(refused); i++) {
         char rules[500];
         snprintf(rules, sizeof rules, HELD("1") "%s", refused[i]);
         scripted_code(p, open_beside(p, rules, DEADLINE_MS), PAWL_OK);

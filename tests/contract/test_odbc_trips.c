@@ -74,7 +74,7 @@ static void parameters_are_bound_once(scripted *p)
         {65537, 2, true}, {2, 2, true},     {65536, 2, false},
     };
     scripted_open(p, "", DEADLINE_MS);
-    send_all(p, all, sizeof all / sizeof all[0]);
+    send_all(p, all, COUNT(all));
     scripted_mark(p);
     scripted_code(p, send(p, 1, 2, 2, 'z'), PAWL_OK);
     assert_int_equal(scripted_bound(p, "*"), 0); /* nor is the fence */
@@ -124,7 +124,7 @@ static void the_rest_of_a_value_is_one_piece(scripted *p)
         {"open:4095", 4095, 0, 1},   {"open:4096", 4096, 1, 1},   {"open:69630", 69630, 1, 2},
         {"open:69631", 69631, 1, 3}, {"open:69632", 69632, 2, 3}, {"open:100000", 100000, 2, 3}};
     bool is_wide = strcmp(p->dialect->name, "mssql") == 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < COUNT(all); i++) {
         char            rules[400];
         pawl_queue_rows rows;
         snprintf(rules, sizeof rules,
@@ -233,7 +233,7 @@ static void rounds_have_few_texts(scripted *p)
         char rules[200];
         answers(rules, sizeof rules, count + 1);
         scripted_open(p, rules, DEADLINE_MS);
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t i = 0; i < COUNT(sizes); i++)
             scripted_code(p, send(p, count, sizes[i], 2, 'b'), PAWL_OK);
         add_texts(p, &found);
         blocks += (size_t)scripted_count(p, BLOCK);

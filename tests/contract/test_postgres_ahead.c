@@ -20,9 +20,8 @@ static pawl_store *open_as(ground *p, bool claims_ahead)
     options.table_count        = 1;
     options.claims_ahead       = claims_ahead;
     apply_schema(p, p->url, order_tables, 1);
-    expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_open(p->url, &options, &store, &p->error));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached              = true;
     pawl__pg_of(store)->ahead.count = 1; /* the first one does not go alone */
     return store;
@@ -63,11 +62,11 @@ static two open_two(ground *p, bool claims_ahead)
     for (int i = 1; i <= 5; i++) {
         char id[8];
         snprintf(id, sizeof id, "m-%d", i);
-        expect_code(p, send_one(p, t.other, "orders", id), PAWL_OK);
+        ok(p, send_one(p, t.other, "orders", id));
     }
     pawl_queue_rows rows = claim_due(p, t.worker, NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     return t;
 }
 
@@ -83,7 +82,7 @@ static void expect_next(ground *p, pawl_store *store, const char *id)
     pawl_queue_rows rows = claim_next(p, store, 1);
     assert_int_equal(rows.count, 1);
     assert_memory_equal(rows.items[0].message.id.data, id, strlen(id));
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
 }
 
 static bool has_rows(const pawl_store *store)
@@ -132,12 +131,12 @@ static void e5_a_handle_that_did_not_ask_claims_nothing_ahead(ground *p)
 
 static void give_back_by_wait(ground *p, two *t)
 {
-    expect_code(p, pawl_store_wait(t->worker, 0, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(t->worker, 0, -1, &p->error));
 }
 
 static void give_back_by_a_send(ground *p, two *t)
 {
-    expect_code(p, send_one(p, t->worker, "others", "o-1"), PAWL_OK);
+    ok(p, send_one(p, t->worker, "others", "o-1"));
 }
 
 static void give_back_by_close(ground *p, two *t)
@@ -159,9 +158,8 @@ static void give_back_by_a_lease(ground *p, two *t)
     pawl_timeout_set   set   = {
             .id = {uuid_of(2)}, .destination = TEXT("orders"), .name = TEXT("patience"), .due = NOW};
     pawl_changes one = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
-    expect_code(p, pawl_store_commit(t->other, &one, NULL, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_timeout_claim(t->worker, &claim, p->arena, &rows, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_commit(t->other, &one, NULL, &p->error));
+    ok(p, pawl_store_timeout_claim(t->worker, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
     assert_null(pawl__pg_of(t->worker)->side.pg); /* one connection is enough */
 }
@@ -169,9 +167,7 @@ static void give_back_by_a_lease(ground *p, two *t)
 static void give_back_by_a_lead(ground *p, two *t)
 {
     bool is_ours = false;
-    expect_code(p,
-                pawl_store_lead(t->worker, TEXT("lead"), NOW, PAWL_MINUTES(1), &is_ours, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_lead(t->worker, TEXT("lead"), NOW, PAWL_MINUTES(1), &is_ours, &p->error));
     assert_true(is_ours);
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
@@ -179,16 +175,14 @@ static void give_back_by_a_lead(ground *p, two *t)
 static void give_back_by_numbers(ground *p, two *t)
 {
     int64_t count = 0;
-    expect_code(p, pawl_store_event_number(t->worker, 10, &count, &p->error), PAWL_OK);
+    ok(p, pawl_store_event_number(t->worker, 10, &count, &p->error));
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
 
 static void give_back_by_the_outbox(ground *p, two *t)
 {
     pawl_outbox_rows rows;
-    expect_code(
-        p, pawl_store_outbox_claim(t->worker, TEXT("orders"), NOW, 1, p->arena, &rows, &p->error),
-        PAWL_OK);
+    ok(p, pawl_store_outbox_claim(t->worker, TEXT("orders"), NOW, 1, p->arena, &rows, &p->error));
 }
 
 static void give_back_by_numbers_of_others(ground *p, two *t)
@@ -201,7 +195,7 @@ static void give_back_by_numbers_of_others(ground *p, two *t)
                               .seqs      = &none,
                               .seq_count = 1,
                               .now       = NOW};
-    expect_code(p, pawl_store_queue_claim(t->worker, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_queue_claim(t->worker, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 0);
     assert_null(pawl__pg_of(t->worker)->ahead.request.result);
 }
@@ -209,8 +203,7 @@ static void give_back_by_numbers_of_others(ground *p, two *t)
 static void give_back_by_a_search(ground *p, two *t)
 {
     pawl_next_due next;
-    expect_code(p, pawl_store_next_due(t->worker, TEXT("orders"), NULL, 0, &next, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_next_due(t->worker, TEXT("orders"), NULL, 0, &next, &p->error));
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
 
@@ -221,7 +214,7 @@ static void e5_rows_that_are_not_asked_for_go_back(ground *p)
         give_back_by_wait,    give_back_by_a_send,     give_back_by_close,
         give_back_by_a_lease, give_back_by_a_search,   give_back_by_a_lead,
         give_back_by_numbers, give_back_by_the_outbox, give_back_by_numbers_of_others};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         raw_run(p->pg, "drop table if exists pawl_queue, pawl_inbox, pawl_timeouts cascade");
         two t = open_two(p, true);
         assert_true(has_rows(t.worker));
@@ -252,7 +245,7 @@ static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(ground *p)
     expect_next(p, t.worker, "m-2");
     pawl_queue_rows rows = claim_next(p, t.worker, 2);
     assert_int_equal(rows.count, 1); /* as many as the claim before it */
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     rows = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count, 1);
     close_two(t);
@@ -265,12 +258,12 @@ static void e5_a_smaller_claim_leaves_the_rest_to_others(ground *p)
     give_back_by_wait(p, &t);
     pawl_queue_rows rows = claim_next(p, t.worker, 2);
     assert_int_equal(rows.count, 2);
-    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_DONE), PAWL_OK);
+    ok(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_DONE));
     assert_true(has_rows(t.worker));
     rows = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count, 1);
     expect_next(p, t.other, "m-5");
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_int_equal(queue_count(p), 0);
     close_two(t);
 }
@@ -281,17 +274,17 @@ static void e5_a_commit_that_gives_back_claims_nothing_ahead(ground *p)
     two t = open_two(p, true);
     give_back_by_wait(p, &t);
     pawl_queue_rows rows = claim_next(p, t.worker, 2);
-    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RELEASE), PAWL_OK);
+    ok(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RELEASE));
     assert_false(has_rows(t.worker));
     rows = claim_next(p, t.worker, 2);
     assert_int_equal(rows.count, 2);
-    expect_code(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RETRY), PAWL_OK);
+    ok(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RETRY));
     assert_true(has_rows(t.worker)); /* one of the two was handled */
     rows                     = claim_next(p, t.worker, 1);
     pawl_queue_settle settle = {
         .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = NOW};
     pawl_changes marks = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
-    expect_code(p, pawl_store_commit(t.worker, &marks, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(t.worker, &marks, NULL, &p->error));
     assert_false(has_rows(t.worker));
     close_two(t);
 }
@@ -314,7 +307,7 @@ static void e15_nothing_goes_ahead_while_the_clock_is_behind(ground *p)
     pawl_queue_rows  rows  = {0};
     pawl_queue_claim claim = {
         .queue = TEXT("orders"), .due_max = later(), .count_max = 1, .now = NOW - PAWL_SECONDS(1)};
-    expect_code(p, pawl_store_queue_claim(t.worker, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_queue_claim(t.worker, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
     assert_null(pawl__pg_of(t.worker)->ahead.front);
     close_two(t);
@@ -327,10 +320,10 @@ static void e5_claims_in_hand_stay_where_a_commit_settles_some(ground *p)
     pawl_queue_rows rows = claim_next(p, t.worker, 1);
     pawl_queue_rows more = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count + more.count, 2);
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
     expect_next(p, t.other, "m-4");
-    expect_code(p, settle_one(p, t.worker, "orders", more.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", more.items[0].seq));
     assert_int_equal(queue_count(p), 1);
     close_two(t);
 }
@@ -343,15 +336,15 @@ static void e5_a_refused_commit_claims_nothing_ahead(ground *p)
     pawl_queue_settle settle = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
     pawl_inbox_entry  entry  = {.endpoint = TEXT("orders"), .message_id = TEXT("m-2"), .at = NOW};
     pawl_changes      marks  = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &entry, .count = 1}};
-    expect_code(p, pawl_store_commit(t.other, &marks, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(t.other, &marks, NULL, &p->error));
     pawl_refusals refused    = {.arena = p->arena};
     marks.queue_settle.items = &settle;
     marks.queue_settle.count = 1;
-    expect_code(p, pawl_store_commit(t.worker, &marks, &refused, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(t.worker, &marks, &refused, &p->error));
     assert_int_equal(refused.count, 1);
     assert_false(has_rows(t.worker));
     expect_next(p, t.other, "m-3");
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_int_equal(queue_count(p), 2);
     close_two(t);
 }
@@ -365,7 +358,7 @@ static void e15_what_is_sent_after_an_empty_look_ahead_is_found(ground *p)
         expect_next(p, t.worker, id);
     }
     assert_false(has_rows(t.worker));
-    expect_code(p, send_one(p, t.other, "orders", "m-6"), PAWL_OK);
+    ok(p, send_one(p, t.other, "orders", "m-6"));
     expect_next(p, t.worker, "m-6");
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
     close_two(t);
@@ -379,7 +372,7 @@ static void e15_rows_that_are_not_due_yet_are_left(ground *p)
                    "where \"MessageId\" <> 'm-2'");
     pawl_queue_rows rows = claim_due(p, t.worker, NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
     close_two(t);
@@ -394,7 +387,7 @@ static void e15_the_due_time_moves_with_the_machines_clock(ground *p)
     raw_run(p->pg, "update pawl_queue set \"Due\" = \"Due\" + interval '3 seconds' "
                    "where \"MessageId\" <> 'm-2'");
     driver->last_now_ms -= 5000;
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_true(has_rows(t.worker));
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
     close_two(t);
@@ -403,7 +396,7 @@ static void e15_the_due_time_moves_with_the_machines_clock(ground *p)
 static void e5_rows_are_of_the_queue_that_is_asked_for(ground *p)
 {
     two t = open_two(p, true);
-    expect_code(p, send_one(p, t.other, "others", "o-1"), PAWL_OK);
+    ok(p, send_one(p, t.other, "others", "o-1"));
     assert_true(has_rows(t.worker));
     pawl_queue_rows rows = claim_some(p, t.worker, "others", later(), 1);
     assert_int_equal(rows.count, 1);
@@ -430,17 +423,17 @@ static void e15_some_claims_go_alone(ground *p)
     for (int i = 0; i < 2 * ALONE; i++) {
         char id[24];
         snprintf(id, sizeof id, "more-%d", i);
-        expect_code(p, send_one(p, t.other, "orders", id), PAWL_OK);
+        ok(p, send_one(p, t.other, "orders", id));
     }
     for (int i = 0; i < 2 * ALONE; i++) {
         pawl_queue_rows rows = claim_next(p, t.worker, 1);
-        expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+        ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
         alone += !has_rows(t.worker);
     }
     assert_int_equal(alone, 2);
     pawl__pg_of(t.worker)->fronts[0].pause_ms = 60000;
     pawl_queue_rows rows                      = claim_some(p, t.worker, "orders", later(), 1);
-    expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
     close_two(t);
 }

@@ -17,16 +17,14 @@ static void a_saga_is_saved_where_it_was_locked(ground *p)
     pawl_saga_update update = begin_order(p, store, 1);
     pawl_value       id     = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row    row;
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-1"));
     pawl_queue_rows rows    = claim_some(p, store, "orders", NOW, 1);
     pawl_changes    changes = one_update(&update);
     assert_int_equal(rows.count, 1);
-    expect_code(p,
-                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_LOCKED,
-                                     p->arena, &row, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_LOCKED,
+                               p->arena, &row, &p->error));
     set_deadline(store, SHORT_MS);
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(order_version(p, 1), 2);
     set_deadline(store, ENOUGH_MS);
     pawl_store_close(store);
@@ -50,7 +48,7 @@ static void a_flush_row_waits_for_an_add(ground *p)
     job                 j;
     changes.aggregator_add.items = &add;
     changes.aggregator_add.count = 1;
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     raw_run(other, "create temp table kept as select * from pawl_aggregator");
     raw_run(other, "delete from pawl_aggregator");
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_aggregator_flush"), 1);
@@ -100,7 +98,7 @@ static void o32_a_place_that_was_given_again_does_not_pass_the_fence(ground *p)
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     raw_run(p->pg, "create temp table left_at as select ctid as place from pawl_workers");
     raw_run(p->pg, RAISE);
     for (int i = 0; raw_number(p->pg, "select count(*) from left_at join pawl_workers as w "
@@ -189,10 +187,10 @@ static void a_claim_of_nothing_leaves_no_transaction(ground *p)
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_no_transaction(p, store);
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-1"));
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     expect_no_transaction(p, store);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_no_transaction(p, store);
@@ -214,15 +212,15 @@ static void a_row_that_another_took_is_claimed_anew(ground *p)
     pawl_store *store = open_store(p, p->url);
     for (const char *const *id = (const char *const[]){"m-1", "m-2", "m-3", NULL}; *id != NULL;
          id++)
-        expect_code(p, send_one(p, store, "orders", *id), PAWL_OK);
+        ok(p, send_one(p, store, "orders", *id));
     raw_run(p->pg, TAKE_FIRST);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 3);
     assert_int_equal(rows.count, 3);
-    expect_code(p, settle_one(p, store, "orders", rows.items[2].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[2].seq));
     pawl_queue_rows again = claim_some(p, store, "orders", NOW, 3);
     assert_int_equal(again.count, 1); /* not the second, which is claimed still */
     assert_int_equal(again.items[0].seq, rows.items[0].seq);
-    expect_code(p, settle_one(p, store, "orders", rows.items[1].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[1].seq));
     pawl_store_close(store);
 }
 
@@ -235,12 +233,10 @@ static void a_wait_ends_a_transaction_without_claims(ground *p)
     pawl_value        id           = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row     row;
     (void)begin_order(p, store, 1);
-    expect_code(p,
-                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
-                                     PAWL_SAGA_SKIP_LOCKED, p->arena, &row, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_SKIP_LOCKED,
+                               p->arena, &row, &p->error));
     assert_int_equal(raw_number(p->pg, free_count), 0);
-    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, 0, -1, &p->error));
     assert_int_equal(raw_number(p->pg, free_count), 1);
     expect_no_transaction(p, store);
     pawl_store_close(store);
@@ -260,7 +256,7 @@ static void marks_say_how_it_ended(ground *p)
         marks[i].at = NOW;
     changes.inbox_entry.items = marks;
     changes.inbox_entry.count = 3;
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     expect_raw_text(p->pg,
                     "select string_agg(\"MessageId\" || ' ' || \"Outcome\", ', ' order by "
                     "\"MessageId\") from pawl_inbox",
@@ -281,7 +277,7 @@ static void of_a_set_what_is_there_is_refused(ground *p)
                                    .now            = NOW,
                                    .checkpoint_set = {.items = sets, .count = 3}};
     raw_run(p->pg, "insert into pawl_checkpoints values ('b', 3, now())");
-    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 1);
     assert_int_equal(raw_number(p->pg, "select sum(\"Position\") from pawl_checkpoints"), 17);
@@ -305,12 +301,12 @@ static void of_timeouts_each_is_told_apart(ground *p)
         sets[i].group        = i;
         sets[i].is_new       = i >= 2;
     }
-    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_timeouts"), 1);
     assert_int_equal(raw_number(p->pg, "select \"Generation\" from pawl_timeouts"), 2);
     sets[3].id.uuid           = uuid_of(1);
     changes.timeout_set.items = sets + 2;
-    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 3);
     pawl_store_close(store);

@@ -20,7 +20,7 @@ static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due
 {
     pawl_queue_send send    = {.queue = TEXT("orders"), .message = message_of(id), .due = due};
     pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 /* One from the first row took 600 ms, `ago_ms` ago by the monotonic clock and by that of the due
@@ -40,7 +40,7 @@ static pawl_store *open_behind(ground *p)
     send_due(p, store, "first", NOW);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     send_due(p, store, "early", NOW - PAWL_MINUTES(60));
     return store;
 }
@@ -60,7 +60,7 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     pretend_long_claim(store, PAUSE_MS / 10 - 1, NOW);
     int64_t begin = clock_ms();
-    expect_code(p, pawl_store_wait(store, PAWL_SECONDS(20), -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, PAWL_SECONDS(20), -1, &p->error));
     assert_in_range(clock_ms() - begin, 0, 19000);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     send_due(p, store, "second", NOW);
@@ -142,7 +142,7 @@ static void rows_that_were_passed_over_are_gone_back_to(void)
     *(void **)&begin = dlsym(module, "pawl__pg_outbox_front_begin");
     *(void **)&end   = dlsym(module, "pawl__pg_outbox_front_end");
     assert_true(begin != NULL && end != NULL);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < COUNT(steps); i++) {
         pawl__pg_outbox_scan scan = {.sight = {.limit = INT64_MAX}};
         begin(&front, TEXT("orders"), NOW + PAWL_SECONDS(steps[i].now), &scan);
         if (scan.start != steps[i].start)

@@ -33,7 +33,7 @@ static void a_message_sent_with_sql_is_claimed(ground *p)
     assert_true(pawl_text_equal(message->headers, TEXT("{\"trace\":\"t\"}")));
     assert_true(pawl_text_equal(message->correlation_id, TEXT("c-1")));
     assert_int_equal(message->causation_id.size, 0);
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     pawl_store_close(store);
 }
 
@@ -109,7 +109,7 @@ static void the_function_refuses_what_pawl_refuses(ground *p)
          "headers has 65544 bytes, limit 65536"},
     };
     apply_schema(p, p->url, NULL, 0);
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < COUNT(calls); i++) {
         char sql[300];
         snprintf(sql, sizeof sql, "select pawl_send(%s)", calls[i].arguments);
         expect_refused(p->pg, sql, calls[i].state, calls[i].says);

@@ -23,21 +23,21 @@ static void append_event(ground *p, pawl_store *store, int64_t version)
                                              .correlation_id = TEXT("m"),
                                              .at             = NOW}};
     pawl_changes changes = {.now = NOW, ONE_UNIT, .event_append = {.items = &append, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 static void expect_events(ground *p, pawl_store *store, int64_t after, size_t count)
 {
     pawl_event_query query = {.is_by_position = true, .after = after};
     pawl_event_rows  rows;
-    expect_code(p, pawl_store_event_list(store, &query, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_event_list(store, &query, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, count);
 }
 
 static void give_positions(ground *p, pawl_store *store, int64_t expected)
 {
     int64_t count = -1;
-    expect_code(p, pawl_store_event_number(store, 100, &count, &p->error), PAWL_OK);
+    ok(p, pawl_store_event_number(store, 100, &count, &p->error));
     assert_int_equal(count, expected);
 }
 
@@ -53,7 +53,7 @@ static pawl_store *open_reader(ground *p)
 static pawl_store *open_other(ground *p)
 {
     pawl_store *store = NULL;
-    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_OK);
+    ok(p, open_with(p, p->url, order_tables, 1, &store));
     return store;
 }
 
@@ -131,7 +131,7 @@ static void others_are_not_called(ground *p)
     give_positions(p, other, 0);
     expect_sleeps_on(p, reader);
     /* A look at one stream is no reading of the journal. */
-    expect_code(p, pawl_store_event_list(other, &query, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_event_list(other, &query, p->arena, &rows, &p->error));
     sleep_briefly(p, other);
     assert_false(pawl__pg_of(other)->sleeps);
     pawl_store_close(other);

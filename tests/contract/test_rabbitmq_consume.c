@@ -147,19 +147,15 @@ static int notes;
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     notes++;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec desk = {
-    .name     = "desk",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application reading = {PAWL_APPLICATION_HEAD, .name = "reading",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_endpoint_spec desk    = {.name     = "desk",
+                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   reading = APPLICATION("reading", &desk);
 
 /* As many as may be unacknowledged, and good ones behind them. */
 static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define COUNT 1000
+#define MANY 1000
 
 static struct {
     char folder[100];
@@ -126,7 +126,7 @@ static void step_until(far *f, size_t count)
 /* Takes everything out of the queue; each number has arrived, and one that came twice has one id. */
 static size_t check_queue(const char *queue)
 {
-    static char    ids[COUNT + 1][60];
+    static char    ids[MANY + 1][60];
     amqp_message_t message;
     size_t         distinct = 0, twice = 0;
     memset(ids, 0, sizeof ids);
@@ -135,7 +135,7 @@ static size_t check_queue(const char *queue)
         char id[60] = "";
         assert_true(message.properties.message_id.len < sizeof id);
         memcpy(id, message.properties.message_id.bytes, message.properties.message_id.len);
-        assert_in_range(number, 1, COUNT);
+        assert_in_range(number, 1, MANY);
         if (ids[number][0] == '\0')
             distinct++;
         else
@@ -161,7 +161,7 @@ static void o10_a_crash_in_the_middle_loses_nothing(void)
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
     far_open_url(&f, url, queue, 1000);
-    far_post(&f, 1, COUNT);
+    far_post(&f, 1, MANY);
     while (far_count(&f, PAWL_OUTBOX_DISPATCHED) < 200)
         (void)world_step(&f.it);
     count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
@@ -179,14 +179,14 @@ static void o10_a_crash_in_the_middle_loses_nothing(void)
     world_go_machine(&f.it, PAWL_SECONDS(30)); /* while it is away */
     count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
     print_message("%zu were dispatched before\n", count);
-    assert_in_range(count, 500, COUNT - 1);
+    assert_in_range(count, 500, MANY - 1);
     assert_int_equal(far_count(&f, PAWL_OUTBOX_DEAD), 0);
     must_run("start", "");
-    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < COUNT && tries < 100; tries++)
+    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < MANY && tries < 100; tries++)
         world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), COUNT);
+    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), MANY);
     look_again();
-    assert_int_equal(check_queue(queue), COUNT);
+    assert_int_equal(check_queue(queue), MANY);
     broker_close(&server);
     far_close(&f);
 }

@@ -61,7 +61,7 @@ static pawl_code open_at(const char *url, pawl_error *error)
 static void less_than_is_required_is_refused_before_anything_is_sent(void)
 {
     static const char *const words[] = {"no", "yes", "verify"};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         for (int required = PLAIN; required <= VERIFIED; required++) {
             pawl_error error      = PAWL_ERROR_INIT;
             bool       is_refused = rows[i].promises < required;
@@ -167,7 +167,7 @@ static void behind_odbc_the_server_is_asked(void)
         {"mssql", "on *dm_exec_connections*\n  row '' "},
         {"oracle", "on *network_protocol*\n  row 'tls' "},
     };
-    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
+    for (size_t i = 0; i < COUNT(servers); i++) {
         char  encrypted[200], plain[200];
         void *ground = &(scripted_case){NULL, servers[i].name};
         assert_int_equal(scripted_setup(&ground), 0);

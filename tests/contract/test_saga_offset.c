@@ -8,8 +8,6 @@
 #include "store/sql/script.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static pawl_saga_table *alarm_with(bool is_main)
 {
     static pawl_saga_table alarm = {

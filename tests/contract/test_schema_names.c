@@ -6,7 +6,6 @@
 #include "store/sql/script.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(suffix) .type = PAWL_TEXT_INIT(suffix), .name = PAWL_TEXT_INIT("shop_" suffix)
 #define MAIN(name, value_type) .main = {.property = PAWL_TEXT_INIT(name), .type = value_type}
 

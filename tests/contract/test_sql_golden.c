@@ -28,8 +28,6 @@
 #include <dlfcn.h>
 
 #define WIDTH 100
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const pawl_saga_table order_table = {
     .type         = PAWL_TEXT_INIT("Order"),
     .name         = PAWL_TEXT_INIT("shop_Order"),

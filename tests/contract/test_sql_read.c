@@ -69,8 +69,7 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
                       pawl__sql_request **request, pawl_error *error)
 {
     fake *it = (fake *)store;
-    (void)asked;
-    (void)arena;
+    (void)asked, (void)arena;
     it->send_count++;
     *request = it->is_sent ? (pawl__sql_request *)it : NULL;
     return answer(it->send, "send", error);

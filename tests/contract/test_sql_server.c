@@ -91,8 +91,7 @@ static pawl_code begin(pawl_store *store, pawl_error *error)
 static pawl_code commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
     of(store)->commit_count++;
-    (void)is_unknown;
-    (void)error;
+    (void)is_unknown, (void)error;
     return PAWL_OK;
 }
 
@@ -111,8 +110,7 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
 
 static pawl_code nothing(pawl_store *store, pawl_error *error)
 {
-    (void)store;
-    (void)error;
+    (void)store, (void)error;
     return PAWL_OK;
 }
 
@@ -138,11 +136,7 @@ static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_w
                              const void *const *items, size_t count, pawl__sql_fate *fates,
                              size_t *failed, pawl_error *error)
 {
-    (void)connection;
-    (void)write;
-    (void)items;
-    (void)failed;
-    (void)error;
+    (void)connection, (void)write, (void)items, (void)failed, (void)error;
     for (size_t i = 0; i < count; i++)
         fates[i] = PAWL__SQL_APPLIED;
     return PAWL_OK;
@@ -151,10 +145,7 @@ static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_w
 static void claims_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                        pawl_code code)
 {
-    (void)store;
-    (void)changes;
-    (void)is_dropped;
-    (void)code;
+    (void)store, (void)changes, (void)is_dropped, (void)code;
 }
 
 static int64_t changed(pawl__sql_request *request)

@@ -54,8 +54,7 @@ static sqlite3_vfs        quick, *system_vfs;
 
 static int sync_nothing(sqlite3_file *file, int flags)
 {
-    (void)file;
-    (void)flags;
+    (void)file, (void)flags;
     return SQLITE_OK;
 }
 
@@ -71,7 +70,7 @@ static int open_quick(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
         return result;
     while (known[i] != NULL && known[i] != file->pMethods)
         i++;
-    assert_true(i + 1 < sizeof known / sizeof known[0]);
+    assert_true(i + 1 < COUNT(known));
     known[i]             = file->pMethods;
     quick_files[i]       = *known[i];
     quick_files[i].xSync = sync_nothing;
@@ -216,7 +215,7 @@ static pawl_store *open_with_rows(ground *p)
     raw_run(store->ops->native(store), "create table if not exists mine (id integer)");
     raw_run(store->ops->native(store),
             "delete from mine; delete from pawl_inbox; delete from pawl_queue");
-    expect_code(p, send_one(p, store, "known", "m-9"), PAWL_OK);
+    ok(p, send_one(p, store, "known", "m-9"));
     return store;
 }
 
@@ -257,7 +256,7 @@ static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
 {
     long failed = 0;
     is_shortage = shortage;
-    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+    for (size_t i = 0; i < COUNT(tries); i++)
         for (long n = 1; fail_once(p, &tries[i], n, is_expired); n++)
             failed++;
     assert_true(failed > 200);
@@ -289,7 +288,7 @@ static void claims_outlive_a_connection(ground *p)
     assert_int_equal(chdir(p->folder), 0);
     pawl_store *store = open_store(p, "sqlite:store.db");
     assert_int_equal(chdir(before_path), 0);
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-1"));
     pawl_queue_rows rows   = claim_some(p, store, "orders", 1);
     void           *before = store->ops->native(store);
     is_shortage            = true;
@@ -301,7 +300,7 @@ static void claims_outlive_a_connection(ground *p)
         left = 0;
     }
     assert_int_equal(claim_some(p, store, "orders", 1).count, 0);
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     pawl_store_close(store);
 }

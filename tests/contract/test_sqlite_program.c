@@ -71,7 +71,7 @@ static void claim_and_wait(ground *p, child *c)
         _exit(1);
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
-    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
+    ok(p, pawl_store_worker_close(store, NOW, &p->error));
     pawl_store_close(store);
 }
 
@@ -81,7 +81,7 @@ static void send_some(ground *p, int count)
     for (int i = 0; i < count; i++) {
         char id[20];
         snprintf(id, sizeof id, "m-%d", i);
-        expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+        ok(p, send_one(p, store, "orders", id));
     }
     pawl_store_close(store);
 }
@@ -99,9 +99,9 @@ static void one_process_works_a_queue(ground *p)
     snprintf(name, sizeof name, "process %d", (int)c.pid);
     assert_string_equal(rows.taken_by.data, name);
     /* Another queue is nobody's yet; sending is everybody's. */
-    expect_code(p, send_one(p, store, "bills", "b-1"), PAWL_OK);
+    ok(p, send_one(p, store, "bills", "b-1"));
     assert_int_equal(claim_some(p, store, "bills", 9).count, 1);
-    expect_code(p, send_one(p, store, "orders", "m-9"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-9"));
     finish(&c, false);
     rows = claim_some(p, store, "orders", 9);
     assert_false(rows.is_taken);
@@ -119,7 +119,7 @@ static void handles_of_a_process_share_the_claims(ground *p)
     assert_int_equal(claim_some(p, b, "orders", 9).count, 1);
     assert_int_equal(claim_some(p, a, "orders", 9).count, 0);
     expect_code(p, settle_one(p, b, "orders", rows.items[0].seq), PAWL_EGONE);
-    expect_code(p, settle_one(p, a, "orders", rows.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, a, "orders", rows.items[0].seq));
     pawl_store_close(a);
     /* The queue stays this process's as long as one handle works it. */
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
@@ -134,9 +134,9 @@ static void handles_of_a_process_share_the_claims(ground *p)
 static pawl_store *take_over(ground *p, const pawl_store *old)
 {
     pawl_store *by = NULL;
-    expect_code(p, pawl_store_open(p->url, NULL, &by, &p->error), PAWL_OK);
+    ok(p, pawl_store_open(p->url, NULL, &by, &p->error));
     by->worker = old->worker;
-    expect_code(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error), PAWL_OK);
+    ok(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     by->is_attached = true;
     return by;
 }
@@ -176,13 +176,12 @@ static void lease_all_and_wait(ground *p, child *c)
                                  .owner       = {uuid_of(7)},
                                  .now         = NOW,
                                  .lease       = PAWL_MINUTES(5)};
-    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
-    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
+    ok(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error));
     pawl_queue_rows queue = claim_some(p, store, "orders", 1);
     if (rows.count != 1 || !is_led || queue.count != 1)
         _exit(1);
-    expect_code(p, settle_one(p, store, "orders", queue.items[0].seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", queue.items[0].seq));
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
 }
@@ -192,7 +191,7 @@ static void set_timeout(ground *p)
     pawl_store      *store   = open_store(p, p->url);
     pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
     pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     pawl_store_close(store);
 }
 
@@ -200,7 +199,7 @@ static size_t lead_count(ground *p, pawl_store *store)
 {
     pawl_lead_row *leads;
     size_t         count = 9;
-    expect_code(p, pawl_store_lead_list(store, NOW, p->arena, &leads, &count, &p->error), PAWL_OK);
+    ok(p, pawl_store_lead_list(store, NOW, p->arena, &leads, &count, &p->error));
     return count;
 }
 
@@ -210,9 +209,9 @@ static void expect_workers(ground *p, pawl_store *store, size_t expected)
     pawl_worker_info *workers;
     pawl_stats        stats = PAWL_STATS_INIT;
     size_t            count = 0;
-    expect_code(p, pawl_store_worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
+    ok(p, pawl_store_worker_list(store, p->arena, &workers, &count, &p->error));
     assert_int_equal(count, expected);
-    expect_code(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    ok(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error));
     assert_int_equal(stats.workers, expected);
 }
 
@@ -232,19 +231,17 @@ static void a_dead_process_holds_nothing(ground *p)
                                 .lease       = PAWL_MINUTES(5)};
     assert_true(claim_some(p, store, "orders", 9).is_taken);
     expect_workers(p, store, 2);
-    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error));
     assert_false(is_led);
     assert_int_equal(lead_count(p, store), 1);
 
     finish(&c, true);
     assert_int_equal(lead_count(p, store), 0);
     expect_workers(p, store, 1);
-    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
-                PAWL_OK);
+    ok(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error));
     assert_true(is_led);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
-    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
 
     /* The dead worker's counters are kept when its row goes. */
@@ -252,10 +249,10 @@ static void a_dead_process_holds_nothing(ground *p)
     bool       more  = true;
     pawl_stats stats = PAWL_STATS_INIT;
     pawl_sweep sweep = {.workers_before = NOW + 1, .count_max = 9};
-    expect_code(p, pawl_store_sweep(store, &sweep, &swept, &more, &p->error), PAWL_OK);
+    ok(p, pawl_store_sweep(store, &sweep, &swept, &more, &p->error));
     assert_int_equal(swept, 1);
     assert_false(more);
-    expect_code(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    ok(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error));
     assert_int_equal(stats.workers, 1);
     assert_int_equal(stats.counters.messages, 1);
     pawl_store_close(store);
@@ -270,7 +267,7 @@ static void lease_a_timeout_and_wait(ground *p, child *c)
                                 .owner       = {uuid_of(7)},
                                 .now         = NOW,
                                 .lease       = PAWL_MINUTES(5)};
-    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
     if (rows.count != 1)
         _exit(1);
     say(c->to_parent[1]);
@@ -291,7 +288,7 @@ static void a_worker_that_opens_frees_what_the_dead_held(ground *p)
                                 .owner       = {uuid_of(8)},
                                 .now         = NOW,
                                 .lease       = PAWL_MINUTES(5)};
-    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
     pawl_store_close(store);
 }
@@ -320,9 +317,9 @@ static void a_lost_lease_refuses_the_settle(ground *p)
                               .seqs      = &seq,
                               .seq_count = 1,
                               .now       = NOW};
-    expect_code(p, pawl_store_queue_claim(store, &again, p->arena, &rows, &p->error), PAWL_OK);
+    ok(p, pawl_store_queue_claim(store, &again, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
-    expect_code(p, settle_one(p, store, "orders", seq), PAWL_OK);
+    ok(p, settle_one(p, store, "orders", seq));
     sqlite3_close(db);
     pawl_store_close(store);
 }
@@ -362,7 +359,7 @@ static void a_child_may_not_use_the_handle(ground *p)
         _exit(use_in_child(p, store));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    expect_code(p, send_one(p, store, "orders", "m-8"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-8"));
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
     pawl_store_close(store);
 }
@@ -428,7 +425,7 @@ static void send_when_told(ground *p, child *c)
     pawl_store *store = open_store(p, p->url);
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    ok(p, send_one(p, store, "orders", "m-1"));
     pawl_store_close(store);
 }
 
@@ -438,9 +435,9 @@ static void another_process_wakes_a_wait(ground *p)
     pawl_store_close(open_store(p, p->url));
     start(p, &c, send_when_told);
     pawl_store *store = open_store(p, p->url);
-    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, 0, -1, &p->error));
     say(c.to_child[1]);
-    expect_code(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error));
     finish(&c, false);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
     pawl_store_close(store);
@@ -450,10 +447,10 @@ static void another_process_wakes_a_wait(ground *p)
 static void a_commit_before_the_wait_is_noticed(ground *p)
 {
     pawl_store *store = open_store(p, p->url);
-    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, 0, -1, &p->error));
     assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
     send_some(p, 1);
-    expect_code(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error));
     pawl_store_close(store);
 }
 
@@ -463,9 +460,7 @@ static child *racer; /* goes first when a write transaction is about to begin */
 
 static int at_statement(unsigned kind, void *context, void *statement, void *text)
 {
-    (void)kind;
-    (void)context;
-    (void)statement;
+    (void)kind, (void)context, (void)statement;
     child *first = racer;
     if (first == NULL || strncmp(text, "begin immediate", 15) != 0)
         return 0;
@@ -477,8 +472,7 @@ static int at_statement(unsigned kind, void *context, void *statement, void *tex
 
 static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message;
-    (void)api;
+    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_statement, NULL);
 }
 
@@ -491,7 +485,7 @@ static void claim_when_told(ground *p, child *c)
         _exit(1);
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
-    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
+    ok(p, pawl_store_worker_close(store, NOW, &p->error));
     pawl_store_close(store);
 }
 
@@ -520,9 +514,9 @@ static void a_wait_that_nothing_ends_lasts_its_time(ground *p)
     pawl_store     *store    = open_store(p, p->url);
     const int64_t   duration = PAWL_MILLISECONDS(60);
     struct timespec begin, end;
-    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, 0, -1, &p->error));
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    expect_code(p, pawl_store_wait(store, duration, -1, &p->error), PAWL_OK);
+    ok(p, pawl_store_wait(store, duration, -1, &p->error));
     clock_gettime(CLOCK_MONOTONIC, &end);
     assert_true((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000 >=
                 duration);

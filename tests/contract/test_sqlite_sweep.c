@@ -33,7 +33,7 @@ static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
     pawl_inbox_entry change = {
         .endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
     pawl_changes changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &change, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 static void dispatch(ground *p, pawl_store *store)
@@ -46,7 +46,7 @@ static void dispatch(ground *p, pawl_store *store)
                                .message     = message_of("m-1"),
                                .at          = NOW};
     pawl_changes    changes = {.now = NOW, ONE_UNIT, .outbox_add = {.items = &add, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_outbox set State = 'dispatched', DispatchedAt = At");
     sqlite3_close(db);
@@ -127,7 +127,7 @@ static void e34_a_sweep_that_fails_leaves_everything(ground *p)
 {
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
     pawl_store              *store    = open_with_old_rows(p);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < COUNT(tables); i++) {
         char     text[200];
         sqlite3 *db = raw_open(p->path);
         snprintf(text, sizeof text,
@@ -189,8 +189,7 @@ static bool is_interrupting;
 /* As the statement on the marks begins: the step to its second row fails. */
 static int at_begin(unsigned kind, void *context, void *statement, void *text)
 {
-    (void)kind;
-    (void)text;
+    (void)kind, (void)text;
     if (is_interrupting && strstr(sqlite3_sql(statement), "inbox") != NULL)
         sqlite3_interrupt(context);
     return 0;
@@ -198,8 +197,7 @@ static int at_begin(unsigned kind, void *context, void *statement, void *text)
 
 static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message;
-    (void)api;
+    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 

@@ -121,7 +121,7 @@ static const char *const old_differences[] = {
     "table pawl_checkpoints is missing\n",
     "table pawl_history is missing\n",
 };
-#define OLD_DIFFERENCE_COUNT (sizeof old_differences / sizeof old_differences[0])
+#define OLD_DIFFERENCE_COUNT (COUNT(old_differences))
 
 static inline void expect_refused_as_old(ground *p)
 {
@@ -147,18 +147,14 @@ PAWL_RECORD(upgrade_note, UPGRADE_NOTE);
 
 static inline pawl_code on_upgrade_note(pawl_context *ctx, const upgrade_note *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_upgrade_note, upgrade_note);
 
 static const pawl_endpoint_spec upgrade_source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_upgrade_note)}, {.handle = NULL}}};
-static const pawl_application upgrade_application = {
-    PAWL_APPLICATION_HEAD, .name = "upgrade",
-    .endpoints = (const pawl_endpoint_spec *const[]){&upgrade_source, NULL}};
+    .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_upgrade_note)})};
+static const pawl_application upgrade_application = APPLICATION("upgrade", &upgrade_source);
 
 static inline pawl_outbox_row one_row(world *it, pawl_outbox_state state)
 {
@@ -235,15 +231,15 @@ static inline void expect_goes_on_a_version_behind(ground *p)
     static const pawl_open_mode   modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_PLAN,
                                              PAWL_SCHEMA_VERIFY, PAWL_SCHEMA_DROP};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (size_t i = 0; i < COUNT(modes); i++) {
         pawl_store        *store   = NULL;
         pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
         options.mode               = modes[i];
-        expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_OK);
+        ok(p, pawl_store_open(p->url, &options, &store, &p->error));
         pawl_store_close(store);
     }
     expect_delivered(p);
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+    for (size_t i = 0; i < COUNT(verbs); i++) {
         free(run_verb(p, verbs[i], PAWL_ESCHEMA));
         expect_text(p, "a newer pawl made it");
     }
@@ -255,7 +251,7 @@ static inline void expect_refused_as_new(ground *p)
     char                        text[100];
     snprintf(text, sizeof text, "programs of version %d and newer work on it",
              PAWL__SQL_SCHEMA_VERSION + 1);
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (size_t i = 0; i < COUNT(modes); i++) {
         pawl_store        *store   = NULL;
         pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
         options.mode               = modes[i];

@@ -69,7 +69,7 @@ static void the_nth_commit_fails(const char *url)
     const long stride = server_is(url) ? SERVER_STRIDE : 1;
     char       scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         long n  = 0;
         current = &ways[i];
         for (bool goes_on = true; goes_on; n++) {

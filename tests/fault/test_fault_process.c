@@ -24,13 +24,10 @@ static const pawl_entity account_entity = {.name           = "Account",
                                            .apply          = account_apply,
                                            .snapshot_every = 2};
 
-static const pawl_endpoint_spec bank = {
-    .name      = "bank",
-    .processes = (const pawl_process *const[]){&transfer_process, NULL},
-    .entities  = (const pawl_entity *const[]){&account_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "bank",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&bank, NULL}};
+static const pawl_endpoint_spec bank        = {.name      = "bank",
+                                               .processes = PAWL_PROCESSES(&transfer_process),
+                                               .entities  = PAWL_ENTITIES(&account_entity)};
+static const pawl_application   application = APPLICATION("bank", &bank);
 
 /* ---- The play --------------------------------------------------------------------- */
 

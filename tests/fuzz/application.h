@@ -20,8 +20,8 @@ static const pawl_entity account_entity = {.name                  = "Account",
 
 static const pawl_endpoint_spec bank = {
     .name      = "bank",
-    .processes = (const pawl_process *const[]){&transfer_process, NULL},
-    .entities  = (const pawl_entity *const[]){&account_entity, NULL},
+    .processes = PAWL_PROCESSES(&transfer_process),
+    .entities  = PAWL_ENTITIES(&account_entity),
     .schedules =
         PAWL_SCHEDULES({.name = "nightly", .cron = "0 3 * * *", .message = PAWL_RECORD_OF(poke)})};
 

@@ -491,8 +491,7 @@ HAND_ON(outbox_claim,
 static pawl_code sim_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     struct pollfd end = {.fd = wake_fd, .events = POLLIN};
-    (void)store;
-    (void)error;
+    (void)store, (void)error;
     (void)machine_poll(&end, 1, microseconds);
     return PAWL_OK;
 }

@@ -109,8 +109,7 @@ const simulation_application *simulation_app(void)
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)arena;
+    (void)transport, (void)arena;
     for (size_t i = 0; i < count; i++) {
         machine_pause((int64_t)machine_draw((uint64_t)run.plan->settings.latency + 1));
         if (machine_now() < run.carrier_away)

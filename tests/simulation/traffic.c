@@ -403,13 +403,11 @@ static const pawl_endpoint_spec alpha = {.name        = "alpha",
                                          .sagas       = PAWL_SAGAS(&alpha_saga),
                                          .entities    = PAWL_ENTITIES(&alpha_book),
                                          .projections = PAWL_PROJECTIONS(&view),
-                                         .aggregators =
-                                             (const pawl_aggregator *const[]){&boxes[0], NULL}};
-static const pawl_endpoint_spec beta  = {.name     = "beta",
-                                         .sagas    = PAWL_SAGAS(&beta_saga),
-                                         .entities = PAWL_ENTITIES(&beta_book),
-                                         .aggregators =
-                                             (const pawl_aggregator *const[]){&boxes[1], NULL}};
+                                         .aggregators = PAWL_AGGREGATORS(&boxes[0])};
+static const pawl_endpoint_spec beta  = {.name        = "beta",
+                                         .sagas       = PAWL_SAGAS(&beta_saga),
+                                         .entities    = PAWL_ENTITIES(&beta_book),
+                                         .aggregators = PAWL_AGGREGATORS(&boxes[1])};
 
 const pawl_application traffic = {PAWL_APPLICATION_HEAD, .name = "traffic",
                                   .endpoints = PAWL_ENDPOINTS(&alpha, &beta)};

@@ -195,8 +195,7 @@ PAWL_APPLY(apply_advanced, transfer, advanced);
 
 static void apply_failed(transfer *state, const failed *event)
 {
-    (void)state;
-    (void)event;
+    (void)state, (void)event;
 }
 PAWL_APPLY(apply_failed, transfer, failed);
 
@@ -204,16 +203,12 @@ static const pawl_process transfer_process = {
     .name  = "Transfer",
     .state = PAWL_RECORD_OF(transfer),
     .on =
-        (const pawl_on[]){
-            {.handle = PAWL_HANDLE(on_request), .key = "number", .starts = true},
-            {.handle = PAWL_HANDLE(on_accepted)},
-            {.handle = PAWL_HANDLE(on_rejected)},
-            {.handle = PAWL_HANDLE(on_poke), .key = "number", .not_found = PAWL_NOT_FOUND_DEAD},
-            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-            {.handle = NULL}},
-    .apply =
-        (const pawl_apply *const[]){PAWL_APPLIES(apply_requested), PAWL_APPLIES(apply_advanced),
-                                    PAWL_APPLIES(apply_failed), NULL},
+        PAWL_ON({.handle = PAWL_HANDLE(on_request), .key = "number", .starts = true},
+                {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)},
+                {.handle = PAWL_HANDLE(on_poke), .key = "number", .not_found = PAWL_NOT_FOUND_DEAD},
+                {.handle = PAWL_HANDLE(on_late), .timeout = "late"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_requested), PAWL_APPLIES(apply_advanced),
+                             PAWL_APPLIES(apply_failed)),
 };
 
 #endif

@@ -95,9 +95,7 @@ static void forget(void *context, struct MHD_Connection *connection, void **requ
                    enum MHD_RequestTerminationCode code)
 {
     body *taken = *request;
-    (void)context;
-    (void)connection;
-    (void)code;
+    (void)context, (void)connection, (void)code;
     if (taken != NULL)
         free(taken->text);
     free(taken);

@@ -119,7 +119,7 @@ static void read_type(exposition *page, line *of)
     if (family->type[0] != '\0')
         refuse(of, "a second type");
     read_name(of, family->type, sizeof family->type);
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < COUNT(types); i++)
         if (strcmp(types[i], family->type) == 0 && of->at == of->end)
             return;
     refuse(of, "an unknown type");
@@ -133,7 +133,7 @@ static bool is_member(const exposition_family *family, const exposition_sample *
     size_t                   size   = strlen(family->name);
     if (strcmp(family->type, "histogram") != 0)
         return strcmp(family->name, sample->name) == 0;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    for (size_t i = 0; i < COUNT(ends); i++)
         if (strncmp(sample->name, family->name, size) == 0 &&
             strcmp(sample->name + size, ends[i]) == 0)
             return true;

@@ -43,8 +43,7 @@ PAWL_HANDLER(on_pay, order, pay);
 
 static pawl_code on_packed(pawl_context *ctx, order *it, const packed *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     it->steps++;
     it->packed++;
     return PAWL_OK;
@@ -71,12 +70,11 @@ static const pawl_saga order_saga = {
     .name        = "OrderSaga",
     .state       = PAWL_RECORD_OF(order),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_pay), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_packed), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_remind), .timeout = "remind"},
-                            {.handle = PAWL_HANDLE(on_expire), .timeout = "expire"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_pay), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_packed), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_remind), .timeout = "remind"},
+                           {.handle = PAWL_HANDLE(on_expire), .timeout = "expire"})};
 
 static const pawl_aggregator parcels = {
     .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .key = "name", .size = 3};
@@ -95,22 +93,15 @@ static pawl_code on_audit(pawl_context *ctx, const audit *message)
 PAWL_MESSAGE_HANDLER(on_audit, audit);
 
 static const pawl_endpoint_spec shop_plain = {
-    .name        = "shop",
-    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&parcels, NULL}};
+    .name = "shop", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&parcels)};
 static const pawl_endpoint_spec shop_sql = {
     .name        = "shop",
-    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&parcels, NULL},
-    .handlers =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_audit), .own_sql = true}, {.handle = NULL}}};
+    .sagas       = PAWL_SAGAS(&order_saga),
+    .aggregators = PAWL_AGGREGATORS(&parcels),
+    .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_audit), .own_sql = true})};
 
-const pawl_application fault_shop_plain = {
-    PAWL_APPLICATION_HEAD, .name = "shop",
-    .endpoints = (const pawl_endpoint_spec *const[]){&shop_plain, NULL}};
-const pawl_application fault_shop_sql = {PAWL_APPLICATION_HEAD, .name = "shop",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&shop_sql, NULL}};
+const pawl_application fault_shop_plain = APPLICATION("shop", &shop_plain);
+const pawl_application fault_shop_sql   = APPLICATION("shop", &shop_sql);
 
 /* ---- The depot ---------------------------------------------------------------- */
 
@@ -137,10 +128,6 @@ static const pawl_saga ledger_saga = {
     .name        = "LedgerSaga",
     .state       = PAWL_RECORD_OF(ledger),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_notice), .key = "name", .starts = true},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec depot       = {.name  = "depot",
-                                               .sagas = (const pawl_saga *const[]){&ledger_saga, NULL}};
-const pawl_application          fault_depot = {PAWL_APPLICATION_HEAD, .name = "depot",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&depot, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_notice), .key = "name", .starts = true})};
+static const pawl_endpoint_spec depot       = {.name = "depot", .sagas = PAWL_SAGAS(&ledger_saga)};
+const pawl_application          fault_depot = APPLICATION("depot", &depot);

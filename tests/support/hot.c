@@ -67,8 +67,7 @@ PAWL_HANDLER(on_both_counter, counter_state, both);
 
 static pawl_code on_both_other(pawl_context *ctx, other_state *other, const both *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     other->count++;
     return PAWL_OK;
 }
@@ -76,8 +75,7 @@ PAWL_HANDLER(on_both_other, other_state, both);
 
 static pawl_code on_nudge(pawl_context *ctx, other_state *other, const nudge *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&hot_seen, "nudge(%.*s,%d)", PAWL_TEXT_ARGS(other->other), (int)other->count);
     return PAWL_OK;
 }
@@ -107,8 +105,7 @@ PAWL_HANDLER(on_no, counter_state, pawl_rejected);
 
 static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     *id = hot_counter_id;
     return PAWL_OK;
 }
@@ -132,8 +129,7 @@ PAWL_HANDLER(on_put_in, safe_state, put_in);
 
 static pawl_code on_take_out(pawl_context *ctx, safe_state *safe, const take_out *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     safe->count--;
     return PAWL_OK;
 }
@@ -141,8 +137,7 @@ PAWL_HANDLER(on_take_out, safe_state, take_out);
 
 static pawl_code find_safe(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     *id = safe_id;
     return PAWL_OK;
 }
@@ -151,45 +146,38 @@ static const pawl_saga other_saga = {
     .name        = "Other",
     .state       = PAWL_RECORD_OF(other_state),
     .correlation = "other",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_nudge), .key = "name"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_nudge), .key = "name"})};
 static const pawl_saga counter_saga = {
     .name         = "Counter",
     .state        = PAWL_RECORD_OF(counter_state),
     .correlation  = "name",
     .transitional = "number",
-    .on           = (const pawl_on[]){
-                  {.handle           = PAWL_HANDLE(on_bump),
-                   .key              = "name",
-                   .transitional_key = "number",
-                   .starts           = true},
-                  {.handle = PAWL_HANDLE(on_touch), .key = "name", .transitional_key = "number"},
-                  {.handle = PAWL_HANDLE(on_both_counter), .key = "name"},
-                  {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
-                  {.handle = PAWL_HANDLE(on_begin_found),
-                   .key    = "name",
-                   .find   = find_counter,
-                   .starts = true},
-                  {.handle = PAWL_HANDLE(on_no)},
-                  {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                  {.handle = NULL}}};
+    .on           = PAWL_ON({.handle           = PAWL_HANDLE(on_bump),
+                             .key              = "name",
+                             .transitional_key = "number",
+                             .starts           = true},
+                            {.handle = PAWL_HANDLE(on_touch), .key = "name", .transitional_key = "number"},
+                            {.handle = PAWL_HANDLE(on_both_counter), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                            {.handle = PAWL_HANDLE(on_begin_found),
+                             .key    = "name",
+                             .find   = find_counter,
+                             .starts = true},
+                            {.handle = PAWL_HANDLE(on_no)},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga safe_saga = {
     .name           = "Safe",
     .state          = PAWL_RECORD_OF(safe_state),
     .correlation    = "name",
     .is_pessimistic = true,
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_take_out), .key = "name", .find = find_safe},
-                            {.handle = NULL}}};
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
+                              {.handle = PAWL_HANDLE(on_take_out), .key = "name", .find = find_safe})};
 
 static const pawl_endpoint_spec desk = {
-    .name  = "desk",
-    .sagas = (const pawl_saga *const[]){&other_saga, &counter_saga, &safe_saga, NULL}};
+    .name = "desk", .sagas = PAWL_SAGAS(&other_saga, &counter_saga, &safe_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hot",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_application application = APPLICATION("hot", &desk);
 
 /* ---- Another worker -------------------------------------------------------------- */
 
@@ -262,19 +250,20 @@ void hot_answer(world *it, pawl_saga_id id)
     must(pawl_sender_commit(it->sender, world_error()));
 }
 
-void hot_open(world *it, const char *url)
+world *hot_open(const char *url)
 {
-    around        = it;
     hot_meddlings = hot_fails = 0;
     hot_is_taken_then         = false;
-    world_open(it, locks_url(url), &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000});
+    world *it                 = world_begin(locks_url(url), &application, NULL,
+                                            &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000});
+    around                    = it;
     locks_ignore(it->store);
     hot_bump(it, "b");
     hot_bump(it, "a");
     world_drain(it);
     locks_loads();
     world_forget(&hot_seen);
+    return it;
 }
 
 void hot_make(world *it)

@@ -45,7 +45,7 @@ extern pawl_saga_id hot_counter_id;
 extern world_log hot_seen;
 
 /* Counters "a" and "b" are there, and lists are empty. */
-void hot_open(world *it, const char *url);
+world *hot_open(const char *url);
 /* Two conflicts on "a", by a message that is handled in the end. */
 void hot_make(world *it);
 

@@ -10,9 +10,7 @@ fixture          *keeper;
 static pawl_code keep_changes(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
-    (void)store;
-    (void)refused;
-    (void)error;
+    (void)store, (void)refused, (void)error;
     unsigned commits = kept.commit_count;
     memset(&kept, 0, sizeof kept);
     kept.commit_count = commits + 1;
@@ -32,13 +30,7 @@ static pawl_code keep_changes(pawl_store *store, const pawl_changes *changes,
 static pawl_code no_claim(pawl_store *store, pawl_text endpoint, pawl_time now, size_t count_max,
                           pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    (void)store;
-    (void)endpoint;
-    (void)now;
-    (void)count_max;
-    (void)arena;
-    (void)rows;
-    (void)error;
+    (void)store, (void)endpoint, (void)now, (void)count_max, (void)arena, (void)rows, (void)error;
     return PAWL_OK;
 }
 

@@ -10,9 +10,7 @@ unsigned lean_worker_count;
 pawl_code lean_store_open(pawl_store *store, const char *url, const pawl_store_options *options,
                           pawl_error *error)
 {
-    (void)url;
-    (void)options;
-    (void)error;
+    (void)url, (void)options, (void)error;
     strcpy(store->identity, "lean");
     return PAWL_OK;
 }
@@ -25,22 +23,14 @@ void lean_store_close(pawl_store *store)
 pawl_code lean_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                       pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store;
-    (void)verb;
-    (void)spec;
-    (void)line;
-    (void)context;
-    (void)error;
+    (void)store, (void)verb, (void)spec, (void)line, (void)context, (void)error;
     return PAWL_OK;
 }
 
 pawl_code lean_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                            pawl_error *error)
 {
-    (void)endpoint;
-    (void)types;
-    (void)now;
-    (void)error;
+    (void)endpoint, (void)types, (void)now, (void)error;
     store->epoch = 1;
     lean_worker_count++;
     return PAWL_OK;
@@ -48,17 +38,13 @@ pawl_code lean_worker_open(pawl_store *store, pawl_text endpoint, pawl_text type
 
 pawl_code lean_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    (void)store;
-    (void)now;
-    (void)error;
+    (void)store, (void)now, (void)error;
     return PAWL_OK;
 }
 
 pawl_code lean_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied, pawl_error *error)
 {
-    (void)store;
-    (void)commit_id;
-    (void)error;
+    (void)store, (void)commit_id, (void)error;
     *is_applied = lean_is_applied;
     return PAWL_OK;
 }

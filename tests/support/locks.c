@@ -154,9 +154,9 @@ static bool is_unblock(const pawl_changes *changes)
 {
     static const pawl_counters none;
     size_t                     others = 0;
-#define COUNT(name, is_refusable) others += changes->name.count;
-    PAWL_CHANGE_KINDS(COUNT)
-#undef COUNT
+#define COUNT_OTHERS(name, is_refusable) others += changes->name.count;
+    PAWL_CHANGE_KINDS(COUNT_OTHERS)
+#undef COUNT_OTHERS
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         if (changes->queue_settle.items[i].action == PAWL_QUEUE_RELEASE)
             others--;
@@ -170,7 +170,7 @@ static void lose(pawl_store *store, const pawl_changes *changes)
     pawl_changes      set   = {ONE_UNIT, .now = changes->now};
     size_t            count = loses_all ? changes->queue_settle.count : 1;
     pawl_queue_settle lost[20];
-    assert_true(count <= sizeof lost / sizeof lost[0]);
+    assert_true(count <= COUNT(lost));
     for (size_t i = 0; i < count; i++) {
         lost[i]        = changes->queue_settle.items[i];
         lost[i].action = loses_all ? PAWL_QUEUE_DONE : PAWL_QUEUE_RELEASE;

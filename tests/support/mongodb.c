@@ -164,16 +164,13 @@ static bool refuse(const char *url)
 
 bool mongodb_empty(const char *url, const char *prefix, bool is_alone)
 {
-    (void)prefix;
-    (void)is_alone;
+    (void)prefix, (void)is_alone;
     return refuse(url);
 }
 
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size)
 {
-    (void)prefix;
-    (void)text;
-    (void)size;
+    (void)prefix, (void)text, (void)size;
     return refuse(url);
 }
 

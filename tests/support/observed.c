@@ -17,15 +17,11 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec left = {
-    .name     = "left",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-static const pawl_endpoint_spec right = {
-    .name     = "right",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-const pawl_application observed_application = {
-    PAWL_APPLICATION_HEAD, .name = "observe",
-    .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
+static const pawl_endpoint_spec left                 = {.name     = "left",
+                                                        .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+static const pawl_endpoint_spec right                = {.name     = "right",
+                                                        .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+const pawl_application          observed_application = APPLICATION("observe", &left, &right);
 
 int observed_failures;
 

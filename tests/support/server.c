@@ -40,7 +40,7 @@ static size_t       store_count;
 static const server *server_of(const char *url)
 {
     size_t size = strcspn(url, ":");
-    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++)
+    for (size_t i = 0; i < COUNT(servers); i++)
         if (strlen(servers[i].scheme) == size && strncmp(servers[i].scheme, url, size) == 0)
             return &servers[i];
     return NULL;

@@ -178,8 +178,7 @@ static void disconnect(void *native)
 
 static void make_url(const char *server, const char *name, char *url, size_t size)
 {
-    (void)url;
-    (void)size;
+    (void)url, (void)size;
     fail_msg("%s: %s: built without libmariadb", server, name);
 }
 
@@ -195,8 +194,7 @@ static void empty(const char *server, const char *name)
 
 static bool drop(const char *server, const char *name)
 {
-    (void)server;
-    (void)name;
+    (void)server, (void)name;
     return false;
 }
 

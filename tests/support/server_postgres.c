@@ -131,9 +131,7 @@ static void disconnect(void *native)
 
 static void describe(const char *server, const char *name, char *text, size_t size)
 {
-    (void)server;
-    (void)text;
-    (void)size;
+    (void)server, (void)text, (void)size;
     fail_msg("schema %s: built without libpq", name);
 }
 
@@ -144,8 +142,7 @@ static void empty(const char *server, const char *name)
 
 static bool drop(const char *server, const char *name)
 {
-    (void)server;
-    (void)name;
+    (void)server, (void)name;
     return false;
 }
 

@@ -40,6 +40,15 @@ void test_run(void **state);
         }                                             \
     }
 
+/* Items of an array. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The initialiser of an application that has these endpoints, "name", &one, &two. */
+#define APPLICATION(name_, ...)                                                        \
+    {                                                                                  \
+        PAWL_APPLICATION_HEAD, .name = name_, .endpoints = PAWL_ENDPOINTS(__VA_ARGS__) \
+    }
+
 /* Members of a pawl_changes with the changes of one unit. */
 #define ONE_UNIT .group_count = 1, .unit_count = 1
 

@@ -69,19 +69,14 @@ static const pawl_saga trip_saga = {
     .name        = "Trip",
     .state       = PAWL_RECORD_OF(trip_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_depart), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_first), .timeout = "first"},
-                            {.handle = PAWL_HANDLE(on_second), .timeout = "second"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_depart), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_first), .timeout = "first"},
+                           {.handle = PAWL_HANDLE(on_second), .timeout = "second"})};
 static const pawl_aggregator seats = {
     .name = "Seats", .handle = PAWL_HANDLE(on_passengers), .size = 4};
-static const pawl_endpoint_spec station          = {.name  = "station",
-                                                    .sagas = (const pawl_saga *const[]){&trip_saga, NULL},
-                                                    .aggregators =
-                                                        (const pawl_aggregator *const[]){&seats, NULL}};
-const pawl_application          trip_application = {PAWL_APPLICATION_HEAD, .name = "trip",
-                                                    .endpoints =
-                                                        (const pawl_endpoint_spec *const[]){&station, NULL}};
+static const pawl_endpoint_spec station = {
+    .name = "station", .sagas = PAWL_SAGAS(&trip_saga), .aggregators = PAWL_AGGREGATORS(&seats)};
+const pawl_application trip_application = APPLICATION("trip", &station);
 
 /* ---- Going on ------------------------------------------------------------------- */
 

@@ -16,9 +16,7 @@
 
 static void say_nothing(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)text;
-    (void)context;
+    (void)level, (void)text, (void)context;
 }
 
 void world_quiet(void)
@@ -129,19 +127,36 @@ void scenario_url_like(const char *given, char *url, size_t size)
     assert_true(scenario_url(scheme, url, size));
 }
 
+/* Of the test that runs; a free one has no store. */
+static struct {
+    char        url[1000];
+    pawl_store *store;
+} held[8];
+
+/* `url` NULL: all of them. */
+static void let_go(const char *url)
+{
+    for (size_t i = 0; i < COUNT(held); i++)
+        if (held[i].store != NULL && (url == NULL || strcmp(held[i].url, url) == 0)) {
+            pawl_store_close(held[i].store);
+            held[i].store = NULL;
+        }
+}
+
 void scenario_forget(const char *url)
 {
     static const char *const suffixes[] = {"",      "-wal",     "-shm", "-lock",
                                            ".lock", "-journal", "-pawl"};
     char                     path[1100];
     const char              *file = strchr(url, ':') + 1;
+    let_go(url);
     if (strncmp(url, "memory:", 7) == 0)
         return;
     if (server_is(url)) {
         server_forget(url);
         return;
     }
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
         snprintf(path, sizeof path, "%s%s", file, suffixes[i]);
         unlink(path);
     }
@@ -156,7 +171,7 @@ static bool is_left_to_the_long_run(const scenario *it)
 {
 #define NAME(argument, scheme, variable) #scheme,
     static const char *const schemes[] = {SERVERS(NAME, )};
-    const unsigned           count     = sizeof schemes / sizeof schemes[0];
+    const unsigned           count     = COUNT(schemes);
     static unsigned          turn;
     static scenario_fn      *shared;
     if (strcmp(it->scheme, "memory") == 0) {
@@ -170,7 +185,7 @@ static bool is_left_to_the_long_run(const scenario *it)
 }
 
 /* Of the test that runs; a free one has no business clock. */
-static world begun[4];
+static world begun[8];
 
 /* PAWL_TEST_LONG_ONES leaves all others out. */
 void scenario_run(void **state)
@@ -197,6 +212,7 @@ void scenario_run(void **state)
         assert_true(odbc_url_of(url, "", through));
     pawl__arena_overwrite(true);
     memset(begun, 0, sizeof begun); /* the worlds of a test that failed stay as they are */
+    memset(held, 0, sizeof held);
     it->run(is_odbc ? through : url);
     world_end_all();
     scenario_forget(url);
@@ -256,18 +272,11 @@ world *world_begin(const char *url, const pawl_application *application, const c
                    const pawl_endpoint_options *options)
 {
     size_t i = 0;
-    while (i < sizeof begun / sizeof begun[0] && begun[i].business != NULL)
+    while (i < COUNT(begun) && begun[i].business != NULL)
         i++;
-    assert_true(i < sizeof begun / sizeof begun[0]);
+    assert_true(i < COUNT(begun));
     world_open(&begun[i], url, application, name, options);
     return &begun[i];
-}
-
-void world_end_all(void)
-{
-    for (size_t i = sizeof begun / sizeof begun[0]; i-- > 0;)
-        if (begun[i].business != NULL)
-            world_close(&begun[i]);
 }
 
 void world_close(world *it)
@@ -283,12 +292,24 @@ void world_close(world *it)
     it->business = NULL;
 }
 
-pawl_store *world_hold(const char *url)
+void world_hold(const char *url)
 {
-    pawl_store *store = NULL;
-    if (strncmp(url, "memory:", 7) == 0)
-        must(pawl_store_open(url, NULL, &store, world_error()));
-    return store;
+    size_t i = 0;
+    if (strncmp(url, "memory:", 7) != 0)
+        return;
+    while (i < COUNT(held) && held[i].store != NULL)
+        i++;
+    assert_true(i < COUNT(held));
+    snprintf(held[i].url, sizeof held[i].url, "%s", url);
+    must(pawl_store_open(url, NULL, &held[i].store, world_error()));
+}
+
+void world_end_all(void)
+{
+    for (size_t i = COUNT(begun); i-- > 0;)
+        if (begun[i].business != NULL)
+            world_close(&begun[i]);
+    let_go(NULL);
 }
 
 /* ---- Sending -------------------------------------------------------------------- */

@@ -95,9 +95,9 @@ world *world_begin(const char *url, const pawl_application *application, const c
                    const pawl_endpoint_options *options);
 /* For those that run tests: closes the worlds that are left. */
 void world_end_all(void);
-/* A store in memory lives as long as somebody has it open: this one does, until
- * pawl_store_close. NULL, which may be closed, for a store that lives by itself. */
-pawl_store *world_hold(const char *url);
+/* A store in memory lives as long as somebody has it open: it stays until its test ends, a row TEST or ON_STORE, or
+ * scenario_forget. */
+void world_hold(const char *url);
 
 /* Sends to the endpoint's queue, due now. `id` NULL: made by pawl. */
 void world_post(world *it, const char *id, const pawl_record *record, const void *message);

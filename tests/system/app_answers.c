@@ -44,9 +44,7 @@ static const pawl_saga asking = {
     .correlation = "n",
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begun), .key = "n", .starts = true},
                            {.handle = PAWL_HANDLE(on_answered), .key = "n"})};
-static const pawl_endpoint_spec endpoint = {.name  = "asking",
-                                            .sagas = (const pawl_saga *const[]){&asking, NULL}};
+static const pawl_endpoint_spec endpoint = {.name = "asking", .sagas = PAWL_SAGAS(&asking)};
 static const pawl_application   answers  = {PAWL_APPLICATION_HEAD, .name = "answers",
-                                            .endpoints =
-                                                (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
+                                            .endpoints = PAWL_ENDPOINTS(&endpoint)};
 PAWL_EXPORT_APPLICATION(answers);

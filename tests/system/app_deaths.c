@@ -34,12 +34,10 @@ static pawl_code on_bite(pawl_context *ctx, const bite *message)
 }
 PAWL_MESSAGE_HANDLER(on_bite, bite);
 
-static const pawl_endpoint_spec left = {
-    .name     = "left",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bite)}, {.handle = NULL}}};
+static const pawl_endpoint_spec left = {.name     = "left",
+                                        .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bite)})};
 
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "deaths",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&left, NULL}};
+                                             .endpoints = PAWL_ENDPOINTS(&left)};
 
 PAWL_EXPORT_APPLICATION(application);

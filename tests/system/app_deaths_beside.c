@@ -45,9 +45,8 @@ static const pawl_saga parks = {
     .name        = "Park",
     .state       = PAWL_RECORD_OF(park),
     .correlation = "n",
-    .on          = (const pawl_on[]){{.handle = PAWL_HANDLE(on_park), .key = "n", .starts = true},
-                                     {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                                     {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_park), .key = "n", .starts = true},
+                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 
 static pawl_code on_crates(pawl_context *ctx, const crate *crates, size_t count)
 {
@@ -62,12 +61,10 @@ PAWL_BATCH_HANDLER(on_crates, crate);
 static const pawl_aggregator packer = {
     .name = "crates", .handle = PAWL_HANDLE(on_crates), .key = "colour", .size = 3, .max = 3};
 
-static const pawl_endpoint_spec left = {.name        = "left",
-                                        .sagas       = (const pawl_saga *const[]){&parks, NULL},
-                                        .aggregators = PAWL_AGGREGATORS(&packer)};
+static const pawl_endpoint_spec left = {
+    .name = "left", .sagas = PAWL_SAGAS(&parks), .aggregators = PAWL_AGGREGATORS(&packer)};
 
 static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "deaths",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&left, NULL}};
+                                             .endpoints = PAWL_ENDPOINTS(&left)};
 
 PAWL_EXPORT_APPLICATION(application);

@@ -47,8 +47,7 @@ PAWL_RECORD(report, REPORT);
 
 static pawl_code on_begin(pawl_context *ctx, trip_state *trip, const begin *message)
 {
-    (void)trip;
-    (void)message;
+    (void)trip, (void)message;
     return pawl_timeout(ctx, "late", PAWL_HOURS(1));
 }
 PAWL_HANDLER(on_begin, trip_state, begin);
@@ -64,8 +63,7 @@ PAWL_HANDLER(on_leg, trip_state, leg);
 
 static pawl_code on_halt(pawl_context *ctx, trip_state *trip, const halt *message)
 {
-    (void)trip;
-    (void)message;
+    (void)trip, (void)message;
     return pawl_cancel_timeout(ctx, "late");
 }
 PAWL_HANDLER(on_halt, trip_state, halt);
@@ -81,8 +79,7 @@ PAWL_TIMEOUT_HANDLER(on_late, trip_state);
 
 static pawl_code on_report(pawl_context *ctx, const report *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_report, report);
@@ -102,8 +99,7 @@ PAWL_MESSAGE_HANDLER(on_nap, nap);
 
 static pawl_code on_bite(pawl_context *ctx, const bite *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     abort();
 }
 PAWL_MESSAGE_HANDLER(on_bite, bite);

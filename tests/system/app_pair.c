@@ -59,32 +59,28 @@ PAWL_MESSAGE_HANDLER(on_stubborn, stubborn);
 
 static const pawl_endpoint_spec left = {
     .name     = "left",
-    .handlers = (const pawl_on[]){
-        {.handle = PAWL_HANDLE(on_ping)}, {.handle = PAWL_HANDLE(on_stubborn)}, {.handle = NULL}}};
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)}, {.handle = PAWL_HANDLE(on_stubborn)})};
 
-static const pawl_endpoint_spec right = {
-    .name     = "right",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_pong)}, {.handle = NULL}}};
+static const pawl_endpoint_spec right = {.name     = "right",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_pong)})};
 
 #ifdef DATA_EXPORT
 PAWL_API extern const pawl_application pawl_application_export;
-const pawl_application                 pawl_application_export = {
-                    PAWL_APPLICATION_HEAD, .name = "pair",
-                    .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
-#elif defined  SMALL
+const pawl_application pawl_application_export = {PAWL_APPLICATION_HEAD, .name = "pair",
+                                                  .endpoints = PAWL_ENDPOINTS(&left, &right)};
+#elif defined          SMALL
 static pawl_application          pair = {PAWL_APPLICATION_HEAD, .name = "pair",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
+                                         .endpoints = PAWL_ENDPOINTS(&left, &right)};
 PAWL_API const pawl_application *pawl_application_export(void);
 const pawl_application          *pawl_application_export(void)
 {
     pair.SMALL = 1;
     return &pair;
 }
-#elif !defined NO_EXPORT
-static const pawl_application pair = {
-    PAWL_APPLICATION_HEAD, .name = "pair",
-    .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}, .version = "1.2-rc1"};
+#elif !defined         NO_EXPORT
+static const pawl_application pair = {PAWL_APPLICATION_HEAD, .name = "pair",
+                                      .endpoints = PAWL_ENDPOINTS(&left, &right),
+                                      .version   = "1.2-rc1"};
 PAWL_EXPORT_APPLICATION(pair);
 #else
 const pawl_endpoint_spec *const pair_endpoints[] = {&left, &right};

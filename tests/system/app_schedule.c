@@ -9,8 +9,7 @@ PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_tick, tick);

@@ -129,8 +129,7 @@ PAWL_HANDLER(on_place, order, place);
 #ifndef NO_TIMEOUT
 static pawl_code on_late(pawl_context *ctx, order *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_late, order);
@@ -150,9 +149,7 @@ PAWL_MESSAGE_HANDLER(on_cancel, CANCEL_TYPE);
 
 static pawl_code on_places(pawl_context *ctx, const place *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_places, place);

@@ -11,7 +11,6 @@
 
 #include <yyjson.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SQL_SIZE 120000
 
 /* A statement of the driver, as it is prepared in a session. */

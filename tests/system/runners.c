@@ -85,18 +85,15 @@ PAWL_RECORD(note, NOTE);
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
 static const pawl_endpoint_spec source_spec = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "runners",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source_spec, NULL}};
+    .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "runners",
+                                             .endpoints = PAWL_ENDPOINTS(&source_spec)};
 
 typedef struct receiver {
     int         fd;

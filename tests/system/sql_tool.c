@@ -12,8 +12,7 @@
 
 static int print_row(void *context, int count, char **values, char **names)
 {
-    (void)context;
-    (void)names;
+    (void)context, (void)names;
     if (count > 0)
         puts(values[0] != NULL ? values[0] : "");
     return 0;

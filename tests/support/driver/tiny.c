@@ -25,10 +25,7 @@ static void tiny_close(pawl_store *store)
 static pawl_code tiny_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store;
-    (void)verb;
-    (void)spec;
-    (void)error;
+    (void)store, (void)verb, (void)spec, (void)error;
     line(PAWL_TEXT("tiny has no tables"), context);
     return PAWL_OK;
 }
@@ -36,38 +33,28 @@ static pawl_code tiny_schema(pawl_store *store, pawl_schema_verb verb, const paw
 static pawl_code tiny_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    (void)endpoint;
-    (void)types;
-    (void)now;
-    (void)error;
+    (void)endpoint, (void)types, (void)now, (void)error;
     store->epoch = 1;
     return PAWL_OK;
 }
 
 static pawl_code tiny_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    (void)store;
-    (void)now;
-    (void)error;
+    (void)store, (void)now, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code tiny_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
-    (void)changes;
-    (void)refused;
-    (void)error;
+    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code tiny_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    (void)store;
-    (void)commit_id;
-    (void)error;
+    (void)store, (void)commit_id, (void)error;
     *is_applied = true;
     return PAWL_OK;
 }

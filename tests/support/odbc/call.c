@@ -119,12 +119,6 @@ SQLRETURN SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT number, 
 SQLRETURN SQLGetDiagField(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT number, SQLSMALLINT field,
                           SQLPOINTER value, SQLSMALLINT size, SQLSMALLINT *length)
 {
-    (void)type;
-    (void)handle;
-    (void)number;
-    (void)field;
-    (void)value;
-    (void)size;
-    (void)length;
+    (void)type, (void)handle, (void)number, (void)field, (void)value, (void)size, (void)length;
     return SQL_NO_DATA;
 }

@@ -33,10 +33,7 @@ SQLRETURN SQLFreeHandle(SQLSMALLINT type, SQLHANDLE handle)
 
 SQLRETURN SQLSetEnvAttr(SQLHENV env, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size)
 {
-    (void)env;
-    (void)attribute;
-    (void)value;
-    (void)size;
+    (void)env, (void)attribute, (void)value, (void)size;
     return SQL_SUCCESS;
 }
 
@@ -76,8 +73,7 @@ SQLRETURN SQLDriverConnect(SQLHDBC dbc, SQLHWND window, SQLCHAR *all, SQLSMALLIN
                            SQLUSMALLINT completion)
 {
     char text[5000];
-    (void)window;
-    (void)completion;
+    (void)window, (void)completion;
     (void)snprintf(text, sizeof text, "%.*s", size < 0 ? (int)sizeof text : (int)size,
                    (const char *)all);
     if (out != NULL && out_size > 0)
@@ -128,8 +124,7 @@ SQLRETURN SQLGetConnectAttr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value,
                             SQLINTEGER *length)
 {
     const scripted_connection *of = dbc;
-    (void)size;
-    (void)length;
+    (void)size, (void)length;
     *(SQLUINTEGER *)value = attribute == SQL_ATTR_CONNECTION_DEAD && of->is_gone ? SQL_CD_TRUE : 0;
     return SQL_SUCCESS;
 }

@@ -177,10 +177,7 @@ SQLRETURN SQLBindParameter(SQLHSTMT stmt, SQLUSMALLINT number, SQLSMALLINT way, 
                            SQLLEN data_size, SQLLEN *indicator)
 {
     scripted_statement *statement = stmt;
-    (void)way;
-    (void)size;
-    (void)digits;
-    (void)data_size;
+    (void)way, (void)size, (void)digits, (void)data_size;
     if (number == 0 || number > SCRIPTED_PARAMETERS_MAX)
         return scripted_fail(&statement->handle, "07009", "no such parameter", statement->text);
     statement->parameters[number - 1] = (scripted_parameter){c_type, sql_type, data, indicator};
@@ -205,8 +202,7 @@ SQLRETURN SQLDescribeCol(SQLHSTMT stmt, SQLUSMALLINT column, SQLCHAR *name, SQLS
                          SQLSMALLINT *size, SQLSMALLINT *type, SQLULEN *width, SQLSMALLINT *digits,
                          SQLSMALLINT *may_be_null)
 {
-    (void)stmt;
-    (void)column;
+    (void)stmt, (void)column;
     if (room > 0)
         name[0] = '\0';
     *size        = 0;
@@ -250,9 +246,6 @@ SQLRETURN SQLFreeStmt(SQLHSTMT stmt, SQLUSMALLINT how)
 
 SQLRETURN SQLSetStmtAttr(SQLHSTMT stmt, SQLINTEGER attribute, SQLPOINTER value, SQLINTEGER size)
 {
-    (void)stmt;
-    (void)attribute;
-    (void)value;
-    (void)size;
+    (void)stmt, (void)attribute, (void)value, (void)size;
     return SQL_SUCCESS;
 }

@@ -8,8 +8,6 @@
 #include "pawl/limits.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static pawl_time time_of(const char *text)
 {
     pawl_time time = 0;

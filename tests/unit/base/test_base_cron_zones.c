@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static pawl_time time_of(const char *text)
 {
     pawl_time time = 0;

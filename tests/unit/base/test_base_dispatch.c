@@ -75,7 +75,7 @@ static void o5_any_differing_input_gives_another_id(void)
         {"a", 's', "1b", 1, 256},      {"a", 's', "\xc3\xa9", 1, 0},
         {"a", 's', "e\xcc\x81", 1, 0},
     };
-    enum { COUNT = sizeof inputs / sizeof inputs[0] };
+    enum { COUNT = COUNT(inputs) };
     pawl_uuid ids[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         ids[i] = pawl__dispatch_id_of(pawl_text_of(inputs[i].endpoint), inputs[i].kind,

@@ -68,7 +68,7 @@ static void check(const char *text, size_t size, size_t bad)
 static void test_each_sample_at_each_place(void)
 {
     static const char fillers[] = {'\x01', ' ', 'x', '\x7f'};
-    for (size_t s = 0; s < sizeof samples / sizeof samples[0]; s++)
+    for (size_t s = 0; s < COUNT(samples); s++)
         for (size_t f = 0; f < sizeof fillers; f++)
             for (size_t before = 0; before < 20; before++)
                 for (size_t after = 0; after < 20; after++) {
@@ -107,7 +107,7 @@ static void test_times_have_one_form(void)
         {INT64_MIN, "0001-01-01T00:00:00.000000Z"},
         {INT64_MAX, "9999-12-31T23:59:59.999999Z"},
     };
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < COUNT(times); i++) {
         char      text[PAWL_TIME_TEXT_SIZE + 1];
         pawl_time back = 0;
         memset(text, '?', sizeof text);
@@ -126,8 +126,8 @@ static void texts_are_compared_bytewise(void)
     static const pawl_text sorted[] = {PAWL_TEXT_INIT(""),    PAWL_TEXT_INIT("a"),
                                        PAWL_TEXT_INIT("a\0"), PAWL_TEXT_INIT("aa"),
                                        PAWL_TEXT_INIT("b"),   PAWL_TEXT_INIT("\xC3\xA9")};
-    for (size_t i = 0; i < sizeof sorted / sizeof sorted[0]; i++)
-        for (size_t j = 0; j < sizeof sorted / sizeof sorted[0]; j++) {
+    for (size_t i = 0; i < COUNT(sorted); i++)
+        for (size_t j = 0; j < COUNT(sorted); j++) {
             int order = pawl_text_compare(sorted[i], sorted[j]);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
             assert_int_equal(pawl_text_equal(sorted[i], sorted[j]), i == j);
@@ -141,8 +141,7 @@ static char logged[2001];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     snprintf(logged, sizeof logged, "%s", text);
 }
 

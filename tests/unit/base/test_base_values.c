@@ -10,7 +10,6 @@
 
 #include <stdalign.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600123456)
 
 /* ---- Ids ---------------------------------------------------------------- */

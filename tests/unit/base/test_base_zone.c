@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static char folder[] = "/tmp/pawl-zone-XXXXXX";
 
 /* ---- Files -------------------------------------------------------------- */

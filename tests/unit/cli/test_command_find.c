@@ -131,7 +131,7 @@ static const row members[] = {
 
 static void members_are_found_by_their_paths(void)
 {
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+    for (size_t i = 0; i < COUNT(members); i++) {
         pawl__find_verdict verdict = match(members[i].words, members[i].body);
         if (verdict != members[i].verdict)
             fail_msg("%s of %s: %d", members[i].words, members[i].body, (int)verdict);
@@ -141,7 +141,7 @@ static void members_are_found_by_their_paths(void)
 static void headers_that_are_no_object_have_none(void)
 {
     static const char *const headers[] = {"", "[]", "{", "\"tenant\"", "{\"tenant\":1}"};
-    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+    for (size_t i = 0; i < COUNT(headers); i++) {
         const pawl_message message = {.headers = pawl_text_of(headers[i])};
         assert_int_equal(match_message("header:tenant=1", &message), NO);
     }
@@ -233,7 +233,7 @@ static void refuse(const char *word, const char *text)
 static void wrong_words_are_refused(void)
 {
     char word[4 * PAWL__FIND_STEPS_MAX] = "a";
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+    for (size_t i = 0; i < COUNT(refusals); i++)
         refuse(refusals[i].word, refusals[i].text);
     for (size_t i = 0; i < PAWL__FIND_STEPS_MAX; i++)
         strcat(word, ".a");

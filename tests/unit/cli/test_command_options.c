@@ -129,7 +129,7 @@ static void what_is_wrong_is_named(void)
         {WORDS("red", "--count", ""), "--count: '' is no whole number"},
         {WORDS("red", "--yes", "perhaps"), "--yes: 'perhaps' is neither yes nor no"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         sample     fields;
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(parse(rows[i].words, &fields, &error), PAWL_EINVAL);
@@ -197,7 +197,7 @@ static void numbers(void)
         {"1x", 0},
         {"9223372036854775808", 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t number = 0;
         assert_int_equal(pawl__number_parse(rows[i].text, &number), rows[i].number != 0);
         if (rows[i].number != 0)
@@ -242,7 +242,7 @@ static void durations(void)
         {"1.5h", -1},
         {"5sec", -1},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t    duration = -1;
         pawl_error error    = PAWL_ERROR_INIT;
         pawl_code  code     = pawl__duration_parse(rows[i].text, &duration, &error);

@@ -246,7 +246,7 @@ static void spans_and_ages(void)
         {PAWL_DAYS(400), "400 d", "400 d ago"},
     };
     char text[PAWL__SPAN_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         assert_string_equal(pawl__span_text(cases[i].span, text), cases[i].text);
         if (cases[i].age != NULL)
             assert_string_equal(pawl__age_text(NOON - cases[i].span, NOON, text), cases[i].age);
@@ -265,8 +265,7 @@ static pawl_code next_rows(void *context, size_t count_max, pawl_arena *arena, c
                            size_t *count, pawl_error *error)
 {
     source *all = context;
-    (void)arena;
-    (void)error;
+    (void)arena, (void)error;
     all->calls++;
     if (all->largest < count_max)
         all->largest = count_max;

@@ -223,7 +223,7 @@ static void rates_of_counters(void)
         {0, 1, 0, "-"},
         {0, 1, -5, "-"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char                text[NUMBER_SIZE];
         pawl__watch_sample  sample  = {.at = NOON};
         pawl__watch_picture picture = {.sample = &sample, .before = NOON - cases[i].span};

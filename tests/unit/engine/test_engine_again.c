@@ -52,13 +52,10 @@ static const pawl_transport_ops outbound = PAWL_OUTBOUND(hear);
 static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 static const pawl_aggregator    parcels  = {
         .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .size = 3};
-static const pawl_endpoint_spec desk = {
-    .name        = "desk",
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_order)}, {.handle = NULL}},
-    .aggregators = (const pawl_aggregator *const[]){&parcels, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "again",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_endpoint_spec desk        = {.name        = "desk",
+                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_order)}),
+                                               .aggregators = PAWL_AGGREGATORS(&parcels)};
+static const pawl_application   application = APPLICATION("again", &desk);
 
 static world *open_world(const char *url)
 {

@@ -89,12 +89,9 @@ static const pawl_aggregator crates = {
     .name = "Crates", .handle = PAWL_HANDLE(on_crates), .size = 2, .max = 2, .attempts_max = 2};
 
 static const pawl_endpoint_spec yard = {
-    .name        = "yard",
-    .aggregators = (const pawl_aggregator *const[]){&parcels, &letters, &cards, &crates, NULL}};
+    .name = "yard", .aggregators = PAWL_AGGREGATORS(&parcels, &letters, &cards, &crates)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "aggregators",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&yard, NULL}};
+static const pawl_application application = APPLICATION("aggregators", &yard);
 
 static world *open_world(const char *url)
 {

@@ -56,14 +56,11 @@ static const pawl_aggregator by_minute = {
     .name = "ByMinute", .handle = PAWL_HANDLE(on_readings), .period = PAWL_SECONDS(60)};
 
 /* Of the derived types it knows the hot one; of the warm one it hears by its header. */
-static const pawl_endpoint_spec meter = {
-    .name        = "meter",
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_hot)}, {.handle = NULL}},
-    .aggregators = (const pawl_aggregator *const[]){&by_sensor, &by_minute, NULL}};
+static const pawl_endpoint_spec meter = {.name        = "meter",
+                                         .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_hot)}),
+                                         .aggregators = PAWL_AGGREGATORS(&by_sensor, &by_minute)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "readings",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&meter, NULL}};
+static const pawl_application application = APPLICATION("readings", &meter);
 
 static world *open_world(const char *url)
 {
@@ -182,8 +179,7 @@ static int line_count;
 
 static void count_lines(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     line_count += strstr(text, "BySensor/s: 1 of its 2 rows are of types") != NULL;
 }
 

@@ -23,11 +23,8 @@ static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 PAWL_BATCH_HANDLER(on_coins, coin);
 
 static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_endpoint_spec purse = {
-    .name = "purse", .aggregators = (const pawl_aggregator *const[]){&coins, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "coins",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&purse, NULL}};
+static const pawl_endpoint_spec purse = {.name = "purse", .aggregators = PAWL_AGGREGATORS(&coins)};
+static const pawl_application   application = APPLICATION("coins", &purse);
 
 /* ---- Another worker ------------------------------------------------------------- */
 
@@ -84,44 +81,42 @@ static pawl_code meet(hook_point point, void *context)
 
 /* ---- Tests ---------------------------------------------------------------------- */
 
-static void meet_so_often(world *it, const char *url, int leases)
+static world *meet_so_often(const char *url, int leases)
 {
     world_forget(&seen);
     memset(&other, 0, sizeof other);
-    other.it = it;
-    world_open(it, hook_url(url), &application, NULL, NULL);
+    world *it = world_begin(hook_url(url), &application, NULL, NULL);
+    other.it  = it;
     hook_set(meet, NULL);
     world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 1));
     world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 2));
     other.leases_left = leases;
     world_drain(it);
+    return it;
 }
 
 /* Each got one of two and gave it back: who was last looks again. No clock moves. */
 static void e36_two_workers_that_share_a_full_partition(const char *url)
 {
     for (int leases = 1; leases < 4; leases++) {
-        world it;
-        meet_so_often(&it, url, leases);
+        world *it = meet_so_often(url, leases);
         assert_int_equal(other.leases_left, 0);
         assert_string_equal(seen.text, "coins( 1 2 ) ");
-        assert_int_equal(world_aggregated(&it, "Coins", "coin").all, 0);
+        assert_int_equal(world_aggregated(it, "Coins", "coin").all, 0);
         hook_set(NULL, NULL);
-        world_close(&it);
+        world_close(it);
     }
 }
 
 /* Two that always meet do not go on for ever: the look at all partitions comes later. */
 static void workers_that_meet_for_ever_leave_it(const char *url)
 {
-    world it;
-    meet_so_often(&it, url, 1000000);
+    world *it = meet_so_often(url, 1000000);
     assert_string_equal(seen.text, "");
     other.leases_left = 0;
-    world_go_machine(&it, PAWL_SECONDS(10));
+    world_go_machine(it, PAWL_SECONDS(10));
     assert_string_equal(seen.text, "coins( 1 2 ) ");
     hook_set(NULL, NULL);
-    world_close(&it);
 }
 
 /* A lease of too few rows would cost two commits, and keep them from whoever has the last one. */

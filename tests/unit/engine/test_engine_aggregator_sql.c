@@ -85,18 +85,17 @@ static const pawl_aggregator visitors = {
 
 static const pawl_endpoint_spec ledger      = {.name        = "ledger",
                                                .aggregators = PAWL_AGGREGATORS(&visitors, &sales)};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "sales",
-                                               .endpoints = PAWL_ENDPOINTS(&ledger)};
+static const pawl_application   application = APPLICATION("sales", &ledger);
 
 /* `url`: what the endpoint is given; `inner`: where the tables are. */
-static void begin(world *it, const char *url, const char *inner)
+static world *begin(const char *url, const char *inner)
 {
     pawl_endpoint_options options = {.retry_delay = PAWL_SECONDS(10)};
     memset(&plan, 0, sizeof plan);
     plan.url  = inner;
     plan.code = PAWL_RETRY;
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void make_rows(const char *url)
@@ -123,21 +122,19 @@ static void ask_for(world *it, const char *aggregator)
 
 static void e24_own_sql_is_there_when_the_messages_are_gone(const char *url)
 {
-    world it;
-    begin(&it, url, url);
+    world *it = begin(url, url);
     make_rows(url);
     for (int32_t i = 1; i <= 3; i++) {
-        post_sale(&it, i, "a");
-        post_sale(&it, 10 + i, "b");
-        world_post(&it, NULL, PAWL_MESSAGE(visitor, .number = i));
+        post_sale(it, i, "a");
+        post_sale(it, 10 + i, "b");
+        world_post(it, NULL, PAWL_MESSAGE(visitor, .number = i));
     }
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "Sales/a:2 Sales/b:2 visitors:3 ");
     expect_rows(url, "1 2 11 12");
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").all, 1);
-    assert_int_equal(world_aggregated(&it, "Sales/b", "sale").all, 1);
-    assert_int_equal(world_queue(&it, "books").count, 3);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 1);
+    assert_int_equal(world_aggregated(it, "Sales/b", "sale").all, 1);
+    assert_int_equal(world_queue(it, "books").count, 3);
 }
 
 /* One partition's callback fails: its rows are not there, those of the other are. */
@@ -146,106 +143,96 @@ static void e24_own_sql_shares_its_transaction_with_no_other_flush(const char *u
 {
     static const char *const orders[][3] = {
         {"Sales", "Visitors", "0"}, {"Visitors", "Sales", "0"}, {"Sales", "Visitors", "0 1 2"}};
-    world it;
     fault_bind("sales", url);
-    begin(&it, "fault:sales", url);
+    world *it = begin("fault:sales", url);
     make_rows(url);
     for (int32_t i = 0; i < 3; i++) {
         world_forget(&seen);
-        post_sale(&it, i, "a");
-        world_post(&it, NULL, PAWL_MESSAGE(visitor, .number = i));
-        world_drain(&it);
+        post_sale(it, i, "a");
+        world_post(it, NULL, PAWL_MESSAGE(visitor, .number = i));
+        world_drain(it);
         plan.committed = orders[i][2];
         fault_plan_set(NULL);
-        ask_for(&it, orders[i][0]);
-        ask_for(&it, orders[i][1]);
-        world_drain(&it);
+        ask_for(it, orders[i][0]);
+        ask_for(it, orders[i][1]);
+        world_drain(it);
         assert_string_equal(seen.text, i == 1 ? "visitors:1 Sales/a:1 " : "Sales/a:1 visitors:1 ");
         /* None is claimed for a batch that it cannot be in, and given back. */
         assert_int_equal(fault_counts_now().by_op[fault_op_leased_batch_claim], 2);
     }
     expect_rows(url, "0 1 2");
-    world_close(&it);
 }
 
 static void e21_a_failing_callback_leaves_neither(const char *url)
 {
-    world it;
-    begin(&it, url, url);
+    world *it = begin(url, url);
     make_rows(url);
     plan.fails     = -1;
     plan.code      = PAWL_REJECT;
     plan.partition = "Sales/a";
     for (int32_t i = 1; i <= 2; i++) {
-        post_sale(&it, i, "a");
-        post_sale(&it, 10 + i, "b");
+        post_sale(it, i, "a");
+        post_sale(it, 10 + i, "b");
     }
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "Sales/a:2 Sales/b:2 ");
     expect_rows(url, "11 12");
-    pawl_aggregator_counts counts = world_aggregated(&it, "Sales/a", "sale");
+    pawl_aggregator_counts counts = world_aggregated(it, "Sales/a", "sale");
     assert_int_equal(counts.ready, 2);
     assert_int_equal(counts.flush_attempts, 1);
-    assert_int_equal(world_queue(&it, "books").count, 1);
+    assert_int_equal(world_queue(it, "books").count, 1);
     plan.fails = 0;
-    world_go(&it, PAWL_SECONDS(20));
+    world_go(it, PAWL_SECONDS(20));
     expect_rows(url, "1 2 11 12");
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").all, 0);
-    assert_int_equal(world_queue(&it, "books").count, 2);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 0);
+    assert_int_equal(world_queue(it, "books").count, 2);
 }
 
 /* Like a handler's: three times more at once, each in a transaction of its own. */
 static void e24_immediate_retries_leave_exactly_one_row(const char *url)
 {
-    world it;
-    begin(&it, url, url);
+    world *it = begin(url, url);
     make_rows(url);
     plan.fails = 3;
-    post_sale(&it, 1, "a");
-    post_sale(&it, 2, "a");
-    pawl_step step = world_drain(&it);
+    post_sale(it, 1, "a");
+    post_sale(it, 2, "a");
+    pawl_step step = world_drain(it);
     assert_string_equal(seen.text, "Sales/a:2 Sales/a:2 Sales/a:2 Sales/a:2 ");
     expect_rows(url, "1 2");
     assert_int_equal(step.handled, 3); /* two messages, a flush */
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").all, 0);
-    assert_int_equal(world_queue(&it, "books").count, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 0);
+    assert_int_equal(world_queue(it, "books").count, 1);
 }
 
 static void e24_then_the_flush_has_failed_once(const char *url)
 {
-    world it;
-    begin(&it, url, url);
+    world *it = begin(url, url);
     make_rows(url);
     plan.fails = 6;
-    post_sale(&it, 1, "a");
-    post_sale(&it, 2, "a");
-    world_drain(&it);
+    post_sale(it, 1, "a");
+    post_sale(it, 2, "a");
+    world_drain(it);
     expect_rows(url, "");
     assert_int_equal(plan.fails, 2);
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").flush_attempts, 1);
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").ready, 2);
-    world_go(&it, PAWL_SECONDS(20));
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").flush_attempts, 1);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").ready, 2);
+    world_go(it, PAWL_SECONDS(20));
     expect_rows(url, "1 2");
-    assert_int_equal(world_queue(&it, "books").count, 1);
-    assert_int_equal(world_stats(&it).counters.failures, 6);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "books").count, 1);
+    assert_int_equal(world_stats(it).counters.failures, 6);
 }
 
 static void e23_now_leaves_with_each_run(const char *url)
 {
-    world it;
-    begin(&it, url, url);
+    world *it = begin(url, url);
     make_rows(url);
     plan.fails     = 2;
     plan.sends_now = true;
-    post_sale(&it, 1, "a");
-    post_sale(&it, 2, "a");
-    world_drain(&it);
+    post_sale(it, 1, "a");
+    post_sale(it, 2, "a");
+    world_drain(it);
     expect_rows(url, "1 2");
-    assert_int_equal(world_queue(&it, "now").count, 3);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "now").count, 3);
 }
 
 /* ---- Failures ----------------------------------------------------------------------- */
@@ -265,31 +252,30 @@ static void run_on(world *it)
 /* Each call of the kind fails in turn: each number is written once. */
 static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
 {
-    char  expected[3000] = "";
-    bool  is_met         = true;
-    int   number         = 0;
-    long  n              = 1;
-    world it;
+    char expected[3000] = "";
+    bool is_met         = true;
+    int  number         = 0;
+    long n              = 1;
     fault_bind("sales", url);
-    begin(&it, "fault:sales", url);
+    world *it = begin("fault:sales", url);
     make_rows(url);
     for (; is_met && n < 100; n++) {
         fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
         for (int i = 0; i < 4; i++, number++) {
-            post_sale(&it, number, i % 2 == 0 ? "a" : "b");
+            post_sale(it, number, i % 2 == 0 ? "a" : "b");
             snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%d",
                      number > 0 ? " " : "", number);
         }
         fault_plan_set(&fault);
-        run_on(&it);
+        run_on(it);
         is_met = fault_is_met();
         fault_plan_set(NULL);
         expect_rows(url, expected);
-        assert_int_equal(world_aggregated(&it, "Sales/a", "sale").all, 0);
-        assert_int_equal(world_aggregated(&it, "Sales/b", "sale").all, 0);
-        assert_int_equal(world_queue(&it, "books").count, 2 * n);
+        assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 0);
+        assert_int_equal(world_aggregated(it, "Sales/b", "sale").all, 0);
+        assert_int_equal(world_queue(it, "books").count, 2 * n);
     }
-    world_close(&it);
+    world_close(it);
     assert_false(is_met);
     assert_true(n > 2);
 }
@@ -332,11 +318,11 @@ static void a12_own_sql_of_messages_that_went_is_rolled_back(const char *url)
 }
 
 /* The second commit is the flush's; no clock moves. */
-static void fail_the_flush(world *it, const char *url, pawl_code code)
+static world *fail_the_flush(const char *url, pawl_code code)
 {
     fault_plan fault = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = code};
     fault_bind("sales", url);
-    begin(it, "fault:sales", url);
+    world *it = begin("fault:sales", url);
     make_rows(url);
     post_sale(it, 1, "a");
     post_sale(it, 2, "a");
@@ -344,37 +330,34 @@ static void fail_the_flush(world *it, const char *url, pawl_code code)
     world_drain(it);
     assert_true(fault_is_met());
     fault_plan_set(NULL);
+    return it;
 }
 
 /* A deadlock ends for the one that is told of it. */
 static void e24_after_a_deadlock_it_runs_again_at_once(const char *url)
 {
-    world it;
-    fail_the_flush(&it, url, PAWL_EBUSY);
+    world *it = fail_the_flush(url, PAWL_EBUSY);
     assert_string_equal(seen.text, "Sales/a:2 Sales/a:2 ");
     expect_rows(url, "1 2");
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").all, 0);
-    assert_int_equal(world_stats(&it).counters.flushes, 1);
-    world_close(&it);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 0);
+    assert_int_equal(world_stats(it).counters.flushes, 1);
 }
 
 /* Another transaction keeps a row that the callback or its commit needs: the flush has
  * failed, and the endpoint goes on. */
 static void e24_what_waited_for_a_row_in_vain_has_failed(const char *url)
 {
-    world it;
-    fail_the_flush(&it, url, PAWL_ETIMEOUT);
+    world *it = fail_the_flush(url, PAWL_ETIMEOUT);
     assert_string_equal(seen.text, "Sales/a:2 ");
     expect_rows(url, "");
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").flush_attempts, 1);
-    assert_int_equal(world_aggregated(&it, "Sales/a", "sale").ready, 2);
-    post_sale(&it, 11, "b");
-    post_sale(&it, 12, "b");
-    world_drain(&it);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").flush_attempts, 1);
+    assert_int_equal(world_aggregated(it, "Sales/a", "sale").ready, 2);
+    post_sale(it, 11, "b");
+    post_sale(it, 12, "b");
+    world_drain(it);
     expect_rows(url, "11 12");
-    world_go(&it, PAWL_SECONDS(20));
+    world_go(it, PAWL_SECONDS(20));
     expect_rows(url, "1 2 11 12");
-    world_close(&it);
 }
 
 /* With its own SQL a flush is set apart like a message: what its commit refuses fails it once, and a shortage
@@ -382,14 +365,13 @@ static void e24_what_waited_for_a_row_in_vain_has_failed(const char *url)
 static void e24_a_flush_alone_is_given_up_or_tried_at_once(const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        world it;
-        char  ground[1000];
+        char ground[1000];
         scenario_url_like(url, ground, sizeof ground);
-        fail_the_flush(&it, ground, i == 0 ? PAWL_ELIMIT : PAWL_ENOMEM);
+        world *it = fail_the_flush(ground, i == 0 ? PAWL_ELIMIT : PAWL_ENOMEM);
         assert_string_equal(seen.text, i == 0 ? "Sales/a:2 " : "Sales/a:2 Sales/a:2 ");
-        assert_int_equal(world_aggregated(&it, "Sales/a", "sale").flush_attempts, i == 0 ? 1 : 0);
+        assert_int_equal(world_aggregated(it, "Sales/a", "sale").flush_attempts, i == 0 ? 1 : 0);
         expect_rows(ground, i == 0 ? "" : "1 2");
-        world_close(&it);
+        world_close(it);
         scenario_forget(ground);
     }
 }

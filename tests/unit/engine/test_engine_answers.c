@@ -57,15 +57,13 @@ PAWL_TIMEOUT_HANDLER(on_late, desk_state);
 
 static pawl_code find_desk(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)message;
-    (void)id;
+    (void)message, (void)id;
     return answer_at(ctx, FINDER);
 }
 
 static pawl_code on_seek(pawl_context *ctx, desk_state *state, const seek *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->count++;
     return PAWL_OK;
 }
@@ -73,8 +71,7 @@ PAWL_HANDLER(on_seek, desk_state, seek);
 
 static pawl_code on_other(pawl_context *ctx, const other *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     others++;
     return PAWL_OK;
 }
@@ -82,8 +79,7 @@ PAWL_MESSAGE_HANDLER(on_other, other);
 
 static pawl_code on_gather(pawl_context *ctx, const gather *messages, size_t count)
 {
-    (void)messages;
-    (void)count;
+    (void)messages, (void)count;
     return answer_at(ctx, HANDLER);
 }
 PAWL_BATCH_HANDLER(on_gather, gather);
@@ -109,22 +105,19 @@ static const pawl_saga desk_saga = {
     .name        = "Desk",
     .state       = PAWL_RECORD_OF(desk_state),
     .correlation = "name",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_ask), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_desk, .starts = true},
-                 {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                 {.handle = NULL}}};
+    .on =
+        PAWL_ON({.handle = PAWL_HANDLE(on_ask), .key = "name", .starts = true},
+                {.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_desk, .starts = true},
+                {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 static const pawl_aggregator gathered = {
     .name = "Gathered", .handle = PAWL_HANDLE(on_gather), .size = 2, .attempts_max = 1};
-static const pawl_endpoint_spec hall = {
-    .name        = "hall",
-    .sagas       = (const pawl_saga *const[]){&desk_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&gathered, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_other)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "answers",
-    .endpoints = (const pawl_endpoint_spec *const[]){&hall, NULL},
-    .filters   = (const pawl_filter[]){{.before = before, .after = after}, {.before = NULL}}};
+static const pawl_endpoint_spec hall        = {.name        = "hall",
+                                               .sagas       = PAWL_SAGAS(&desk_saga),
+                                               .aggregators = PAWL_AGGREGATORS(&gathered),
+                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_other)})};
+static const pawl_application   application = {
+      PAWL_APPLICATION_HEAD, .name = "answers", .endpoints = PAWL_ENDPOINTS(&hall),
+      .filters = PAWL_FILTERS({.before = before, .after = after})};
 
 /* ---- Answers that are none --------------------------------------------------------- */
 
@@ -159,7 +152,7 @@ static void a_retry_class_is_no_answer(const char *url)
                    {PAWL_RETRY_BOUNDED, "PAWL_RETRY_BOUNDED is a retry class"}};
     size_t dead = 0;
     world *it   = world_begin(url, &application, NULL, NULL);
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+    for (size_t i = 0; i < COUNT(classes); i++)
         for (place here = HANDLER; here < PLACE_COUNT; here++) {
             char name[20];
             (void)snprintf(name, sizeof name, "d-%zu-%d", i, (int)here);

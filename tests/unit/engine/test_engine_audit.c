@@ -53,8 +53,7 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 
 static pawl_code on_begin(pawl_context *ctx, desk_state *state, const begin *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return pawl_timeout(ctx, "late", PAWL_SECONDS(1));
 }
 PAWL_HANDLER(on_begin, desk_state, begin);
@@ -78,8 +77,7 @@ static const pawl_endpoint_spec desk        = {.name     = "desk",
 static const pawl_endpoint_spec other       = {.name     = "other",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}),
                                                .options  = PAWL_OPTIONS(.audit = "#audits")};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "audited",
-                                               .endpoints = PAWL_ENDPOINTS(&desk, &other)};
+static const pawl_application   application = APPLICATION("audited", &desk, &other);
 
 static world *open_audited(const char *url, const char *address)
 {
@@ -281,8 +279,7 @@ static char letters[400];
 static pawl_code open_pigeon(pawl_transport *transport, const char *url, const char *system_prefix,
                              pawl_error *error)
 {
-    (void)transport;
-    (void)system_prefix;
+    (void)transport, (void)system_prefix;
     if (strcmp(url, "pigeon://away/") == 0)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "it is away");
     return strcmp(url, "pigeon://here/") == 0
@@ -298,9 +295,7 @@ static void close_pigeon(pawl_transport *transport)
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++)
         snprintf(letters + strlen(letters), sizeof letters - strlen(letters), "%.*s:%.*s ",
                  PAWL_TEXT_ARGS(items[i].queue), PAWL_TEXT_ARGS(items[i].message.id));
@@ -325,7 +320,6 @@ static void a_transport_gets_copies_under_the_ids_of_their_messages(const char *
     assert_string_equal(letters, "loft:m-1 loft:m-2 ");
     world_close(it);
     it = open_audited(url, "pigeon://away/#loft"); /* starts all the same */
-    world_close(it);
 }
 
 static void copies_go_to_another_store(const char *url)

@@ -29,18 +29,15 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
-static const pawl_endpoint_spec mill = {
-    .name     = "mill",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "batches",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&mill, NULL}};
+static const pawl_endpoint_spec mill        = {.name     = "mill",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
+static const pawl_application   application = APPLICATION("batches", &mill);
 
-static void open_world(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world(const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
     has_bad = is_slow = false;
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_work(world *it, const char *id, const char *name)
@@ -51,20 +48,20 @@ static void post_work(world *it, const char *id, const char *name)
 /* ---- Time ----------------------------------------------------------------------- */
 
 /* An endpoint that goes by the clocks of the machine. */
-static pawl_endpoint *open_with_time(world *it, const char *url, int64_t batch_time_max)
+static pawl_endpoint *open_with_time(world **it, const char *url, int64_t batch_time_max)
 {
     pawl_endpoint              *endpoint = NULL;
     const pawl_endpoint_options options  = {.options_size   = sizeof options,
                                             .store          = url,
                                             .batch_time_max = batch_time_max,
                                             .no_service     = true};
-    open_world(it, url, (pawl_endpoint_options){0});
+    *it                                  = open_world(url, (pawl_endpoint_options){0});
     must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     return endpoint;
 }
 
 /* The endpoint has a microsecond for a batch. */
-static pawl_endpoint *open_hasty(world *it, const char *url)
+static pawl_endpoint *open_hasty(world **it, const char *url)
 {
     pawl_endpoint *endpoint = open_with_time(it, url, 1);
     is_slow                 = true;
@@ -82,29 +79,28 @@ static void step_hasty(pawl_endpoint *endpoint, int64_t handled)
  * little time there is. */
 static void e7_a_batch_whose_time_is_over_ends(const char *url)
 {
-    world          it;
+    world         *it;
     pawl_endpoint *endpoint = open_hasty(&it, url);
-    post_work(&it, "1", "a");
-    post_work(&it, "2", "b");
-    post_work(&it, "3", "c");
+    post_work(it, "1", "a");
+    post_work(it, "2", "b");
+    post_work(it, "3", "c");
     step_hasty(endpoint, 1);
     assert_string_equal(seen.text, "a ");
-    assert_int_equal(world_queue(&it, "mill").count, 2);
-    assert_int_equal(world_queue(&it, "mill").items[0].attempts, 0);
+    assert_int_equal(world_queue(it, "mill").count, 2);
+    assert_int_equal(world_queue(it, "mill").items[0].attempts, 0);
     step_hasty(endpoint, 1);
     step_hasty(endpoint, 1);
     assert_string_equal(seen.text, "a b c ");
-    assert_int_equal(world_queue(&it, "mill").count, 0);
+    assert_int_equal(world_queue(it, "mill").count, 0);
     /* Messages that need no time are over all the same. */
-    post_work(&it, "4", "d");
-    post_work(&it, "5", "e");
-    post_work(&it, "1", "a");
+    post_work(it, "4", "d");
+    post_work(it, "5", "e");
+    post_work(it, "1", "a");
     step_hasty(endpoint, 1);
-    pawl_queue_rows rows = world_queue(&it, "mill");
+    pawl_queue_rows rows = world_queue(it, "mill");
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.id.data, "5");
     pawl_endpoint_destroy(endpoint);
-    world_close(&it);
 }
 
 #define HANDLER_TIME PAWL_MILLISECONDS(500)
@@ -122,19 +118,18 @@ static pawl_code claim_slowly(hook_point point, void *context)
 /* Else each batch of a slow store would handle one message, and load all others once more. */
 static void e7_a_slow_store_takes_no_time_of_the_handlers(const char *url)
 {
-    world          it;
+    world         *it;
     pawl_endpoint *endpoint = open_with_time(&it, hook_url(url), HANDLER_TIME);
-    post_work(&it, "1", "a");
-    post_work(&it, "2", "b");
-    post_work(&it, "3", "c");
+    post_work(it, "1", "a");
+    post_work(it, "2", "b");
+    post_work(it, "3", "c");
     hook_set(claim_slowly, NULL);
     step_hasty(endpoint, 3);
-    post_work(&it, "4", "d");
-    post_work(&it, "5", "e");
+    post_work(it, "4", "d");
+    post_work(it, "5", "e");
     step_hasty(endpoint, 2);
     hook_set(NULL, NULL);
     pawl_endpoint_destroy(endpoint);
-    world_close(&it);
 }
 
 /* ---- Content ----------------------------------------------------------------------- */
@@ -155,30 +150,28 @@ static pawl_code refuse_bad(hook_point point, void *context)
 static void e26_what_a_store_cannot_take_is_one_messages_failure(const char *url)
 {
     static const pawl_code codes[] = {PAWL_EINVAL, PAWL_ELIMIT, PAWL_EUNSUPPORTED, PAWL_EDECODE};
-    pawl_store            *held    = world_hold(url);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        world it;
-        char  id[20] = "m-0";
-        open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+    world_hold(url);
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        char   id[20] = "m-0";
+        world *it     = open_world(hook_url(url), (pawl_endpoint_options){0});
         hook_set(refuse_bad, NULL);
         bad_code = codes[i];
-        post_work(&it, NULL, "a");
+        post_work(it, NULL, "a");
         id[2] = (char)('0' + i);
-        post_work(&it, id, "bad");
-        post_work(&it, NULL, "c");
-        pawl_step step = world_step(&it);
+        post_work(it, id, "bad");
+        post_work(it, NULL, "c");
+        pawl_step step = world_step(it);
         assert_string_equal(seen.text, "a bad c a bad c ");
         assert_int_equal(step.handled, 3);
         assert_int_equal(step.dead, 1);
-        assert_int_equal(world_queue(&it, "mill").count, 0);
-        pawl_dead_rows dead = world_dead(&it);
+        assert_int_equal(world_queue(it, "mill").count, 0);
+        pawl_dead_rows dead = world_dead(it);
         assert_int_equal(dead.count, i + 1);
         assert_string_equal(dead.items[i].message.id.data, id);
         assert_string_equal(dead.items[i].code.data, pawl_code_name(codes[i]));
         hook_set(NULL, NULL);
-        world_close(&it);
+        world_close(it);
     }
-    pawl_store_close(held);
 }
 
 const struct CMUnitTest tests[] = {

@@ -35,8 +35,7 @@ PAWL_MESSAGE_HANDLER(on_charge, charge);
 
 static pawl_code on_light(pawl_context *ctx, lamp_state *lamp, const light *message)
 {
-    (void)lamp;
-    (void)message;
+    (void)lamp, (void)message;
     return pawl_timeout(ctx, "off", PAWL_SECONDS(5));
 }
 PAWL_HANDLER(on_light, lamp_state, light);
@@ -52,17 +51,13 @@ static const pawl_saga lamp = {
     .name        = "Lamp",
     .state       = PAWL_RECORD_OF(lamp_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_off), .timeout = "off"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_off), .timeout = "off"})};
 
-static const pawl_endpoint_spec billing = {
-    .name     = "billing",
-    .sagas    = (const pawl_saga *const[]){&lamp, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_charge)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "billing",
-    .endpoints = (const pawl_endpoint_spec *const[]){&billing, NULL}};
+static const pawl_endpoint_spec billing     = {.name     = "billing",
+                                               .sagas    = PAWL_SAGAS(&lamp),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)})};
+static const pawl_application   application = APPLICATION("billing", &billing);
 
 static const pawl_text ENDPOINT = PAWL_TEXT_INIT("billing");
 static const pawl_text ANN      = PAWL_TEXT_INIT("ann");

@@ -234,7 +234,7 @@ static void e26_an_effect_that_is_not_declared_fails_its_message(const char *url
     };
     size_t count = 0;
     world *it    = world_begin(url, &application, "desk", NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         world_post(it, NULL, PAWL_MESSAGE(held, .how = pawl_text_of(rows[i].how)));
         world_post(it, NULL, PAWL_MESSAGE(loose, .how = pawl_text_of(rows[i].how)));
         world_drain(it);

@@ -65,16 +65,14 @@ PAWL_HANDLER(on_begin_meter, meter, begin_meter);
 
 static pawl_code find_meter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     *id = the_meter;
     return PAWL_OK;
 }
 
 static pawl_code on_close_meter(pawl_context *ctx, meter *state, const close_meter *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return pawl_complete(ctx);
 }
 PAWL_HANDLER(on_close_meter, meter, close_meter);
@@ -97,8 +95,7 @@ static const pawl_saga meter_saga = {
                             .not_found = PAWL_NOT_FOUND_DEAD})};
 static const pawl_endpoint_spec till        = {.name  = "till",
                                                .sagas = PAWL_SAGAS(&account_saga, &meter_saga)};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "disagree",
-                                               .endpoints = PAWL_ENDPOINTS(&till)};
+static const pawl_application   application = APPLICATION("disagree", &till);
 
 /* Writes the state as somebody would with SQL: the column stays. */
 static void overwrite(world *it, size_t table, pawl_value by, const char *data)
@@ -205,7 +202,7 @@ static void d22_a_time_that_the_column_rounds_is_the_same(const char *url)
                  {"{\"read\":\"2026-01-01T09:00:01.000000Z\",\"number\":1}", 1},
                  {"{\"read\":\"2026-01-01T08:59:58.000000Z\",\"number\":1}", 2}};
     world *it = world_begin(url, &application, NULL, NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         /* Found by a finder, thus by its id; completed, so that its property is not compared again. */
         pawl_time day = WORLD_START;
         if (i < 3)

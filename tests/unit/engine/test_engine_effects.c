@@ -47,15 +47,11 @@ static const pawl_saga basket_saga = {
     .name        = "Basket",
     .state       = PAWL_RECORD_OF(basket),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true})};
 
-static const pawl_endpoint_spec market = {.name  = "market",
-                                          .sagas = (const pawl_saga *const[]){&basket_saga, NULL}};
+static const pawl_endpoint_spec market = {.name = "market", .sagas = PAWL_SAGAS(&basket_saga)};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "effects",
-    .endpoints = (const pawl_endpoint_spec *const[]){&market, NULL}};
+static const pawl_application application = APPLICATION("effects", &market);
 
 static world *open_world(const char *url)
 {

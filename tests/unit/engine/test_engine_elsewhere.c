@@ -15,24 +15,23 @@
 
 static void s32_what_others_have_is_put_back_uncounted(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
-    pawl_counters before = world_stats(&it).counters;
-    hot_bump(&it, "a");
-    hot_bump(&it, "b");
-    hot_bump(&it, "a");
-    pawl_queue_rows posted = world_queue(&it, "desk");
-    pawl_step       step   = world_step(&it);
+    pawl_counters before = world_stats(it).counters;
+    hot_bump(it, "a");
+    hot_bump(it, "b");
+    hot_bump(it, "a");
+    pawl_queue_rows posted = world_queue(it, "desk");
+    pawl_step       step   = world_step(it);
     assert_string_equal(hot_seen.text, "bump(b) ");
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 0);
     assert_int_equal(step.dead, 0);
-    assert_int_equal(world_stats(&it).counters.messages, before.messages + 1);
-    assert_int_equal(world_stats(&it).counters.conflicts, before.conflicts);
-    assert_int_equal(world_stats(&it).counters.failures, before.failures);
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(world_stats(it).counters.messages, before.messages + 1);
+    assert_int_equal(world_stats(it).counters.conflicts, before.conflicts);
+    assert_int_equal(world_stats(it).counters.failures, before.failures);
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 2);
     for (size_t i = 0; i < 2; i++) {
         const pawl_queue_row *was = &posted.items[2 * i];
@@ -45,43 +44,39 @@ static void s32_what_others_have_is_put_back_uncounted(const char *url)
     }
     /* Not before its time, and then like any other. */
     locks_hold(NULL);
-    assert_int_equal(world_go(&it, WAIT - 1).handled, 0);
-    assert_int_equal(world_go(&it, 1).handled, 2);
-    assert_int_equal(hot_count(&it, "a"), 4);
-    world_close(&it);
+    assert_int_equal(world_go(it, WAIT - 1).handled, 0);
+    assert_int_equal(world_go(it, 1).handled, 2);
+    assert_int_equal(hot_count(it, "a"), 4);
 }
 
 static void what_was_counted_stays_counted(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     hot_fails = 1;
-    hot_bump(&it, "a");
-    world_drain(&it);
-    assert_int_equal(world_queue(&it, "desk").items[0].attempts, 1);
+    hot_bump(it, "a");
+    world_drain(it);
+    assert_int_equal(world_queue(it, "desk").items[0].attempts, 1);
     locks_hold("a");
-    pawl_clock_set(it.business, world_now(&it) + PAWL_SECONDS(1));
-    hot_bump(&it, "b");
-    assert_int_equal(world_drain(&it).handled, 1);
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    pawl_clock_set(it->business, world_now(it) + PAWL_SECONDS(1));
+    hot_bump(it, "b");
+    assert_int_equal(world_drain(it).handled, 1);
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     locks_hold(NULL);
-    assert_int_equal(world_go(&it, PAWL_SECONDS(1)).handled, 1);
-    world_close(&it);
+    assert_int_equal(world_go(it, PAWL_SECONDS(1)).handled, 1);
 }
 
 static void a_batch_of_nothing_else_writes_nothing(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
     for (int i = 0; i < 3; i++)
-        hot_bump(&it, "a");
+        hot_bump(it, "a");
     locks_counts before = locks_counted();
-    pawl_step    step   = world_step(&it);
+    pawl_step    step   = world_step(it);
     assert_int_equal(step.handled, 0);
     assert_int_equal(step.refused, 0);
     assert_true(step.is_idle);
@@ -89,231 +84,212 @@ static void a_batch_of_nothing_else_writes_nothing(const char *url)
     assert_int_equal(locks_counted().commits, before.commits);
     assert_int_equal(locks_counted().releases, before.releases + 1);
     assert_int_equal(locks_counted().elsewhere, before.elsewhere + 1);
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(rows.items[i].due, WORLD_START);
     /* The claims are free, and a virtual clock knows no pause. */
     locks_hold(NULL);
-    assert_int_equal(world_step(&it).handled, 3);
+    assert_int_equal(world_step(it).handled, 3);
     assert_string_equal(hot_seen.text, "bump(a) bump(a) bump(a) ");
-    world_close(&it);
 }
 
 /* The message that runs alone after two conflicts gives way as well. */
 static void a_unit_alone_gives_way(const char *url)
 {
-    world it;
-    hot_open(&it, url);
+    world *it         = hot_open(url);
     hot_meddlings     = 2;
     hot_is_taken_then = true;
-    hot_bump(&it, "a");
+    hot_bump(it, "a");
     locks_counts before = locks_counted();
-    pawl_step    step   = world_step(&it);
+    pawl_step    step   = world_step(it);
     assert_string_equal(hot_seen.text, "bump(a) meddled bump(a) meddled ");
     assert_int_equal(step.refused, 2);
     assert_int_equal(step.handled, 0);
     assert_int_equal(locks_counted().elsewhere, before.elsewhere + 1);
-    assert_int_equal(world_stats(&it).counters.conflicts, 2);
-    assert_int_equal(world_stats(&it).counters.messages, 2);
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(world_stats(it).counters.conflicts, 2);
+    assert_int_equal(world_stats(it).counters.messages, 2);
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START);
     locks_hold(NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(hot_count(&it, "a"), 2);
-    world_close(&it);
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(hot_count(it, "a"), 2);
 }
 
 /* ---- Other ways to a saga --------------------------------------------------------------------- */
 
 static void a_timeout_is_put_back_uncounted(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
-    hot_set_timeout(&it, hot_counter_id, WORLD_START + PAWL_SECONDS(1));
+    world *it = hot_open(url);
+    hot_make(it);
+    hot_set_timeout(it, hot_counter_id, WORLD_START + PAWL_SECONDS(1));
     locks_hold("a");
-    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(2));
-    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(2),
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(2));
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(2),
                   PAWL_MESSAGE(bump, .name = PAWL_TEXT("b"), .number = 'b'));
     locks_loads();
-    pawl_step step = world_step(&it);
+    pawl_step step = world_step(it);
     assert_int_equal(step.handled, 1);
     assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
-    pawl_timeout_rows rows = world_timeouts(&it);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(1) + WAIT);
     assert_int_equal(rows.items[0].attempts, 0);
     assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
     /* With nothing else in the batch it is only set free. */
-    step = world_step(&it);
+    step = world_step(it);
     assert_true(step.is_idle);
-    rows = world_timeouts(&it);
+    rows = world_timeouts(it);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(1) + WAIT);
     assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
     assert_string_equal(hot_seen.text, "bump(b) ");
     locks_hold(NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(hot_seen.text, "bump(b) ring(a) ");
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void an_answer_is_put_back_uncounted(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
-    hot_answer(&it, hot_counter_id);
-    hot_bump(&it, "b");
+    hot_answer(it, hot_counter_id);
+    hot_bump(it, "b");
     locks_loads();
-    assert_int_equal(world_step(&it).handled, 1);
+    assert_int_equal(world_step(it).handled, 1);
     assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
     assert_int_equal(rows.items[0].attempts, 0);
     assert_int_equal(rows.items[0].waiting_since, 0);
     locks_hold(NULL);
-    assert_int_equal(world_go(&it, WAIT).handled, 1);
+    assert_int_equal(world_go(it, WAIT).handled, 1);
     assert_string_equal(hot_seen.text, "bump(b) no(a) ");
-    world_close(&it);
 }
 
 /* Found by its value, its transitional value and its id in one batch: all wait. */
 static void nothing_of_a_saga_runs_however_it_is_found(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
-    hot_set_timeout(&it, hot_counter_id, WORLD_START);
+    world *it = hot_open(url);
+    hot_make(it);
+    hot_set_timeout(it, hot_counter_id, WORLD_START);
     locks_hold("a");
-    hot_bump(&it, "b");
-    hot_touch(&it, "unknown", 'a');
-    hot_touch(&it, "a", 0);
-    pawl_step step = world_step(&it);
+    hot_bump(it, "b");
+    hot_touch(it, "unknown", 'a');
+    hot_touch(it, "a", 0);
+    pawl_step step = world_step(it);
     assert_string_equal(hot_seen.text, "bump(b) ");
     assert_int_equal(step.handled, 1);
-    assert_int_equal(world_queue(&it, "desk").count, 2);
-    assert_int_equal(world_timeouts(&it).count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(it, "desk").count, 2);
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_dead(it).count, 0);
     locks_hold(NULL);
-    step = world_go(&it, WAIT);
+    step = world_go(it, WAIT);
     assert_int_equal(step.handled, 3);
-    assert_int_equal(hot_count(&it, "a"), 5);
-    world_close(&it);
+    assert_int_equal(hot_count(it, "a"), 5);
 }
 
 /* "c" has the number that "a" had when it conflicted: it is locked by that, and
  * left, though its own value is read without a lock. */
 static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("a"), .number = 500));
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("c"), .number = 'a'));
-    world_drain(&it);
+    world *it = hot_open(url);
+    hot_make(it);
+    world_post(it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("a"), .number = 500));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("c"), .number = 'a'));
+    world_drain(it);
     world_forget(&hot_seen);
-    hot_set_timeout(&it, hot_counter_id, WORLD_START);
+    hot_set_timeout(it, hot_counter_id, WORLD_START);
     locks_hold("c");
-    hot_touch(&it, "unknown", 'a');
-    hot_touch(&it, "c", 0);
-    hot_bump(&it, "b");
-    assert_int_equal(world_step(&it).handled, 1);
+    hot_touch(it, "unknown", 'a');
+    hot_touch(it, "c", 0);
+    hot_bump(it, "b");
+    assert_int_equal(world_step(it).handled, 1);
     assert_string_equal(hot_seen.text, "bump(b) ");
-    assert_int_equal(world_queue(&it, "desk").count, 2);
-    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_queue(it, "desk").count, 2);
+    assert_int_equal(world_timeouts(it).count, 1);
     locks_hold(NULL);
-    assert_int_equal(world_go(&it, WAIT).handled, 3);
-    assert_int_equal(hot_count(&it, "c"), 4);
-    world_close(&it);
+    assert_int_equal(world_go(it, WAIT).handled, 3);
+    assert_int_equal(hot_count(it, "c"), 4);
 }
 
 static void a_saga_found_by_a_handler_is_left_too(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
-    world_post(&it, NULL, PAWL_MESSAGE(found, .name = PAWL_TEXT("x")));
+    world_post(it, NULL, PAWL_MESSAGE(found, .name = PAWL_TEXT("x")));
     locks_counts before = locks_counted();
-    pawl_step    step   = world_step(&it);
+    pawl_step    step   = world_step(it);
     assert_true(step.is_idle);
     assert_string_equal(locks_loads(), "Counter:id:skip(1) ");
     assert_int_equal(locks_counted().commits, before.commits);
     assert_string_equal(hot_seen.text, "");
-    assert_int_equal(world_stats(&it).counters.failures, 0);
+    assert_int_equal(world_stats(it).counters.failures, 0);
     locks_hold(NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(hot_seen.text, "found(a) ");
-    world_close(&it);
 }
 
 /* A message that could begin a saga finds the one that its finder names, in another worker's
  * hands. */
 static void e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
-    int64_t before = world_saga_count(&it, "Counter");
+    world *it = hot_open(url);
+    hot_make(it);
+    int64_t before = world_saga_count(it, "Counter");
     locks_hold("a");
-    world_post(&it, NULL, PAWL_MESSAGE(begin_found, .name = PAWL_TEXT("x")));
-    assert_true(world_step(&it).is_idle);
+    world_post(it, NULL, PAWL_MESSAGE(begin_found, .name = PAWL_TEXT("x")));
+    assert_true(world_step(it).is_idle);
     assert_string_equal(hot_seen.text, "");
-    assert_int_equal(world_saga_count(&it, "Counter"), before);
-    assert_int_equal(world_queue(&it, "desk").count, 1);
+    assert_int_equal(world_saga_count(it, "Counter"), before);
+    assert_int_equal(world_queue(it, "desk").count, 1);
     locks_hold(NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(hot_seen.text, "begin(a) ");
-    assert_int_equal(world_saga_count(&it, "Counter"), before);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Counter"), before);
 }
 
 /* The older message was put back and will begin the saga anew: "none" is not
  * final for the later one while it waits. */
 static void not_found_waits_for_what_was_put_back(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
-    hot_bump(&it, "a");
-    hot_bump(&it, "b");
-    assert_int_equal(world_step(&it).handled, 1);
+    hot_bump(it, "a");
+    hot_bump(it, "b");
+    assert_int_equal(world_step(it).handled, 1);
     locks_hold(NULL);
     hot_delete_a();
-    hot_touch(&it, "a", 0);
-    assert_int_equal(world_step(&it).handled, 0);
-    assert_int_equal(world_queue(&it, "desk").count, 2);
-    world_go_both(&it, PAWL_SECONDS(1));
+    hot_touch(it, "a", 0);
+    assert_int_equal(world_step(it).handled, 0);
+    assert_int_equal(world_queue(it, "desk").count, 2);
+    world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(hot_seen.text, "bump(b) bump(a) touch(a) ");
-    assert_int_equal(hot_count(&it, "a"), 2);
-    world_close(&it);
+    assert_int_equal(hot_count(it, "a"), 2);
 }
 
 /* The one that begins "Other" continues a saga of others and is put back in this very
  * batch: who continues "Other" waits. */
 static void e3_waits_for_what_its_own_batch_put_back(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     locks_hold("a");
-    world_post(&it, NULL, PAWL_MESSAGE(both, .name = PAWL_TEXT("a")));
-    world_post(&it, NULL, PAWL_MESSAGE(nudge, .name = PAWL_TEXT("a")));
-    hot_bump(&it, "b");
-    assert_int_equal(world_step(&it).handled, 1);
+    world_post(it, NULL, PAWL_MESSAGE(both, .name = PAWL_TEXT("a")));
+    world_post(it, NULL, PAWL_MESSAGE(nudge, .name = PAWL_TEXT("a")));
+    hot_bump(it, "b");
+    assert_int_equal(world_step(it).handled, 1);
     assert_string_equal(hot_seen.text, "bump(b) ");
-    assert_int_equal(world_queue(&it, "desk").count, 2);
+    assert_int_equal(world_queue(it, "desk").count, 2);
     locks_hold(NULL);
-    assert_int_equal(world_go_both(&it, PAWL_SECONDS(1)).handled, 2);
+    assert_int_equal(world_go_both(it, PAWL_SECONDS(1)).handled, 2);
     assert_string_equal(hot_seen.text, "bump(b) both(a) nudge(a,1) ");
-    world_close(&it);
 }
 
 /* Another worker claims the only message there is, finds no saga, and puts it back. */
@@ -343,49 +319,43 @@ static void wait_since(world *it, pawl_time since)
 static void e3_what_is_put_back_has_waited_since_the_first_time(const char *url)
 {
     const pawl_time since = WORLD_START - PAWL_SECONDS(10);
-    world           it;
-    hot_open(&it, url);
-    hot_make(&it);
-    hot_touch(&it, "a", 0);
-    wait_since(&it, since);
+    world          *it    = hot_open(url);
+    hot_make(it);
+    hot_touch(it, "a", 0);
+    wait_since(it, since);
     locks_hold("a");
-    hot_bump(&it, "b");
-    assert_int_equal(world_step(&it).handled, 1);
-    pawl_queue_rows rows = world_queue(&it, "desk");
+    hot_bump(it, "b");
+    assert_int_equal(world_step(it).handled, 1);
+    pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].waiting_since, since);
     assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
     locks_hold(NULL);
-    world_close(&it);
 }
 
 /* A saga that is declared pessimistic waits for its row, in a batch of one. */
 static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    hot_make(&it);
+    world *it = hot_open(url);
+    hot_make(it);
     for (int i = 0; i < 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+        world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
     locks_counts before = locks_counted();
-    assert_int_equal(world_drain(&it).handled, 2);
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(locks_loads(), "Safe:main:wait(1) Safe:main:wait(1) ");
     assert_int_equal(locks_counted().commits, before.commits + 2);
-    world_close(&it);
 }
 
 /* The id that a finder names is read with its lock, like a key. */
 static void s32_a_pessimistic_saga_is_locked_for_a_finder(const char *url)
 {
-    world it;
-    hot_open(&it, url);
-    world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(take_out, .name = PAWL_TEXT("s")));
+    world *it = hot_open(url);
+    world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(take_out, .name = PAWL_TEXT("s")));
     (void)locks_loads();
-    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(locks_loads(), "Safe:id:wait(1) ");
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -42,8 +42,7 @@ PAWL_RECORD(be_lonely, BE_LONELY);
 static pawl_code on_open_account(pawl_context *ctx, account_state *account,
                                  const open_account *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     account->count++;
     return PAWL_OK;
 }
@@ -51,8 +50,7 @@ PAWL_HANDLER(on_open_account, account_state, open_account);
 
 static pawl_code on_credit(pawl_context *ctx, account_state *account, const credit *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     account->count += 10;
     return PAWL_OK;
 }
@@ -62,15 +60,12 @@ static const pawl_saga account_saga = {
     .name        = "Account",
     .state       = PAWL_RECORD_OF(account_state),
     .correlation = "number",
-    .on =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_open_account), .key = "number", .starts = true},
-                          {.handle = PAWL_HANDLE(on_credit), .key = "number"},
-                          {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_open_account), .key = "number", .starts = true},
+                  {.handle = PAWL_HANDLE(on_credit), .key = "number"})};
 
 static pawl_code on_plug(pawl_context *ctx, device_state *device, const plug *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     device->count++;
     return PAWL_OK;
 }
@@ -80,8 +75,7 @@ static const pawl_saga device_saga = {
     .name        = "Device",
     .state       = PAWL_RECORD_OF(device_state),
     .correlation = "device",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plug), .key = "device", .starts = true},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plug), .key = "device", .starts = true})};
 
 static pawl_code on_visit_event(pawl_context *ctx, visit_state *visit, const visit_event *message)
 {
@@ -105,9 +99,8 @@ static const pawl_saga visit_saga = {
     .name        = "Visit",
     .state       = PAWL_RECORD_OF(visit_state),
     .correlation = "visit",
-    .on          = (const pawl_on[]){{.handle = PAWL_HANDLE(on_visit_event), .key = "visit"},
-                                     {.handle = PAWL_HANDLE(on_visit_begun), .key = "visit", .starts = true},
-                                     {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit_event), .key = "visit"},
+                           {.handle = PAWL_HANDLE(on_visit_begun), .key = "visit", .starts = true})};
 
 static pawl_code on_be_lonely(pawl_context *ctx, lonely_state *lonely, const be_lonely *message)
 {
@@ -120,17 +113,12 @@ PAWL_HANDLER(on_be_lonely, lonely_state, be_lonely);
 static const pawl_saga lonely_saga = {
     .name  = "Lonely",
     .state = PAWL_RECORD_OF(lonely_state),
-    .on =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_be_lonely), .starts = true}, {.handle = NULL}}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_be_lonely), .starts = true})};
 
 static const pawl_endpoint_spec desk = {
-    .name = "desk",
-    .sagas =
-        (const pawl_saga *const[]){&account_saga, &device_saga, &visit_saga, &lonely_saga, NULL}};
+    .name = "desk", .sagas = PAWL_SAGAS(&account_saga, &device_saga, &visit_saga, &lonely_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "finding",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_application application = APPLICATION("finding", &desk);
 
 static world_log seen;
 

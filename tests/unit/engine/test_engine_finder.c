@@ -79,8 +79,7 @@ PAWL_HANDLER(on_buy, book_state, buy);
 
 static pawl_code find_first(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "find");
     *id = first_book;
     return PAWL_OK;
@@ -109,16 +108,12 @@ static const pawl_saga book_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book_state),
     .correlation = "isbn",
-    .on          = (const pawl_on[]){{.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                                     {.handle = PAWL_HANDLE(on_lend), .find = find_first},
-                                     {.handle = PAWL_HANDLE(on_burn), .find = find_first},
-                                     {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                           {.handle = PAWL_HANDLE(on_lend), .find = find_first},
+                           {.handle = PAWL_HANDLE(on_burn), .find = find_first})};
 
-static const pawl_endpoint_spec library     = {.name  = "library",
-                                               .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "finder",
-      .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+static const pawl_endpoint_spec library     = {.name = "library", .sagas = PAWL_SAGAS(&book_saga)};
+static const pawl_application   application = APPLICATION("finder", &library);
 
 static world *open_world(const char *url, const pawl_application *the_program)
 {
@@ -257,15 +252,11 @@ static const pawl_saga searched_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book_state),
     .correlation = "isbn",
-    .on =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                          {.handle = PAWL_HANDLE(on_lend), .find = find_by_title, .own_sql = true},
-                          {.handle = NULL}}};
-static const pawl_endpoint_spec searched_library = {
-    .name = "library", .sagas = (const pawl_saga *const[]){&searched_saga, NULL}};
-static const pawl_application searched = {
-    PAWL_APPLICATION_HEAD, .name = "search",
-    .endpoints = (const pawl_endpoint_spec *const[]){&searched_library, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                           {.handle = PAWL_HANDLE(on_lend), .find = find_by_title, .own_sql = true})};
+static const pawl_endpoint_spec searched_library = {.name  = "library",
+                                                    .sagas = PAWL_SAGAS(&searched_saga)};
+static const pawl_application   searched         = APPLICATION("search", &searched_library);
 
 static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
 {
@@ -281,7 +272,6 @@ static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
     (void)world_saga_text(it, "Book", "1", &version);
     assert_int_equal(version, 1);
     assert_int_equal(world_dead(it).count, 0);
-    world_close(it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -69,21 +69,21 @@ static const pawl_aggregator coins  = {.name = "Coins", .handle = PAWL_HANDLE(on
 static const pawl_aggregator stamps = {
     .name = "Stamps", .handle = PAWL_HANDLE(on_stamps), .size = 2};
 
-static const pawl_endpoint_spec yard = {
-    .name = "yard", .aggregators = (const pawl_aggregator *const[]){&cards, &coins, &stamps, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "flushes",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&yard, NULL}};
+static const pawl_endpoint_spec yard        = {.name        = "yard",
+                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps)};
+static const pawl_application   application = APPLICATION("flushes", &yard);
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     failures  = 0;
     failure   = PAWL_RETRY;
     meanwhile = NULL;
-    around    = it;
     world_forget(&seen);
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+    world *it = world_begin(
+        url, &application, NULL,
+        &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+    around = it;
+    return it;
 }
 
 static void post_cards(world *it, int32_t first, int32_t count)
@@ -104,42 +104,38 @@ static void post_coins(world *it, int32_t first, int32_t count)
  * them up. */
 static void e21_a_period_that_failed_is_tried_again_later(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 1;
-    post_cards(&it, 1, 2);
-    world_drain(&it);
-    world_go(&it, PAWL_SECONDS(60));
+    world *it = open_world(url);
+    failures  = 1;
+    post_cards(it, 1, 2);
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "cards@60:2,1,2 ");
-    pawl_aggregator_counts counts = world_aggregated(&it, "Cards", "card");
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
     assert_int_equal(counts.ready, 2);
     assert_int_equal(counts.flush_attempts, 1);
     assert_false(counts.flush_is_dead);
-    assert_true(counts.flush_due > world_now(&it));
-    assert_true(counts.flush_due <= world_now(&it) + PAWL_SECONDS(15));
-    world_go(&it, PAWL_SECONDS(15));
-    assert_int_equal(world_aggregated(&it, "Cards", "card").all, 0);
-    world_close(&it);
+    assert_true(counts.flush_due > world_now(it));
+    assert_true(counts.flush_due <= world_now(it) + PAWL_SECONDS(15));
+    world_go(it, PAWL_SECONDS(15));
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
 }
 
 /* Many messages are in its hand, of which one may be to blame: no answer makes it dead before
  * its attempts are over. */
 static void e21_a_rejected_flush_is_tried_again_like_any_other(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    failures = 1;
-    failure  = PAWL_REJECT;
-    post_cards(&it, 1, 2);
-    world_drain(&it);
-    world_go(&it, PAWL_SECONDS(60));
+    world *it = open_world(url);
+    failures  = 1;
+    failure   = PAWL_REJECT;
+    post_cards(it, 1, 2);
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "cards@60:2,1,2 ");
-    pawl_aggregator_counts counts = world_aggregated(&it, "Cards", "card");
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
     assert_false(counts.flush_is_dead);
     assert_int_equal(counts.flush_attempts, 1);
-    world_go(&it, PAWL_SECONDS(15));
-    assert_int_equal(world_aggregated(&it, "Cards", "card").all, 0);
-    world_close(&it);
+    world_go(it, PAWL_SECONDS(15));
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
 }
 
 /* ---- What comes meanwhile ------------------------------------------------------------- */
@@ -168,17 +164,15 @@ static void add_card(world *it)
 /* Between its pieces another worker adds: that is the next period's. */
 static void e20_a_period_hands_over_what_was_there_when_it_began(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_cards(&it, 1, 5);
-    world_drain(&it);
+    world *it = open_world(url);
+    post_cards(it, 1, 5);
+    world_drain(it);
     meanwhile = add_card;
-    world_go(&it, PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 ");
-    assert_int_equal(world_aggregated(&it, "Cards", "card").ready, 1);
-    world_go(&it, PAWL_SECONDS(60));
+    assert_int_equal(world_aggregated(it, "Cards", "card").ready, 1);
+    world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 cards@120:1,100 ");
-    world_close(&it);
 }
 
 /* ---- A flush that is refused ------------------------------------------------------------ */
@@ -214,47 +208,44 @@ static void lease_one_stamp(world *it)
  * once. */
 static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
 {
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     meanwhile = lease_one;
-    post_coins(&it, 1, 2);
-    pawl_step step = world_drain(&it);
+    post_coins(it, 1, 2);
+    pawl_step step = world_drain(it);
     assert_int_equal(step.refused, 1);
     assert_string_equal(seen.text, "coins@0:2,1,2 ");
-    pawl_aggregator_counts counts = world_aggregated(&it, "Coins", "coin");
+    pawl_aggregator_counts counts = world_aggregated(it, "Coins", "coin");
     assert_int_equal(counts.all, 2);
     assert_int_equal(counts.ready, 1);
     assert_int_equal(counts.flush_attempts, 0);
-    post_coins(&it, 3, 1);
-    world_drain(&it);
+    post_coins(it, 3, 1);
+    world_drain(it);
     assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,2,3 ");
-    assert_int_equal(world_stats(&it).counters.flushes, 1); /* the refused one was taken back */
-    world_close(&it);
+    assert_int_equal(world_stats(it).counters.flushes, 1); /* the refused one was taken back */
 }
 
 /* Two partitions are full and flushed by one commit; either of them is refused. */
 static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        world it;
-        char  ground[1000];
+        char ground[1000];
         scenario_url_like(url, ground, sizeof ground);
-        open_world(&it, ground);
-        add_row(&it, "Coins", "1", "coin", 0);
-        add_row(&it, "Stamps", "3", "stamp", 0);
-        post_coins(&it, 2, 1);
-        world_post(&it, NULL, PAWL_MESSAGE(stamp, .number = 4));
+        world *it = open_world(ground);
+        add_row(it, "Coins", "1", "coin", 0);
+        add_row(it, "Stamps", "3", "stamp", 0);
+        post_coins(it, 2, 1);
+        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 4));
         meanwhile      = i == 0 ? lease_one : lease_one_stamp;
-        pawl_step step = world_drain(&it);
+        pawl_step step = world_drain(it);
         assert_int_equal(step.refused, 1);
         assert_string_equal(seen.text, "coins@0:2,100,2 stamps@0:2 ");
         const char *name = i == 0 ? "Coins" : "Stamps", *type = i == 0 ? "coin" : "stamp";
-        assert_int_equal(world_aggregated(&it, name, type).ready, 1);
-        assert_int_equal(world_aggregated(&it, name, type).all, 2);
+        assert_int_equal(world_aggregated(it, name, type).ready, 1);
+        assert_int_equal(world_aggregated(it, name, type).all, 2);
         name = i == 0 ? "Stamps" : "Coins";
         type = i == 0 ? "stamp" : "coin";
-        assert_int_equal(world_aggregated(&it, name, type).all, 0);
-        world_close(&it);
+        assert_int_equal(world_aggregated(it, name, type).all, 0);
+        world_close(it);
         scenario_forget(ground);
     }
 }
@@ -265,28 +256,26 @@ static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
  * other has not failed by that. Then each fails once. */
 static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
 {
-    world          it;
-    pawl_endpoint *endpoint = NULL;
-    open_world(&it, url);
-    const pawl_endpoint_options hasty = {.options_size      = sizeof hasty,
-                                         .store             = url,
-                                         .batch_time_max    = 1,
-                                         .immediate_retries = -1,
-                                         .no_service        = true};
-    add_row(&it, "Coins", "1", "coin", 0);
-    add_row(&it, "Coins", "2", "coin", 0);
-    add_row(&it, "Stamps", "3", "stamp", 0);
-    add_row(&it, "Stamps", "4", "stamp", 0);
+    pawl_endpoint              *endpoint = NULL;
+    world                      *it       = open_world(url);
+    const pawl_endpoint_options hasty    = {.options_size      = sizeof hasty,
+                                            .store             = url,
+                                            .batch_time_max    = 1,
+                                            .immediate_retries = -1,
+                                            .no_service        = true};
+    add_row(it, "Coins", "1", "coin", 0);
+    add_row(it, "Coins", "2", "coin", 0);
+    add_row(it, "Stamps", "3", "stamp", 0);
+    add_row(it, "Stamps", "4", "stamp", 0);
     failures = 2;
     must(pawl_endpoint_create(&application, NULL, &hasty, &endpoint, world_error()));
     must(pawl_endpoint_step(endpoint, NULL, world_error()));
     assert_int_equal(failures, 0);
-    assert_int_equal(world_aggregated(&it, "Coins", "coin").flush_attempts, 1);
-    assert_int_equal(world_aggregated(&it, "Coins", "coin").ready, 2);
-    assert_int_equal(world_aggregated(&it, "Stamps", "stamp").flush_attempts, 1);
-    assert_int_equal(world_aggregated(&it, "Stamps", "stamp").ready, 2);
+    assert_int_equal(world_aggregated(it, "Coins", "coin").flush_attempts, 1);
+    assert_int_equal(world_aggregated(it, "Coins", "coin").ready, 2);
+    assert_int_equal(world_aggregated(it, "Stamps", "stamp").flush_attempts, 1);
+    assert_int_equal(world_aggregated(it, "Stamps", "stamp").ready, 2);
     pawl_endpoint_destroy(endpoint);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -24,8 +24,7 @@ static world_log seen;
 
 static pawl_code on_switch_on(pawl_context *ctx, lamp_state *lamp, const switch_on *message)
 {
-    (void)lamp;
-    (void)message;
+    (void)lamp, (void)message;
     return pawl_timeout(ctx, "ring", PAWL_SECONDS(60));
 }
 PAWL_HANDLER(on_switch_on, lamp_state, switch_on);
@@ -57,8 +56,7 @@ PAWL_MESSAGE_HANDLER(on_remind, remind);
 
 static pawl_code note_filter(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)context;
+    (void)ctx, (void)context;
     world_note(&seen, "filter(%.*s)", PAWL_TEXT_ARGS(message->type));
     return PAWL_DISCARD;
 }
@@ -67,20 +65,16 @@ static const pawl_saga lamp_saga = {
     .name        = "Lamp",
     .state       = PAWL_RECORD_OF(lamp_state),
     .correlation = "lamp",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 
 /* One without timeouts, one with, one that is sent to. */
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_endpoint_spec house  = {.name  = "house",
-                                          .sagas = (const pawl_saga *const[]){&lamp_saga, NULL}};
-static const pawl_endpoint_spec notice = {
-    .name = "notice", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_remind)}, {0}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "foreign",
-    .endpoints = (const pawl_endpoint_spec *const[]){&plain, &house, &notice, NULL}};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_endpoint_spec house       = {.name = "house", .sagas = PAWL_SAGAS(&lamp_saga)};
+static const pawl_endpoint_spec notice      = {.name     = "notice",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_remind)})};
+static const pawl_application   application = APPLICATION("foreign", &plain, &house, &notice);
 
 static world *open_world(const char *url, const pawl_endpoint_options *options)
 {
@@ -366,8 +360,7 @@ static int line_count;
 
 static void count_lines(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     line_count += strstr(text, "timeouts for 'abroad' are due since 2026-01-01T09:01:00") != NULL &&
                   strstr(text, "queue 'notice'") != NULL;
 }

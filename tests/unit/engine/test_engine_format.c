@@ -139,23 +139,20 @@ static const pawl_state_format sealed_of_1 = {PAWL_STATE_FORMAT_HEAD, .below = 2
                                               .context = &keys};
 static const pawl_state_format plain_of_2  = {PAWL_STATE_FORMAT_HEAD, .below = 3};
 
-#define PROGRAM(program, of_state, of_endpoint, ...)                                   \
-    static const pawl_saga program##_saga = {                                          \
-        .name        = "Deal",                                                         \
-        .state       = PAWL_RECORD_OF(of_state),                                       \
-        .correlation = "name",                                                         \
-        .on =                                                                          \
-            (const pawl_on[]){                                                         \
-                {.handle = PAWL_HANDLE(on_##of_state), .key = "name", .starts = true}, \
-                {.handle = NULL}},                                                     \
-        __VA_ARGS__};                                                                  \
-    static const pawl_endpoint_spec program##_endpoint = {                             \
-        .name   = "deals",                                                             \
-        .sagas  = (const pawl_saga *const[]){&program##_saga, NULL},                   \
-        .format = (of_endpoint)};                                                      \
-    static const pawl_application program = {                                          \
-        PAWL_APPLICATION_HEAD, .name = "deals",                                        \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+#define PROGRAM(program, of_state, of_endpoint, ...)                                     \
+    static const pawl_saga program##_saga = {                                            \
+        .name        = "Deal",                                                           \
+        .state       = PAWL_RECORD_OF(of_state),                                         \
+        .correlation = "name",                                                           \
+        .on =                                                                            \
+            (const pawl_on[]){                                                           \
+                {.handle = PAWL_HANDLE(on_##of_state), .key = "name", .starts = true},   \
+                {.handle = NULL}},                                                       \
+        __VA_ARGS__};                                                                    \
+    static const pawl_endpoint_spec program##_endpoint = {                               \
+        .name = "deals", .sagas = PAWL_SAGAS(&program##_saga), .format = (of_endpoint)}; \
+    static const pawl_application program = {PAWL_APPLICATION_HEAD, .name = "deals",     \
+                                             .endpoints = PAWL_ENDPOINTS(&program##_endpoint)}
 #define OLDER(...)                                      \
     .older_formats = (const pawl_state_format *const[]) \
     {                                                   \
@@ -171,12 +168,11 @@ PROGRAM(sealed_2, deal_2, NULL, .format = &sealed);
 PROGRAM(sealed_3, deal_3, NULL, .format = &sealed);
 PROGRAM(numbers_3, deal_3, NULL, .format = &numbers, OLDER(&sealed_of_1, &plain_of_2));
 
-static pawl_store *held;
-static pawl_time   last;
+static pawl_time last;
 
 static void begin(const char *url)
 {
-    held          = world_hold(url);
+    world_hold(url);
     keys          = (lock){.reads = 0};
     last          = WORLD_START;
     upcast_saw[0] = '\0';
@@ -244,7 +240,6 @@ static void s26_reader_and_writer_are_used_for_each_load_and_save(const char *ur
     assert_string_equal(keys.about, about);
     /* pawl_endpoint_saga gives the record's JSON. */
     assert_string_equal(world_saga_text(it, "Deal", "a", NULL), "{\"name\":\"a\",\"steps\":3," RFC);
-    pawl_store_close(held);
 }
 
 /* A saga whose state did not change is not written, and its writer not called. */
@@ -259,7 +254,6 @@ static void s26_a_state_that_stayed_the_same_is_not_written(const char *url)
     assert_int_equal(keys.writes, 1);
     assert_int_equal(keys.reads, 1);
     assert_int_equal(row_of(it, "a").version, 1);
-    pawl_store_close(held);
 }
 
 /* ---- One for each version ------------------------------------------------------------------- */
@@ -271,7 +265,6 @@ static void s26_times_are_read_in_the_form_of_their_version(const char *url)
     go_with(url, &numbers_2, "{\"name\":\"a\",\"steps\":2," NUMBER, "2.0");
     go_with(url, &numbers_2, "{\"name\":\"a\",\"steps\":3," NUMBER, "2.0");
     assert_string_equal(seen.text, "1 2 3 ");
-    pawl_store_close(held);
 }
 
 /* The choice is by the version of the row, not of the program. */
@@ -285,7 +278,6 @@ static void s26_two_older_versions_have_a_format_each(const char *url)
     go_with(url, &numbers_3, "{\"name\":\"a\",\"tens\":20," NUMBER, "3.0");
     assert_string_equal(upcast_saw, "1 {\"name\":\"a\",\"steps\":1," DATE);
     assert_int_equal(keys.reads, 1);
-    pawl_store_close(held);
 }
 
 static void s26_a_later_of_two_older_versions(const char *url)
@@ -296,7 +288,6 @@ static void s26_a_later_of_two_older_versions(const char *url)
     assert_non_null(strstr(upcast_saw, "2 {"));
     assert_int_equal(keys.reads, 0);
     assert_string_equal(seen.text, "1 20 ");
-    pawl_store_close(held);
 }
 
 /* "None" for a version is the one of today, and then the upcaster. */
@@ -313,7 +304,6 @@ static void s26_without_a_choice_the_usual_reader_reads(const char *url)
     assert_string_equal(seen.text, "1 20 ");
     assert_int_equal(keys.reads, 1);
     assert_string_equal(upcast_saw, "1 {\"name\":\"a\",\"steps\":1," RFC);
-    pawl_store_close(held);
 }
 
 static void s25_defaults_are_stored_when_the_format_says_so(const char *url)
@@ -323,16 +313,14 @@ static void s25_defaults_are_stored_when_the_format_says_so(const char *url)
     world_post(it, NULL, PAWL_MESSAGE(go_on, .name = PAWL_TEXT("a")));
     world_drain(it);
     world_json_equal(it, row_of(it, "a").data.data, "{\"name\":\"a\",\"steps\":1,\"at\":0}");
-    pawl_store_close(held);
 }
 
 /* ---- What cannot be read ---------------------------------------------------------------------- */
 
 /* The saga "a" with its seal, and a message that finds it; the reader answers the code. */
-static void open_failing(world *it, const char *url, const pawl_application *program,
-                         pawl_code code)
+static world *open_failing(const char *url, const pawl_application *program, pawl_code code)
 {
-    world_open(it, url, program, NULL, &(pawl_endpoint_options){.delayed_retries = 2});
+    world *it = world_begin(url, program, NULL, &(pawl_endpoint_options){.delayed_retries = 2});
     last += PAWL_SECONDS(1);
     pawl_clock_set(it->machine, last);
     keys.read_code = code;
@@ -341,6 +329,7 @@ static void open_failing(world *it, const char *url, const pawl_application *pro
     post(it, "a");
     world_drain(it);
     assert_string_equal(seen.text, "");
+    return it;
 }
 
 static void begin_sealed(const char *url)
@@ -362,43 +351,39 @@ static void mend(world *it, int64_t after, const char *expected)
     assert_string_equal(seen.text, expected);
     assert_int_equal(world_queue(it, "deals").count, 0);
     world_close(it);
-    pawl_store_close(held);
 }
 
 static void s26_s27_what_the_reader_has_no_version_of_waits(const char *url)
 {
-    world it;
     begin_sealed(url);
-    open_failing(&it, url, &sealed_1, PAWL_EVERSION);
+    world *it = open_failing(url, &sealed_1, PAWL_EVERSION);
     for (int i = 0; i < 5; i++)
-        world_go_both(&it, PAWL_SECONDS(12));
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "deals").items[0].attempts, 0);
-    mend(&it, PAWL_SECONDS(12), "2 ");
+        world_go_both(it, PAWL_SECONDS(12));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "deals").items[0].attempts, 0);
+    mend(it, PAWL_SECONDS(12), "2 ");
 }
 
 static void s26_s27_what_the_reader_cannot_decode_is_a_dead_letter(const char *url)
 {
-    world it;
-    char  says[200], id[PAWL_UUID_TEXT_SIZE + 1];
+    char says[200], id[PAWL_UUID_TEXT_SIZE + 1];
     begin_sealed(url);
-    open_failing(&it, url, &sealed_1, PAWL_EDECODE);
-    assert_int_equal(world_dead(&it).count, 1);
-    pawl_uuid_format(row_of(&it, "a").id.uuid, id);
+    world *it = open_failing(url, &sealed_1, PAWL_EDECODE);
+    assert_int_equal(world_dead(it).count, 1);
+    pawl_uuid_format(row_of(it, "a").id.uuid, id);
     snprintf(says, sizeof says,
              "saga Deal %s of version 1: the format's reader: the seal is broken", id);
-    assert_true(world_says(world_dead(&it).items[0].error, says));
-    mend(&it, 0, "");
+    assert_true(world_says(world_dead(it).items[0].error, says));
+    mend(it, 0, "");
 }
 
 static void s26_a_reader_that_fails_for_now_is_asked_again(const char *url)
 {
-    world it;
     begin_sealed(url);
-    open_failing(&it, url, &sealed_1, PAWL_EBUSY);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "deals").items[0].attempts, 1);
-    mend(&it, PAWL_MINUTES(2), "2 ");
+    world *it = open_failing(url, &sealed_1, PAWL_EBUSY);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "deals").items[0].attempts, 1);
+    mend(it, PAWL_MINUTES(2), "2 ");
 }
 
 /* A handler's answers would discard the message, or kill it at once; memory of its own is not the
@@ -407,45 +392,40 @@ static void s26_a_readers_other_answers_are_failures(const char *url)
 {
     static const pawl_code codes[] = {PAWL_DISCARD, PAWL_REJECT, PAWL_RETRY, PAWL_ENOMEM};
     begin_sealed(url);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        world it;
-        open_failing(&it, url, &sealed_1, codes[i]);
-        assert_int_equal(world_dead(&it).count, 0);
-        assert_int_equal(world_queue(&it, "deals").items[0].attempts, 1);
-        assert_true(world_says(world_queue(&it, "deals").items[0].history, "ECONFIG"));
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        world *it = open_failing(url, &sealed_1, codes[i]);
+        assert_int_equal(world_dead(it).count, 0);
+        assert_int_equal(world_queue(it, "deals").items[0].attempts, 1);
+        assert_true(world_says(world_queue(it, "deals").items[0].history, "ECONFIG"));
         keys.read_code = PAWL_OK;
-        world_go_both(&it, PAWL_MINUTES(2));
-        assert_int_equal(world_queue(&it, "deals").count, 0);
-        last = world_now(&it);
-        world_close(&it);
+        world_go_both(it, PAWL_MINUTES(2));
+        assert_int_equal(world_queue(it, "deals").count, 0);
+        last = world_now(it);
+        world_close(it);
     }
-    pawl_store_close(held);
 }
 
 /* No reader of this program knows what a newer one wrote, nor, without an upcaster and a format for
  * it, an older one. */
 static void s27_versions_that_are_not_read_are_not_given_to_the_reader(const char *url)
 {
-    world it;
     begin_sealed(url);
-    open_failing(&it, url, &sealed_2, PAWL_EDECODE);
+    world *it = open_failing(url, &sealed_2, PAWL_EDECODE);
     assert_int_equal(keys.reads, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "deals").count, 1);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "deals").count, 1);
+    world_close(it);
     keys.read_code = PAWL_OK;
     world *newest  = open_with(url, &sealed_3); /* raises the row to version 3 */
     world_go_both(newest, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "20 ");
     last = world_now(newest);
     world_close(newest);
-    open_failing(&it, url, &sealed_1, PAWL_EDECODE);
+    it = open_failing(url, &sealed_1, PAWL_EDECODE);
     assert_int_equal(keys.reads, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "deals").count, 1);
-    assert_non_null(strstr(world_saga_text(&it, "Deal", "a", NULL), "sealed"));
-    world_close(&it);
-    pawl_store_close(held);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "deals").count, 1);
+    assert_non_null(strstr(world_saga_text(it, "Deal", "a", NULL), "sealed"));
 }
 
 /* ---- What cannot be written ------------------------------------------------------------------- */
@@ -469,7 +449,6 @@ static void s26_what_a_writer_refuses_is_one_messages_failure(const char *url)
     assert_true(world_says(world_dead(it).items[0].error, "saga Deal "));
     assert_true(
         world_says(world_dead(it).items[0].error, " of version 1: the format's writer: no key"));
-    pawl_store_close(held);
 }
 
 static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
@@ -478,7 +457,7 @@ static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
                                       PAWL_DISCARD, PAWL_ENOMEM,  PAWL_EFENCED};
     begin(url);
     world *it = open_with(url, &sealed_1);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    for (size_t i = 0; i < COUNT(codes); i++) {
         keys.write_code = codes[i];
         post_three(it);
         assert_int_equal(world_dead(it).count, 0);
@@ -490,7 +469,6 @@ static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
         world_go_both(it, PAWL_MINUTES(2));
         assert_int_equal(row_of(it, "b").version, i + 1);
     }
-    pawl_store_close(held);
 }
 
 static void s26_what_a_writer_makes_is_checked(const char *url)
@@ -501,7 +479,7 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
                                         "what it made: no JSON"};
     begin(url);
     world *it = open_with(url, &sealed_1);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         keys.made = texts[i];
         post_three(it);
         assert_int_equal(world_dead(it).count, i + 1);
@@ -511,7 +489,6 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
         assert_true(is_said);
         assert_int_equal(world_saga_count(it, "Deal"), 2);
     }
-    pawl_store_close(held);
 }
 
 /* ---- The test kit --------------------------------------------------------------------------- */

@@ -72,8 +72,7 @@ PAWL_HANDLER(on_both_left, left_state, to_both);
 
 static pawl_code on_both_right(pawl_context *ctx, right_state *right, const to_both *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     right->count++;
     return PAWL_OK;
 }
@@ -96,8 +95,7 @@ PAWL_MESSAGE_HANDLER(on_to_far, to_far);
 
 static pawl_code on_bulk(pawl_context *ctx, const bulk *messages, size_t count)
 {
-    (void)messages;
-    (void)ctx;
+    (void)messages, (void)ctx;
     world_note(&seen, "bulk%zu", count);
     return PAWL_OK;
 }
@@ -107,27 +105,22 @@ static const pawl_saga left_saga = {
     .name        = "Left",
     .state       = PAWL_RECORD_OF(left_state),
     .correlation = "left",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_left), .key = "left", .starts = true},
-                            {.handle = PAWL_HANDLE(on_both_left), .key = "left"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_to_left), .key = "left", .starts = true},
+                           {.handle = PAWL_HANDLE(on_both_left), .key = "left"})};
 static const pawl_saga right_saga = {
     .name        = "Right",
     .state       = PAWL_RECORD_OF(right_state),
     .correlation = "right",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_right), .key = "right", .starts = true},
-                            {.handle = PAWL_HANDLE(on_both_right), .key = "right"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_to_right), .key = "right", .starts = true},
+                           {.handle = PAWL_HANDLE(on_both_right), .key = "right"})};
 static const pawl_aggregator bulks = {.name = "Bulks", .handle = PAWL_HANDLE(on_bulk), .size = 50};
 
-static const pawl_endpoint_spec hands = {
-    .name        = "hands",
-    .sagas       = (const pawl_saga *const[]){&left_saga, &right_saga, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_far)}, {.handle = NULL}},
-    .aggregators = (const pawl_aggregator *const[]){&bulks, NULL}};
+static const pawl_endpoint_spec hands = {.name        = "hands",
+                                         .sagas       = PAWL_SAGAS(&left_saga, &right_saga),
+                                         .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_to_far)}),
+                                         .aggregators = PAWL_AGGREGATORS(&bulks)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "groups",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&hands, NULL}};
+static const pawl_application application = APPLICATION("groups", &hands);
 
 static world *open_world_with(const char *url, pawl_endpoint_options options)
 {

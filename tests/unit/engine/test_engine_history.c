@@ -34,18 +34,13 @@ static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
 }
 PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
 
-static const pawl_endpoint_spec office = {
-    .name = "office", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_job)}, {0}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "history",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+static const pawl_endpoint_spec office      = {.name     = "office",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
+static const pawl_application   application = APPLICATION("history", &office);
 
 static const pawl_endpoint_spec sql_office = {
-    .name     = "office",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sql_job), .own_sql = true}, {0}}};
-static const pawl_application sql_application = {
-    PAWL_APPLICATION_HEAD, .name = "history",
-    .endpoints = (const pawl_endpoint_spec *const[]){&sql_office, NULL}};
+    .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
+static const pawl_application sql_application = APPLICATION("history", &sql_office);
 
 static world *open_world(const char *url, const pawl_application *used,
                          pawl_endpoint_options options)
@@ -151,7 +146,6 @@ static void e26_attempts_with_own_sql_are_told(const char *url)
     world_post(it, "m-1", PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
     world_drain(it);
     expect_attempts(dead_history(it), 6);
-    world_close(it);
 }
 
 static bool is_refused;

@@ -49,17 +49,16 @@ static const pawl_endpoint_spec strict = {
     .name = "strict",
     .handlers =
         PAWL_ON({.handle = PAWL_HANDLE(on_task), .does = PAWL_DOES(PAWL_SENDS(parcel, "out"))})};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "json",
-                                             .endpoints = PAWL_ENDPOINTS(&desk, &strict)};
+static const pawl_application application = APPLICATION("json", &desk, &strict);
 
 static const pawl_route by_outbox[] = {{.name = "far", .is_outbox = true, .queue = "away"},
                                        {.name = NULL}};
 
-static void open_world(world *it, const char *url, const char *name)
+static world *open_world(const char *url, const char *name)
 {
     const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE, .routes = by_outbox};
     seen                                = (world_log){.size = 0};
-    world_open(it, url, &application, name, &options);
+    return world_begin(url, &application, name, &options);
 }
 
 static void post(world *it, const char *type, const char *json)
@@ -75,10 +74,9 @@ static void json_is_sent_byte_for_byte(const char *url)
 {
     static const char json[] = "{ \"b\": [1.50, 20e1, 123456789012345678901234567890],\n"
                                "  \"a\": \"\\u00e9 é\", \"a\": null }";
-    world             it;
-    open_world(&it, url, "desk");
-    post(&it, "com.example.Invoice", json);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world            *it     = open_world(url, "desk");
+    post(it, "com.example.Invoice", json);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 1);
     const pawl_message *message = &rows.items[0].message;
     assert_string_equal(message->body.data, json);
@@ -88,57 +86,51 @@ static void json_is_sent_byte_for_byte(const char *url)
     assert_true(world_says(message->headers, "\"pawl.reply_to\":\"desk\""));
     assert_int_equal(message->id.size, PAWL_UUID_TEXT_SIZE);
     assert_int_equal(rows.items[0].due, WORLD_START);
-    world_close(&it);
 }
 
 static void any_json_value_is_a_body(const char *url)
 {
     static const char *const bodies[] = {"[]", "null", "17", "\"text\"", " {} "};
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        char  own[PAWL_URL_SIZE_MAX];
-        world it;
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        char own[PAWL_URL_SIZE_MAX];
         scenario_url_like(url, own, sizeof own);
-        open_world(&it, own, "desk");
-        post(&it, "any", bodies[i]);
-        assert_string_equal(world_queue(&it, "out").items[0].message.body.data, bodies[i]);
-        world_close(&it);
+        world *it = open_world(own, "desk");
+        post(it, "any", bodies[i]);
+        assert_string_equal(world_queue(it, "out").items[0].message.body.data, bodies[i]);
+        world_close(it);
         scenario_forget(own);
     }
 }
 
 static void json_has_options_and_routes(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
+    world *it = open_world(url, "desk");
     world_post(
-        &it, NULL,
+        it, NULL,
         PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("{}"), .has_options = true));
-    world_post(&it, NULL,
+    world_post(it, NULL,
                PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("[1]"),
                             .destination = PAWL_TEXT("far")));
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
     assert_true(world_says(rows.items[0].message.headers, "\"colour\":\"blue\""));
-    rows = world_queue(&it, "away");
+    rows = world_queue(it, "away");
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.body.data, "[1]");
-    world_close(&it);
 }
 
 /* A receiver cannot tell it from a message that was made of a record. */
 static void json_of_a_records_type_is_handled(const char *url)
 {
-    world it;
-    open_world(&it, url, "desk");
-    world_post(&it, NULL,
+    world *it = open_world(url, "desk");
+    world_post(it, NULL,
                PAWL_MESSAGE(task, .type = PAWL_TEXT("Depot.Parcel"),
                             .json        = PAWL_TEXT("{\"grams\":750}"),
                             .destination = PAWL_TEXT("desk")));
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "750 g ");
-    world_close(&it);
 }
 
 /* ---- What is refused -------------------------------------------------------------- */
@@ -158,20 +150,19 @@ static void what_is_no_json_sends_nothing(const char *url)
         {long_type, "{}", "type of a message has 201 bytes, the limit is 1 to 200"},
     };
     memset(long_type, 't', sizeof long_type - 1);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char  own[PAWL_URL_SIZE_MAX];
-        world it;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char own[PAWL_URL_SIZE_MAX];
         scenario_url_like(url, own, sizeof own);
-        open_world(&it, own, "desk");
-        post(&it, rows[i].type, rows[i].json);
-        pawl_dead_rows dead = world_dead(&it);
+        world *it = open_world(own, "desk");
+        post(it, rows[i].type, rows[i].json);
+        pawl_dead_rows dead = world_dead(it);
         assert_int_equal(dead.count, 1);
         if (!world_says(dead.items[0].error, rows[i].says))
             fail_msg("'%s' is not said, but '%s'", rows[i].says, dead.items[0].error.data);
         assert_string_equal(dead.items[0].code.data, "EINVAL");
         assert_int_equal(dead.items[0].attempts, 1); /* no retry */
-        assert_int_equal(world_queue(&it, "out").count, 0);
-        world_close(&it);
+        assert_int_equal(world_queue(it, "out").count, 0);
+        world_close(it);
         scenario_forget(own);
     }
     memset(long_type, '\0', sizeof long_type);
@@ -179,12 +170,11 @@ static void what_is_no_json_sends_nothing(const char *url)
 
 static void the_longest_type_is_taken(const char *url)
 {
-    world it;
     memset(long_type, 't', PAWL_NAME_SIZE_MAX);
-    open_world(&it, url, "desk");
-    post(&it, long_type, "{}");
-    assert_string_equal(world_queue(&it, "out").items[0].message.type.data, long_type);
-    world_close(&it);
+    world *it = open_world(url, "desk");
+    post(it, long_type, "{}");
+    assert_string_equal(world_queue(it, "out").items[0].message.type.data, long_type);
+    world_close(it);
     memset(long_type, '\0', sizeof long_type);
 }
 
@@ -192,17 +182,15 @@ static void the_longest_type_is_taken(const char *url)
 
 static void the_type_of_json_is_declared_as_any(const char *url)
 {
-    world it;
-    open_world(&it, url, "strict");
-    post(&it, "Depot.Parcel", "{\"grams\":1}");
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    world_post(&it, "other", PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("{}")));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url, "strict");
+    post(it, "Depot.Parcel", "{\"grams\":1}");
+    assert_int_equal(world_queue(it, "out").count, 1);
+    world_post(it, "other", PAWL_MESSAGE(task, .type = PAWL_TEXT("any"), .json = PAWL_TEXT("{}")));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "sends any to out, which the .does"));
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 1);
 }
 
 /* ---- Limits ------------------------------------------------------------------------ */
@@ -218,8 +206,7 @@ PAWL_MESSAGE_HANDLER(on_large, parcel);
 
 static const pawl_endpoint_spec heavy             = {.name     = "heavy",
                                                      .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_large)})};
-static const pawl_application   heavy_application = {PAWL_APPLICATION_HEAD, .name = "heavy",
-                                                     .endpoints = PAWL_ENDPOINTS(&heavy)};
+static const pawl_application   heavy_application = APPLICATION("heavy", &heavy);
 
 /* Text of JSON with so many bytes: a string. */
 static void the_limit_is_that_of_every_body(const char *url)

@@ -45,16 +45,13 @@ static void apply_filled(box *state, const filled *event)
 }
 PAWL_APPLY(apply_filled, box, filled);
 
-static const pawl_entity box_entity = {
-    .name  = "Box",
-    .state = PAWL_RECORD_OF(box),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_filled), NULL}};
-static const pawl_endpoint_spec boxes = {
-    .name = "boxes", .entities = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "boxes",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&boxes, NULL}};
+static const pawl_entity        box_entity = {.name  = "Box",
+                                              .state = PAWL_RECORD_OF(box),
+                                              .on =
+                                                  PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name"}),
+                                              .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_filled))};
+static const pawl_endpoint_spec boxes = {.name = "boxes", .entities = PAWL_ENTITIES(&box_entity)};
+static const pawl_application   application = APPLICATION("boxes", &boxes);
 
 static world *open_world(const char *url)
 {

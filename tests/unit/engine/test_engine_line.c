@@ -70,9 +70,7 @@ PAWL_HANDLER(on_ask, trip_state, ask);
 
 static pawl_code on_guide(pawl_context *ctx, guide_state *state, const ask *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_guide, guide_state, ask);
@@ -89,9 +87,7 @@ PAWL_RECORD(toll, TOLL);
 
 static pawl_code on_tolls(pawl_context *ctx, const toll *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_tolls, toll);
@@ -110,36 +106,27 @@ static const pawl_saga       trip_saga = {
           .name        = "Trip",
           .state       = PAWL_RECORD_OF(trip_state),
           .correlation = "trip",
-          .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
-                                  {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
-                                  {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"},
-                                  {.handle = NULL}}};
+          .on          = PAWL_ON({.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
+                                 {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
+                                 {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"})};
 static const pawl_saga guide_saga = {
     .name        = "Guide",
     .state       = PAWL_RECORD_OF(guide_state),
     .correlation = "trip",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec office = {
-    .name     = "office",
-    .sagas    = (const pawl_saga *const[]){&trip_saga, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_told)}, {.handle = NULL}}};
-static const pawl_endpoint_spec toll_office = {
-    .name        = "office",
-    .aggregators = (const pawl_aggregator *const[]){&tolls, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_toll)}, {.handle = NULL}}};
-static const pawl_endpoint_spec both_office = {
-    .name = "office", .sagas = (const pawl_saga *const[]){&trip_saga, &guide_saga, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "lines",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
-static const pawl_application both = {PAWL_APPLICATION_HEAD, .name = "lines",
-                                      .endpoints =
-                                          (const pawl_endpoint_spec *const[]){&both_office, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true})};
+static const pawl_endpoint_spec office      = {.name     = "office",
+                                               .sagas    = PAWL_SAGAS(&trip_saga),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_told)})};
+static const pawl_endpoint_spec toll_office = {.name        = "office",
+                                               .aggregators = PAWL_AGGREGATORS(&tolls),
+                                               .handlers =
+                                                   PAWL_ON({.handle = PAWL_HANDLE(on_toll)})};
+static const pawl_endpoint_spec both_office = {.name  = "office",
+                                               .sagas = PAWL_SAGAS(&trip_saga, &guide_saga)};
+static const pawl_application   application = APPLICATION("lines", &office);
+static const pawl_application   both        = APPLICATION("lines", &both_office);
 
-static const pawl_application with_tolls = {
-    PAWL_APPLICATION_HEAD, .name = "lines",
-    .endpoints = (const pawl_endpoint_spec *const[]){&toll_office, NULL}};
+static const pawl_application with_tolls = APPLICATION("lines", &toll_office);
 
 /* ---- What is seen ------------------------------------------------------------ */
 

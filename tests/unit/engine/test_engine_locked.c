@@ -42,8 +42,7 @@ static world_log seen;
 
 static pawl_code on_put_in(pawl_context *ctx, safe *state, const put_in *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->count++;
     return PAWL_OK;
 }
@@ -81,29 +80,23 @@ static const pawl_saga safes = {
     .state          = PAWL_RECORD_OF(safe),
     .correlation    = "name",
     .is_pessimistic = true,
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true})};
 static const pawl_saga books = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book),
     .correlation = "name",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_lend), .key = "name", .starts = true, .own_sql = true},
-                 {.handle = NULL}}};
+    .on =
+        PAWL_ON({.handle = PAWL_HANDLE(on_lend), .key = "name", .starts = true, .own_sql = true})};
 static const pawl_saga cards = {
     .name        = "Card",
     .state       = PAWL_RECORD_OF(card),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true})};
 
-static const pawl_endpoint_spec library = {
-    .name     = "library",
-    .sagas    = (const pawl_saga *const[]){&safes, &books, &cards, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "locked",
-    .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+static const pawl_endpoint_spec library     = {.name     = "library",
+                                               .sagas    = PAWL_SAGAS(&safes, &books, &cards),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)})};
+static const pawl_application   application = APPLICATION("locked", &library);
 
 static world *open_world(const char *url, pawl_endpoint_options options)
 {
@@ -273,7 +266,6 @@ static void e24_a_deadlock_runs_again_at_once(const char *url)
     assert_string_equal(seen.text, "lend lend ");
     assert_int_equal(count_of(it, "Book"), 4);
     hook_set(NULL, NULL);
-    world_close(it);
 }
 
 static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
@@ -286,7 +278,6 @@ static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
     assert_int_equal(world_queue(it, "library").items[0].attempts, 1);
     assert_int_equal(count_of(it, "Book"), 1);
     hook_set(NULL, NULL);
-    world_close(it);
 }
 
 /* No row of a saga is waited for: each message is tried alone, to see which it is. */
@@ -303,7 +294,6 @@ static void a_commit_that_waits_for_something_else_is_taken_apart(const char *ur
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     hook_set(NULL, NULL);
-    world_close(it);
 }
 
 /* Without a transaction of its own it waits for no row: the store is slow. */
@@ -317,7 +307,6 @@ static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const
     assert_int_equal(world_queue(it, "library").items[0].attempts, 0);
     hook_set(NULL, NULL);
     assert_int_equal(world_drain(it).handled, 1);
-    world_close(it);
 }
 
 const struct CMUnitTest tests[] = {

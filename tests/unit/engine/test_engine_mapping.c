@@ -55,18 +55,14 @@ static const pawl_saga place_saga = {
     .name        = "Place",
     .state       = PAWL_RECORD_OF(place_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_open_place), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_move), .key = "from"},
-                            {.handle = PAWL_HANDLE(on_move_home), .key = "onward"},
-                            {.handle = PAWL_HANDLE(on_send_to), .key = "to.town"},
-                            {.handle = PAWL_HANDLE(on_visit), .key = "name"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_open_place), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_move), .key = "from"},
+                           {.handle = PAWL_HANDLE(on_move_home), .key = "onward"},
+                           {.handle = PAWL_HANDLE(on_send_to), .key = "to.town"},
+                           {.handle = PAWL_HANDLE(on_visit), .key = "name"})};
 
-static const pawl_endpoint_spec map         = {.name  = "map",
-                                               .sagas = (const pawl_saga *const[]){&place_saga, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "mapping",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&map, NULL}};
+static const pawl_endpoint_spec map         = {.name = "map", .sagas = PAWL_SAGAS(&place_saga)};
+static const pawl_application   application = APPLICATION("mapping", &map);
 
 /* Two places, a and b. */
 static world *open_world(const char *url)
@@ -107,13 +103,12 @@ static void refuse(const char *url, const pawl_on *rows, const char *expected)
 {
     const pawl_saga saga = {
         .name = "Place", .state = PAWL_RECORD_OF(place_state), .correlation = "name", .on = rows};
-    const pawl_endpoint_spec spec     = {.name  = "map",
-                                         .sagas = (const pawl_saga *const[]){&saga, NULL}};
+    const pawl_endpoint_spec spec     = {.name = "map", .sagas = PAWL_SAGAS(&saga)};
     pawl_application         other    = application;
     pawl_endpoint_options    options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint           *endpoint = NULL;
     pawl_error               error    = PAWL_ERROR_INIT;
-    other.endpoints                   = (const pawl_endpoint_spec *const[]){&spec, NULL};
+    other.endpoints                   = PAWL_ENDPOINTS(&spec);
     options.store                     = url;
     assert_int_equal(pawl_endpoint_create(&other, NULL, &options, &endpoint, &error), PAWL_ECONFIG);
     assert_non_null(strstr(error.text, expected));

@@ -52,8 +52,7 @@ static bool is_at(pawl_text where, const char *spot)
 
 static pawl_code refuse(pawl_context *ctx, void *data)
 {
-    (void)ctx;
-    (void)data;
+    (void)ctx, (void)data;
     return PAWL_ENOMEM;
 }
 
@@ -98,15 +97,13 @@ static pawl_code filter_at(const pawl_message *message, const char *spot)
 
 static pawl_code filter_before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)context;
+    (void)ctx, (void)context;
     return filter_at(message, "\"before\"");
 }
 
 static pawl_code filter_after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)context;
+    (void)ctx, (void)context;
     return filter_at(message, "\"after\"");
 }
 
@@ -126,16 +123,14 @@ PAWL_HANDLER(on_seek, box, seek);
 
 static pawl_code on_ring(pawl_context *ctx, box *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     return PAWL_ENOMEM;
 }
 PAWL_TIMEOUT_HANDLER(on_ring, box);
 
 static pawl_code on_both_box(pawl_context *ctx, box *state, const both *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->count++;
     state->ballast = shortage_ballast(SHORTAGE_LARGE * (size_t)(2 * state->count - 1));
     return PAWL_OK;
@@ -161,9 +156,7 @@ PAWL_TIMEOUT_HANDLER(on_fall, crate);
 
 static pawl_code on_pieces(pawl_context *ctx, const piece *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_ENOMEM;
 }
 PAWL_BATCH_HANDLER(on_pieces, piece);
@@ -172,37 +165,33 @@ static const pawl_saga box_saga = {
     .name        = "Box",
     .state       = PAWL_RECORD_OF(box),
     .correlation = "name",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_box, .starts = true},
-                 {.handle = PAWL_HANDLE(on_both_box), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                 {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_box, .starts = true},
+                  {.handle = PAWL_HANDLE(on_both_box), .key = "name", .starts = true},
+                  {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga crate_saga = {
     .name        = "Crate",
     .state       = PAWL_RECORD_OF(crate),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_crate), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_fall), .timeout = "fall"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_crate), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_fall), .timeout = "fall"})};
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1, .attempts_max = 2};
 
 static const pawl_endpoint_spec mill = {
     .name        = "mill",
-    .sagas       = (const pawl_saga *const[]){&box_saga, &crate_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&pieces, NULL},
-    .handlers    = (const pawl_on[]){
-           {.handle = PAWL_HANDLE(on_work)}, {.handle = PAWL_HANDLE(on_numbers)}, {.handle = NULL}}};
+    .sagas       = PAWL_SAGAS(&box_saga, &crate_saga),
+    .aggregators = PAWL_AGGREGATORS(&pieces),
+    .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_work)}, {.handle = PAWL_HANDLE(on_numbers)})};
 static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "memory", .endpoints = PAWL_ENDPOINTS(&mill),
     .filters = PAWL_FILTERS({.before = filter_before, .after = filter_after})};
 
-static void open_world(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world(const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
     shortage     = (shortage_plan){0};
     attempts_max = 0;
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_work(world *it, const char *name, const char *where)
@@ -242,65 +231,61 @@ static void post_numbered(world *it, const char *name, size_t number, const char
 static void e26_an_answer_of_no_memory_is_one_messages_failure(const char *url)
 {
     static const char *const spots[] = {"handler", "before", "after", "callback"};
-    world                    it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
-    for (size_t i = 0; i < sizeof spots / sizeof spots[0]; i++) {
-        post_numbered(&it, "first", i, "");
-        post_numbered(&it, "second", i, spots[i]);
-        post_numbered(&it, "third", i, "");
-        assert_int_equal(world_step(&it).handled, 2);
-        pawl_queue_rows rows = world_queue(&it, "mill");
+    world                   *it =
+        open_world(url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
+    for (size_t i = 0; i < COUNT(spots); i++) {
+        post_numbered(it, "first", i, "");
+        post_numbered(it, "second", i, spots[i]);
+        post_numbered(it, "third", i, "");
+        assert_int_equal(world_step(it).handled, 2);
+        pawl_queue_rows rows = world_queue(it, "mill");
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.items[0].attempts, 1);
-        assert_int_equal(world_go(&it, PAWL_HOURS(1)).dead, 1);
-        assert_int_equal(world_stats(&it).counters.failures, (i + 1) * 2);
+        assert_int_equal(world_go(it, PAWL_HOURS(1)).dead, 1);
+        assert_int_equal(world_stats(it).counters.failures, (i + 1) * 2);
     }
-    pawl_dead_rows dead = world_dead(&it);
-    assert_int_equal(dead.count, sizeof spots / sizeof spots[0]);
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, COUNT(spots));
     assert_string_equal(dead.items[0].code.data, "ENOMEM");
     assert_int_equal(dead.items[0].attempts, 2);
-    world_close(&it);
 }
 
 static void e26_a_finder_and_a_timeout_fail_alone(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
-    world_post(&it, "m", PAWL_MESSAGE(seek, .name = PAWL_TEXT("a"), .where = PAWL_TEXT("finder")));
-    post_work(&it, "first", "");
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_retried(&it, 1);
-    world_go(&it, PAWL_HOURS(1));
-    assert_dead(&it, 2);
-    world_post(&it, "t", PAWL_MESSAGE(seek, .name = PAWL_TEXT("b"), .where = PAWL_TEXT("clock")));
-    world_drain(&it);
-    world_post_at(&it, "second", world_now(&it) + PAWL_SECONDS(1),
+    world *it =
+        open_world(url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
+    world_post(it, "m", PAWL_MESSAGE(seek, .name = PAWL_TEXT("a"), .where = PAWL_TEXT("finder")));
+    post_work(it, "first", "");
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_retried(it, 1);
+    world_go(it, PAWL_HOURS(1));
+    assert_dead(it, 2);
+    world_post(it, "t", PAWL_MESSAGE(seek, .name = PAWL_TEXT("b"), .where = PAWL_TEXT("clock")));
+    world_drain(it);
+    world_post_at(it, "second", world_now(it) + PAWL_SECONDS(1),
                   PAWL_MESSAGE(work, .name = PAWL_TEXT("second")));
-    assert_int_equal(world_go(&it, PAWL_SECONDS(1)).handled, 1);
+    assert_int_equal(world_go(it, PAWL_SECONDS(1)).handled, 1);
     assert_string_equal(seen.text, "first second ");
-    pawl_timeout_rows rows = world_timeouts(&it);
+    pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
-    world_go(&it, PAWL_HOURS(1));
-    assert_int_equal(world_dead(&it).count, 2);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    world_go(it, PAWL_HOURS(1));
+    assert_int_equal(world_dead(it).count, 2);
+    assert_int_equal(world_timeouts(it).count, 0);
 }
 
 static void e21_a_flush_fails_alone(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     for (int i = 0; i < 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("p")));
-    post_work(&it, "first", "");
-    assert_int_equal(world_drain(&it).handled, 3);
-    pawl_aggregator_counts counts = world_aggregated(&it, "Pieces", "piece");
+        world_post(it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("p")));
+    post_work(it, "first", "");
+    assert_int_equal(world_drain(it).handled, 3);
+    pawl_aggregator_counts counts = world_aggregated(it, "Pieces", "piece");
     assert_int_equal(counts.ready, 2);
     assert_int_equal(counts.flush_attempts, 1);
-    world_go(&it, PAWL_HOURS(1));
-    assert_true(world_aggregated(&it, "Pieces", "piece").flush_is_dead);
-    world_close(&it);
+    world_go(it, PAWL_HOURS(1));
+    assert_true(world_aggregated(it, "Pieces", "piece").flush_is_dead);
 }
 
 /* ---- The engine has none ------------------------------------------------------------ */
@@ -317,36 +302,34 @@ static void step_on(world *it, size_t count, world_log *steps)
 
 static void a_shortage_makes_batches_smaller(const char *url)
 {
-    world            it;
     static world_log steps;
-    open_world(&it, url, (pawl_endpoint_options){.no_service = true});
+    world           *it = open_world(url, (pawl_endpoint_options){.no_service = true});
     shortage.burden_max = 3;
     for (size_t i = 0; i < 8; i++)
-        post_numbered(&it, "m", i, "large");
-    step_on(&it, 6, &steps);
+        post_numbered(it, "m", i, "large");
+    step_on(it, 6, &steps);
     assert_string_equal(steps.text, "0 0 2 2 2 2 ");
     assert_true(shortage.met > 0);
-    assert_int_equal(world_queue(&it, "mill").count, 0);
-    assert_int_equal(world_queue(&it, "out").count, 8);
+    assert_int_equal(world_queue(it, "mill").count, 0);
+    assert_int_equal(world_queue(it, "out").count, 8);
     /* Nothing of it is blamed on a message. */
-    assert_int_equal(world_stats(&it).counters.failures, 0);
+    assert_int_equal(world_stats(it).counters.failures, 0);
     assert_int_equal(attempts_max, 0);
     /* Batches stay small for a minute of the machine's time, then they grow again. */
     shortage.burden_max = 0;
     for (size_t i = 8; i < 30; i++)
-        post_numbered(&it, "m", i, "");
-    pawl_clock_set(it.machine, WORLD_START + PAWL_MINUTES(1) - 1);
-    step_on(&it, 2, &steps);
+        post_numbered(it, "m", i, "");
+    pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1) - 1);
+    step_on(it, 2, &steps);
     assert_string_equal(steps.text, "2 2 ");
-    pawl_clock_set(it.machine, WORLD_START + PAWL_MINUTES(1));
-    step_on(&it, 4, &steps);
+    pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1));
+    step_on(it, 4, &steps);
     assert_string_equal(steps.text, "2 4 8 4 ");
     /* And what a handler says now has nothing to do with it. */
-    post_work(&it, "bad", "handler");
-    post_work(&it, "good", "");
-    step_on(&it, 1, &steps);
+    post_work(it, "bad", "handler");
+    post_work(it, "good", "");
+    step_on(it, 1, &steps);
     assert_string_equal(steps.text, "1 ");
-    world_close(&it);
 }
 
 static int claims_left; /* so many fail */
@@ -359,56 +342,50 @@ static pawl_code fail_claim(hook_point point, void *context)
 
 static void a_shortage_makes_claims_smaller(const char *url)
 {
-    world      it;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){.batch_messages = 8});
+    world     *it    = open_world(hook_url(url), (pawl_endpoint_options){.batch_messages = 8});
     for (size_t i = 0; i < 8; i++)
-        post_numbered(&it, "m", i, "");
+        post_numbered(it, "m", i, "");
     /* Of eight, four and two; then there is nothing smaller to be had. */
     claims_left = 4;
     hook_set(fail_claim, NULL);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(world_step(&it).handled, 0);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ENOMEM);
+        assert_int_equal(world_step(it).handled, 0);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_ENOMEM);
     hook_set(NULL, NULL);
     for (int i = 0; i < 8; i++)
-        assert_int_equal(world_step(&it).handled, 1);
+        assert_int_equal(world_step(it).handled, 1);
     assert_int_equal(attempts_max, 0);
-    world_close(&it);
 }
 
 /* The service's borrowed handle is closed with the rest. */
 static void a_shortage_leaves_nothing_borrowed(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_work(&it, "first", "");
-    assert_int_equal(world_drain(&it).handled, 1);
-    post_numbered(&it, "m", 1, "large");
-    post_numbered(&it, "m", 2, "large");
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_work(it, "first", "");
+    assert_int_equal(world_drain(it).handled, 1);
+    post_numbered(it, "m", 1, "large");
+    post_numbered(it, "m", 2, "large");
     shortage.burden     = 0;
     shortage.burden_max = 1;
-    assert_int_equal(world_step(&it).handled, 0);
-    world_close(&it);
+    assert_int_equal(world_step(it).handled, 0);
 }
 
 /* The one that is too large for the memory that there is. */
 static void fail_huge(const char *url, const char *where)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
+    world *it          = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
     shortage.huge_left = LONG_MAX;
-    post_work(&it, "first", "");
-    post_work(&it, "bad", where);
-    post_work(&it, "second", "");
-    assert_int_equal(world_drain(&it).handled, 2);
+    post_work(it, "first", "");
+    post_work(it, "bad", where);
+    post_work(it, "second", "");
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "first first second "); /* the first in a batch of three */
-    assert_retried(&it, 1);
+    assert_retried(it, 1);
     /* The first run and its immediate retries count, of those alone. */
-    assert_int_equal(world_stats(&it).counters.failures, 4);
-    world_go_both(&it, PAWL_HOURS(1));
-    assert_dead(&it, 2);
-    world_close(&it);
+    assert_int_equal(world_stats(it).counters.failures, 4);
+    world_go_both(it, PAWL_HOURS(1));
+    assert_dead(it, 2);
 }
 
 static void e26_what_does_not_fit_alone_fails(const char *url)
@@ -437,34 +414,30 @@ static void post_numbers(world *it)
 /* Before any handler runs. */
 static void e26_what_cannot_be_decoded_alone_fails(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
-    post_work(&it, "first", "");
-    post_numbers(&it);
-    post_work(&it, "second", "");
+    world *it = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
+    post_work(it, "first", "");
+    post_numbers(it);
+    post_work(it, "second", "");
     shortage.huge_left = LONG_MAX;
-    assert_int_equal(world_drain(&it).handled, 2);
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "first second ");
-    assert_retried(&it, 1);
+    assert_retried(it, 1);
     shortage.huge_left = 0;
-    world_go_both(&it, PAWL_HOURS(1));
+    world_go_both(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "first second bad ");
-    world_close(&it);
 }
 
 /* The batch of two, the message alone, and its first retry. */
 static void e26_what_fits_a_moment_later_does_not_fail(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    post_numbers(&it);
-    post_work(&it, "second", "");
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    post_numbers(it);
+    post_work(it, "second", "");
     shortage.huge_left = 3;
-    assert_int_equal(world_drain(&it).handled, 2);
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "bad second ");
     assert_int_equal(shortage.met, 3);
-    assert_int_equal(world_stats(&it).counters.failures, 0);
-    world_close(&it);
+    assert_int_equal(world_stats(it).counters.failures, 0);
 }
 
 /* ---- Half of a unit ----------------------------------------------------------------- */
@@ -480,22 +453,21 @@ static int count_of(world *it, const char *saga, const char *name)
 static void e24_nothing_of_a_unit_is_kept_twice(const char *url)
 {
     for (long n = 1;; n++) {
-        world it;
-        char  id[20];
-        open_world(&it, url, (pawl_endpoint_options){0});
+        char   id[20];
+        world *it = open_world(url, (pawl_endpoint_options){0});
         snprintf(id, sizeof id, "%ld", n);
-        world_post(&it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));
-        world_drain(&it);
-        world_post(&it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));
+        world_post(it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));
+        world_drain(it);
+        world_post(it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));
         shortage.countdown = n;
-        assert_int_equal(world_drain(&it).handled, 1);
+        assert_int_equal(world_drain(it).handled, 1);
         bool is_over       = shortage.countdown > 0;
         shortage.countdown = 0;
-        assert_int_equal(count_of(&it, "Box", id), 2);
-        assert_int_equal(count_of(&it, "Crate", id), 2);
-        assert_int_equal(world_timeouts(&it).count, 1);
-        assert_int_equal(world_go_both(&it, PAWL_SECONDS(1)).handled, 1);
-        world_close(&it);
+        assert_int_equal(count_of(it, "Box", id), 2);
+        assert_int_equal(count_of(it, "Crate", id), 2);
+        assert_int_equal(world_timeouts(it).count, 1);
+        assert_int_equal(world_go_both(it, PAWL_SECONDS(1)).handled, 1);
+        world_close(it);
         if (is_over) {
             assert_true(n > 4);
             return;

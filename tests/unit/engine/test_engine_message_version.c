@@ -53,21 +53,19 @@ PAWL_RECORD_WITH(lost_parcel, PARCEL, .type = "parcel", .version = 2);
 
 static bool is_refused;
 
-#define PROGRAM(program, of_message, member)                                                     \
-    static pawl_code program##_on(pawl_context *ctx, const of_message *message)                  \
-    {                                                                                            \
-        (void)ctx;                                                                               \
-        world_note(&seen, #program "(%.*s %d)", PAWL_TEXT_ARGS(message->name),                   \
-                   (int)message->member);                                                        \
-        return is_refused ? PAWL_REJECT : PAWL_OK;                                               \
-    }                                                                                            \
-    PAWL_MESSAGE_HANDLER(program##_on, of_message);                                              \
-    static const pawl_endpoint_spec program##_endpoint = {                                       \
-        .name     = "parcels",                                                                   \
-        .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(program##_on)}, {.handle = NULL}}}; \
-    static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_HEAD, .name = "parcels",                                                \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+#define PROGRAM(program, of_message, member)                                            \
+    static pawl_code program##_on(pawl_context *ctx, const of_message *message)         \
+    {                                                                                   \
+        (void)ctx;                                                                      \
+        world_note(&seen, #program "(%.*s %d)", PAWL_TEXT_ARGS(message->name),          \
+                   (int)message->member);                                               \
+        return is_refused ? PAWL_REJECT : PAWL_OK;                                      \
+    }                                                                                   \
+    PAWL_MESSAGE_HANDLER(program##_on, of_message);                                     \
+    static const pawl_endpoint_spec program##_endpoint = {                              \
+        .name = "parcels", .handlers = PAWL_ON({.handle = PAWL_HANDLE(program##_on)})}; \
+    static const pawl_application program = {PAWL_APPLICATION_HEAD, .name = "parcels",  \
+                                             .endpoints = PAWL_ENDPOINTS(&program##_endpoint)}
 PROGRAM(old, old_parcel, dozens);
 PROGRAM(new, parcel, pieces);
 PROGRAM(lost, lost_parcel, pieces);
@@ -78,8 +76,7 @@ static int  lines;
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     if (strstr(text, "queue parcels: parcel waits") == NULL &&
         strstr(text, "queue parcels: box waits") == NULL)
         return;
@@ -87,11 +84,9 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     lines++;
 }
 
-static pawl_store *held;
-
 static void begin(const char *url)
 {
-    held       = world_hold(url);
+    world_hold(url);
     upcasts    = 0;
     is_refused = false;
     said[0]    = '\0';
@@ -106,12 +101,6 @@ static world *open_with(const char *url, const pawl_application *program)
     static int64_t opened;
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
     return it;
-}
-
-static void end(world *it)
-{
-    world_close(it);
-    pawl_store_close(held);
 }
 
 static void post_old(world *it, const char *id)
@@ -164,7 +153,6 @@ static void a_message_of_version_1_has_no_header(const char *url)
     pawl_queue_rows rows = world_queue(it, "parcels");
     assert_int_equal(rows.items[0].message.headers.size, 0);
     assert_string_equal(rows.items[1].message.headers.data, "{\"pawl.version\":\"2\"}");
-    end(it);
 }
 
 static void an_older_message_is_brought_up(const char *url)
@@ -177,7 +165,6 @@ static void an_older_message_is_brought_up(const char *url)
     world_close(it);
     handle_with(url, &new, "new(a 24) new(c 36) new(b 5) ");
     assert_int_equal(upcasts, 2);
-    pawl_store_close(held);
 }
 
 static void a_newer_message_waits_for_its_program(const char *url)
@@ -204,7 +191,6 @@ static void a_newer_message_waits_for_its_program(const char *url)
     pawl_clock_set(it->business, later);
     world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "new(b 5) ");
-    end(it);
 }
 
 static void an_older_message_without_an_upcaster_waits_too(const char *url)
@@ -216,7 +202,6 @@ static void an_older_message_without_an_upcaster_waits_too(const char *url)
     waits(it, "parcel of version 1: this program has version 2 and no upcast from older ones");
     world_close(it);
     handle_with(url, &new, "new(a 24) ");
-    pawl_store_close(held);
 }
 
 static void send_with_version(world *it, const char *version)
@@ -238,7 +223,6 @@ static void any_minor_version_is_read(const char *url)
     send_with_version(it, "2.17");
     send_with_version(it, "2.0.1,9");
     assert_string_equal(seen.text, "new(d 7) new(d 7) new(d 7) ");
-    end(it);
 }
 
 static void what_is_no_version_is_a_dead_letter(const char *url)
@@ -246,7 +230,7 @@ static void what_is_no_version_is_a_dead_letter(const char *url)
     static const char *const odd[] = {"v2", "0", "-2", "2x", "2.x", "1234567890", " 2", "."};
     begin(url);
     world *it = open_with(url, &new);
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+    for (size_t i = 0; i < COUNT(odd); i++) {
         send_with_version(it, odd[i]);
         assert_int_equal(world_dead(it).count, i + 1);
     }
@@ -256,7 +240,6 @@ static void what_is_no_version_is_a_dead_letter(const char *url)
         assert_true(world_says(dead.items[i].error, "is no version"));
     }
     assert_string_equal(seen.text, "");
-    end(it);
 }
 
 /* ---- Base types ------------------------------------------------------------------- */
@@ -272,7 +255,6 @@ static void a_base_type_has_its_own_version(const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "new(a 12) new(b 5) ");
     assert_int_equal(upcasts, 1);
-    end(it);
 }
 
 static void a_newer_base_type_waits(const char *url)
@@ -284,7 +266,6 @@ static void a_newer_base_type_waits(const char *url)
     waits(it, "parcel of version 2");
     world_close(it);
     handle_with(url, &new, "new(b 5) ");
-    pawl_store_close(held);
 }
 
 /* ---- Dead letters and the outbox ---------------------------------------------------- */
@@ -330,7 +311,6 @@ static void a_letter_keeps_its_version(const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "");
     waits(it, "parcel of version 2");
-    end(it);
 }
 
 #define GO(F) F(INT32, number)
@@ -345,12 +325,10 @@ PAWL_MESSAGE_HANDLER(on_go, go);
 
 static const pawl_endpoint_spec sender_endpoint = {
     .name     = "sender",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_go)}, {.handle = NULL}},
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_go)}),
     .options  = PAWL_OPTIONS(.routes = PAWL_ROUTES(
                                  {.name = "far", .queue = "parcels", .is_outbox = true}))};
-static const pawl_application sender = {
-    PAWL_APPLICATION_HEAD, .name = "sender",
-    .endpoints = (const pawl_endpoint_spec *const[]){&sender_endpoint, NULL}};
+static const pawl_application sender = APPLICATION("sender", &sender_endpoint);
 
 static void an_outbox_row_carries_its_version(const char *url)
 {
@@ -364,7 +342,6 @@ static void an_outbox_row_carries_its_version(const char *url)
     it = open_with(url, &old);
     world_go_both(it, PAWL_SECONDS(3));
     waits(it, "parcel of version 2");
-    end(it);
 }
 
 /* ---- Timeouts for elsewhere --------------------------------------------------------- */
@@ -388,7 +365,6 @@ static void e13_a_timeout_has_no_version_of_another_body(const char *url)
     assert_true(world_says(headers, "\"tenant\":\"t1\""));
     assert_false(world_says(headers, "pawl.base"));
     assert_false(world_says(headers, "pawl.version"));
-    end(it);
 }
 
 /* ---- Aggregators ----------------------------------------------------------------------- */
@@ -406,11 +382,10 @@ static void e13_a_timeout_has_no_version_of_another_body(const char *url)
     static const pawl_aggregator program##_pile = {                                              \
         .name = "Pile", .handle = PAWL_HANDLE(program##_collect), .size = 3, .attempts_max = 1}; \
     static const pawl_endpoint_spec program##_collectors = {                                     \
-        .name        = "parcels",                                                                \
-        .aggregators = (const pawl_aggregator *const[]){&program##_pile, NULL}};                 \
+        .name = "parcels", .aggregators = PAWL_AGGREGATORS(&program##_pile)};                    \
     static const pawl_application program##_collecting = {                                       \
         PAWL_APPLICATION_HEAD, .name = "parcels",                                                \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_collectors, NULL}}
+        .endpoints = PAWL_ENDPOINTS(&program##_collectors)}
 COLLECTOR(old, old_parcel, dozens);
 COLLECTOR(new, parcel, pieces);
 
@@ -424,19 +399,16 @@ static void post_boxes(world *it)
 /* A program that knows what a box is needs no pawl.base to collect it. */
 static pawl_code on_box(pawl_context *ctx, const box *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_box, box);
 
-static const pawl_endpoint_spec box_collectors = {
-    .name        = "parcels",
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_box)}, {.handle = NULL}},
-    .aggregators = (const pawl_aggregator *const[]){&new_pile, NULL}};
-static const pawl_application box_collecting = {
-    PAWL_APPLICATION_HEAD, .name = "parcels",
-    .endpoints = (const pawl_endpoint_spec *const[]){&box_collectors, NULL}};
+static const pawl_endpoint_spec box_collectors = {.name = "parcels",
+                                                  .handlers =
+                                                      PAWL_ON({.handle = PAWL_HANDLE(on_box)}),
+                                                  .aggregators = PAWL_AGGREGATORS(&new_pile)};
+static const pawl_application   box_collecting = APPLICATION("parcels", &box_collectors);
 
 /* The version of the box is not that of the parcel, which the message says nothing of. */
 static void a_row_has_the_version_of_its_own_type(const char *url)
@@ -452,7 +424,6 @@ static void a_row_has_the_version_of_its_own_type(const char *url)
     must(pawl_sender_commit(it->sender, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "new(12) new(12) new(12) ");
-    end(it);
 }
 
 static void an_aggregator_brings_up_each_of_its_rows(const char *url)
@@ -464,7 +435,6 @@ static void an_aggregator_brings_up_each_of_its_rows(const char *url)
     post_old(it, NULL);
     world_drain(it);
     assert_string_equal(seen.text, "new(12) new(5) new(24) ");
-    end(it);
 }
 
 static void a_flush_with_a_newer_row_waits(const char *url)
@@ -488,7 +458,6 @@ static void a_flush_with_a_newer_row_waits(const char *url)
     pawl_clock_set(it->business, later);
     world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "new(12) new(5) new(24) ");
-    end(it);
 }
 
 /* ---- The log --------------------------------------------------------------------- */
@@ -505,7 +474,6 @@ static void the_log_names_a_type_once_a_minute(const char *url)
     assert_int_equal(lines, 1);
     world_go_both(it, PAWL_SECONDS(60));
     assert_int_equal(lines, 2);
-    end(it);
 }
 
 int main(void)

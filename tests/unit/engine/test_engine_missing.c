@@ -34,24 +34,21 @@ static pawl_code run(pawl_context *ctx, const char *what)
 
 static pawl_code on_open_case(pawl_context *ctx, case_state *state, const open_case *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return run(ctx, "open");
 }
 PAWL_HANDLER(on_open_case, case_state, open_case);
 
 static pawl_code on_note(pawl_context *ctx, case_state *state, const note *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return run(ctx, "note");
 }
 PAWL_HANDLER(on_note, case_state, note);
 
 static pawl_code on_close_case(pawl_context *ctx, case_state *state, const close_case *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     pawl_complete(ctx);
     return run(ctx, "close");
 }
@@ -59,16 +56,14 @@ PAWL_HANDLER(on_close_case, case_state, close_case);
 
 static pawl_code on_appeal(pawl_context *ctx, case_state *state, const appeal *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return run(ctx, "appeal");
 }
 PAWL_HANDLER(on_appeal, case_state, appeal);
 
 static pawl_code on_ask(pawl_context *ctx, case_state *state, const ask *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return run(ctx, "ask");
 }
 PAWL_HANDLER(on_ask, case_state, ask);
@@ -86,23 +81,19 @@ static const pawl_saga case_saga = {
     .name        = "Case",
     .state       = PAWL_RECORD_OF(case_state),
     .correlation = "name",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_note), .key = "name"},
-                 {.handle = PAWL_HANDLE(on_close_case), .key = "name"},
-                 {.handle = PAWL_HANDLE(on_appeal), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
-                 {.handle    = PAWL_HANDLE(on_ask),
-                  .key       = "name",
-                  .not_found = PAWL_NOT_FOUND_CALL,
-                  .missing   = PAWL_HANDLE(on_ask_in_vain)},
-                 {.handle = NULL}}};
+    .on =
+        PAWL_ON({.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
+                {.handle = PAWL_HANDLE(on_note), .key = "name"},
+                {.handle = PAWL_HANDLE(on_close_case), .key = "name"},
+                {.handle = PAWL_HANDLE(on_appeal), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
+                {.handle    = PAWL_HANDLE(on_ask),
+                 .key       = "name",
+                 .not_found = PAWL_NOT_FOUND_CALL,
+                 .missing   = PAWL_HANDLE(on_ask_in_vain)})};
 
-static const pawl_endpoint_spec court = {.name  = "court",
-                                         .sagas = (const pawl_saga *const[]){&case_saga, NULL}};
+static const pawl_endpoint_spec court = {.name = "court", .sagas = PAWL_SAGAS(&case_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "missing",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&court, NULL}};
+static const pawl_application application = APPLICATION("missing", &court);
 
 /* ---- The log ------------------------------------------------------------------- */
 

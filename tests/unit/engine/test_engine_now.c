@@ -61,24 +61,20 @@ PAWL_MESSAGE_HANDLER(on_work, work);
 
 static pawl_code on_plain(pawl_context *ctx, const plain *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_plain, plain);
 
 static const pawl_endpoint_spec office = {
     .name     = "office",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .own_sql = true},
-                                  {.handle = PAWL_HANDLE(on_plain)},
-                                  {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "now",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work), .own_sql = true},
+                        {.handle = PAWL_HANDLE(on_plain)})};
+static const pawl_application application = APPLICATION("now", &office);
 
 static const pawl_route routes[] = {{.name = other_name, .is_outbox = true}, {.name = NULL}};
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     fails = runs    = 0;
     times           = 1;
@@ -87,8 +83,8 @@ static void open_world(world *it, const char *url)
     seen_at_once              = 0;
     kept_to                   = "out";
     kept                      = 2;
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.routes = routes, .no_service = true});
+    return world_begin(url, &application, NULL,
+                       &(pawl_endpoint_options){.routes = routes, .no_service = true});
 }
 
 static void post_work(world *it, const char *id, const char *to)
@@ -115,45 +111,42 @@ static bool is_sqlite(const char *url)
 
 static void e23_now_leaves_whatever_becomes_of_the_message(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    fails = 5; /* the first run, its three immediate retries, and one more */
-    post_work(&it, "a", "out");
-    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 1));
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(count_out(&it, "1}"), 4);
-    assert_int_equal(count_out(&it, "2}"), 0);
-    assert_int_equal(world_go(&it, PAWL_HOURS(1)).handled, 1);
+    world *it = open_world(url);
+    fails     = 5; /* the first run, its three immediate retries, and one more */
+    post_work(it, "a", "out");
+    world_post(it, NULL, PAWL_MESSAGE(plain, .number = 1));
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(count_out(it, "1}"), 4);
+    assert_int_equal(count_out(it, "2}"), 0);
+    assert_int_equal(world_go(it, PAWL_HOURS(1)).handled, 1);
     assert_int_equal(runs, 6);
-    assert_int_equal(count_out(&it, "1}"), 6);
-    assert_int_equal(count_out(&it, "2}"), 1);
+    assert_int_equal(count_out(it, "1}"), 6);
+    assert_int_equal(count_out(it, "2}"), 1);
     /* By way of the outbox, too. */
     fails = 1;
-    post_work(&it, "b", other_name);
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 2);
-    assert_int_equal(count_out(&it, "2}"), 2);
-    world_close(&it);
+    post_work(it, "b", other_name);
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 2);
+    assert_int_equal(count_out(it, "2}"), 2);
 }
 
 static void e23_all_of_a_handlers_sends_leave_once(const char *url)
 {
-    world it;
     for (int i = 0; i < 2; i++) {
-        long before = fault_memory_live();
-        open_world(&it, url);
+        long   before = fault_memory_live();
+        world *it     = open_world(url);
         /* The ids are made of the seed and the time. */
-        pawl_clock_set(it.machine, WORLD_START + PAWL_HOURS(i));
+        pawl_clock_set(it->machine, WORLD_START + PAWL_HOURS(i));
         times = 3;
-        post_work(&it, i == 0 ? "a" : "b", "out");
-        post_work(&it, i == 0 ? "c" : "d", other_name);
-        assert_int_equal(world_drain(&it).handled, 2);
-        assert_int_equal(count_out(&it, "1}"), 3 * (i + 1));
-        assert_int_equal(count_out(&it, "2}"), 2 * (i + 1));
-        assert_int_equal(count_out(&it, "3}"), 2 * (i + 1));
-        assert_int_equal(count_out(&it, "4}"), 2 * (i + 1));
-        assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3 * (i + 1));
-        world_close(&it);
+        post_work(it, i == 0 ? "a" : "b", "out");
+        post_work(it, i == 0 ? "c" : "d", other_name);
+        assert_int_equal(world_drain(it).handled, 2);
+        assert_int_equal(count_out(it, "1}"), 3 * (i + 1));
+        assert_int_equal(count_out(it, "2}"), 2 * (i + 1));
+        assert_int_equal(count_out(it, "3}"), 2 * (i + 1));
+        assert_int_equal(count_out(it, "4}"), 2 * (i + 1));
+        assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 3 * (i + 1));
+        world_close(it);
         if (i == 1) /* nothing is left open; the first time the driver is loaded */
             assert_int_equal(fault_memory_live(), before);
     }
@@ -173,35 +166,31 @@ static void forget_mark(world *it, const char *id)
  * handler did is refused as a whole, each time, but for what it sent now. */
 static void e23_now_leaves_although_the_handlers_group_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    kept_to = other_name;
-    times   = 3;
-    post_work(&it, "a", "out");
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(count_out(&it, "1}"), 3);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3);
-    forget_mark(&it, "a");
-    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(1));
+    world *it = open_world(url);
+    kept_to   = other_name;
+    times     = 3;
+    post_work(it, "a", "out");
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(count_out(it, "1}"), 3);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 3);
+    forget_mark(it, "a");
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(1));
     kept = 7;
-    post_work(&it, "a", "out");
-    assert_int_equal(world_drain(&it).dead, 1);
-    assert_string_equal(world_dead(&it).items[0].code.data, "EMISMATCH");
-    assert_int_equal(count_out(&it, "1}"), 3 * runs);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3);
-    world_close(&it);
+    post_work(it, "a", "out");
+    assert_int_equal(world_drain(it).dead, 1);
+    assert_string_equal(world_dead(it).items[0].code.data, "EMISMATCH");
+    assert_int_equal(count_out(it, "1}"), 3 * runs);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 3);
 }
 
 static void e23_now_is_there_before_the_handler_returns(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    around = &it;
-    post_work(&it, "a", "out");
-    assert_int_equal(world_drain(&it).handled, 1);
+    world *it = open_world(url);
+    around    = it;
+    post_work(it, "a", "out");
+    assert_int_equal(world_drain(it).handled, 1);
     assert_int_equal(seen_at_once, 1);
-    assert_int_equal(count_out(&it, "1}"), 1);
-    world_close(&it);
+    assert_int_equal(count_out(it, "1}"), 1);
 }
 
 static pawl_code refuse_commit(hook_point point, void *context)
@@ -214,18 +203,16 @@ static pawl_code refuse_commit(hook_point point, void *context)
  * what it was told to when the store is back. */
 static void e23_now_outlives_a_commit_that_failed(const char *url)
 {
-    world      it;
     int        left  = 1;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, hook_url(url));
-    post_work(&it, "a", "out");
+    world     *it    = open_world(hook_url(url));
+    post_work(it, "a", "out");
     hook_set(refuse_commit, &left);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_EUNREACHABLE);
     hook_set(NULL, NULL);
-    assert_int_equal(world_drain(&it).handled, 1);
-    assert_int_equal(count_out(&it, "1}"), 2);
-    assert_int_equal(count_out(&it, "2}"), 1);
-    world_close(&it);
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(count_out(it, "1}"), 2);
+    assert_int_equal(count_out(it, "2}"), 1);
 }
 
 /* ---- Crashes ---------------------------------------------------------------------- */
@@ -240,10 +227,9 @@ static pawl_code end_after_commit(hook_point point, void *context)
 
 static void prepare(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_work(&it, "a", "out");
-    world_close(&it);
+    world *it = open_world(url);
+    post_work(it, "a", "out");
+    world_close(it);
 }
 
 /* In a process of its own, which does not come back. */
@@ -252,11 +238,10 @@ static void crash(const char *url, bool is_in_handler)
     pid_t child  = fork();
     int   status = 0;
     if (child == 0) {
-        world it;
-        open_world(&it, hook_url(url));
+        world *it       = open_world(hook_url(url));
         ends_in_handler = is_in_handler;
         hook_set(end_after_commit, NULL);
-        world_drain(&it);
+        world_drain(it);
         _exit(1);
     }
     assert_true(child > 0);
@@ -266,32 +251,28 @@ static void crash(const char *url, bool is_in_handler)
 
 static void e23_now_is_not_lost_by_a_crash_after_the_commit(const char *url)
 {
-    world it;
     prepare(url);
     crash(url, false);
-    open_world(&it, url);
-    assert_true(world_is_marked(&it, "a"));
-    assert_int_equal(count_out(&it, "1}"), 1);
-    assert_int_equal(count_out(&it, "2}"), 1);
-    world_go_both(&it, PAWL_MINUTES(1));
+    world *it = open_world(url);
+    assert_true(world_is_marked(it, "a"));
+    assert_int_equal(count_out(it, "1}"), 1);
+    assert_int_equal(count_out(it, "2}"), 1);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_int_equal(runs, 0);
-    assert_int_equal(count_out(&it, "1}"), 1);
-    world_close(&it);
+    assert_int_equal(count_out(it, "1}"), 1);
 }
 
 static void e23_now_is_sent_again_after_a_crash_in_the_handler(const char *url)
 {
-    world it;
     prepare(url);
     crash(url, true);
-    open_world(&it, url);
-    assert_false(world_is_marked(&it, "a"));
-    assert_int_equal(count_out(&it, "1}"), is_sqlite(url) ? 0 : 1);
-    world_go_both(&it, PAWL_MINUTES(1));
+    world *it = open_world(url);
+    assert_false(world_is_marked(it, "a"));
+    assert_int_equal(count_out(it, "1}"), is_sqlite(url) ? 0 : 1);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_int_equal(runs, 1);
-    assert_int_equal(count_out(&it, "1}"), is_sqlite(url) ? 1 : 2);
-    assert_int_equal(count_out(&it, "2}"), 1);
-    world_close(&it);
+    assert_int_equal(count_out(it, "1}"), is_sqlite(url) ? 1 : 2);
+    assert_int_equal(count_out(it, "2}"), 1);
 }
 
 int main(void)

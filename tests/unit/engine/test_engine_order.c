@@ -48,8 +48,7 @@ PAWL_HANDLER(on_begin_book, book, book);
 
 static pawl_code on_book_due(pawl_context *ctx, book *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_book_due, book);
@@ -74,8 +73,7 @@ static const pawl_endpoint_spec desk = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
     .options  = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
                              .delayed_retries = 2, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
-                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+static const pawl_application application = APPLICATION("order", &desk);
 
 static world *open_as(const char *url, const char *ordered)
 {
@@ -309,7 +307,7 @@ static void e26_an_endpoint_may_be_told_not_to_keep_an_order(const char *url)
 static void e26_a_key_that_is_none_is_refused(const char *url)
 {
     static const char *const wrong[] = {"", "key", "header:", "property:", "Saga"};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
         pawl_endpoint        *endpoint = NULL;
         pawl_error            error    = PAWL_ERROR_INIT;
@@ -431,8 +429,7 @@ static const pawl_endpoint_spec slow_desk = {
     .name     = "desk",
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line_slowly)}),
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1)};
-static const pawl_application slow_application = {PAWL_APPLICATION_HEAD, .name = "order",
-                                                  .endpoints = PAWL_ENDPOINTS(&slow_desk)};
+static const pawl_application slow_application = APPLICATION("order", &slow_desk);
 
 static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
 {

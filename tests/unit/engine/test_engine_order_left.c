@@ -61,8 +61,7 @@ PAWL_HANDLER(on_book, book, book);
 
 static pawl_code on_book_due(pawl_context *ctx, book *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     world_note(&seen, "due");
     return PAWL_OK;
 }
@@ -80,8 +79,7 @@ static const pawl_endpoint_spec desk = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
                              .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
-                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+static const pawl_application application = APPLICATION("order", &desk);
 
 static world *open_world(const char *url, int batch_messages, int fails)
 {

@@ -88,8 +88,7 @@ static const pawl_endpoint_spec desk = {
     .sagas   = PAWL_SAGAS(&track_saga),
     .options = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
                             .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10))};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
-                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+static const pawl_application application = APPLICATION("order", &desk);
 
 /* ---- A play ------------------------------------------------------------------ */
 
@@ -283,9 +282,9 @@ static void play_seed(const char *url, uint64_t seed)
     static play p;
     memset(&p, 0, sizeof p);
     pawl_random_seed(&source, seed);
-    p.is_even        = below(3) == 0;
-    p.has_timers     = below(3) > 0;
-    pawl_store *held = world_hold(url);
+    p.is_even    = below(3) == 0;
+    p.has_timers = below(3) > 0;
+    world_hold(url);
     world_open(&p.it, url, &application, NULL, NULL);
     pawl_endpoint_stop(p.it.endpoint); /* programs of the play do the work */
     p.url = hook_url(url);
@@ -299,7 +298,6 @@ static void play_seed(const char *url, uint64_t seed)
     for (size_t i = 0; i < PROGRAMS; i++)
         pawl_endpoint_destroy(p.programs[i]);
     world_close(&p.it);
-    pawl_store_close(held);
     print_message("seed %" PRIu64 ": %zu messages, %zu taken away, %d answers lost, %d programs "
                   "stood still\n",
                   seed, p.count, p.taken, (int)p.losses, (int)p.stands);

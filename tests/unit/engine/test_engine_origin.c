@@ -57,8 +57,7 @@ PAWL_TIMEOUT_HANDLER(on_late, order);
 
 static pawl_code on_fill(pawl_context *ctx, full_order *state, const fill *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "steps=%d", (int)state->steps);
     return pawl_send(ctx, "front", PAWL_MESSAGE(done, .name = message->name));
 }
@@ -96,32 +95,27 @@ PAWL_APPLY(apply_counted, tally, counted);
 static const pawl_entity tally_entity = {
     .name  = "Tally",
     .state = PAWL_RECORD_OF(tally),
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_count_up), .key = "name"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_counted), NULL}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_count_up), .key = "name"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_counted))};
 
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 static const pawl_saga full_saga = {
-    .name        = "Full",
-    .state       = PAWL_RECORD_OF(full_order),
-    .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true},
-                            {.handle = NULL}},
+    .name            = "Full",
+    .state           = PAWL_RECORD_OF(full_order),
+    .correlation     = "name",
+    .on              = PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true}),
     .stores_defaults = true};
-static const pawl_endpoint_spec orders = {
-    .name     = "orders",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_done)}, {.handle = NULL}},
-    .sagas    = (const pawl_saga *const[]){&order_saga, &full_saga, NULL},
-    .entities = (const pawl_entity *const[]){&tally_entity, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "orders",
-    .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
+static const pawl_endpoint_spec orders      = {.name     = "orders",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_done)}),
+                                               .sagas    = PAWL_SAGAS(&order_saga, &full_saga),
+                                               .entities = PAWL_ENTITIES(&tally_entity)};
+static const pawl_application   application = APPLICATION("orders", &orders);
 
 static world *open_world(const char *url)
 {

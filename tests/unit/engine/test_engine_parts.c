@@ -60,9 +60,7 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 static void try_out(const char *url, const pawl_endpoint_spec *spec, const pawl_route *routes,
                     const char *expected)
 {
-    const pawl_application      application = {PAWL_APPLICATION_HEAD, .name = "parts",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){spec, NULL}};
+    const pawl_application      application = APPLICATION("parts", spec);
     const pawl_endpoint_options options     = {.routes = routes, .no_service = true};
     world_forget(&seen);
     world *it = world_begin(url, &application, NULL, &options);
@@ -86,8 +84,7 @@ static void sagas_without_an_outbox(const char *url, bool is_own, const char *ex
                                      .state       = PAWL_RECORD_OF(trip_state),
                                      .correlation = "name",
                                      .on          = SAGA_ROW(is_own)};
-    const pawl_endpoint_spec spec = {.name  = "parts",
-                                     .sagas = (const pawl_saga *const[]){&saga, NULL}};
+    const pawl_endpoint_spec spec = {.name = "parts", .sagas = PAWL_SAGAS(&saga)};
     try_out(url, &spec, NULL, expected);
 }
 

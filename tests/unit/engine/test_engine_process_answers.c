@@ -67,13 +67,13 @@ PAWL_APPLY(apply_worked, desk, worked);
 static const pawl_entity desk_entity = {
     .name  = "Desk",
     .state = PAWL_RECORD_OF(desk),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .key = "desk"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_work), .key = "desk"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_worked))};
 static const pawl_entity board_entity = {
     .name  = "Board",
     .state = PAWL_RECORD_OF(desk),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .key = "desk"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_work), .key = "desk"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_worked))};
 
 /* ---- Two processes whose names begin alike ------------------------------------------ */
 
@@ -158,51 +158,36 @@ static const pawl_apply *const case_applies[] = {PAWL_APPLIES(apply_begun),
 static const pawl_process      case_process   = {
            .name  = "Case",
            .state = PAWL_RECORD_OF(case_state),
-           .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
-                                   {.handle = PAWL_HANDLE(on_accepted)},
-                                   {.handle = PAWL_HANDLE(on_rejected)},
-                                   {.handle = NULL}},
+           .on    = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)}),
            .apply = case_applies};
 static const pawl_process cases_process = {
     .name  = "Cases",
     .state = PAWL_RECORD_OF(case_state),
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_accepted)},
-                            {.handle = PAWL_HANDLE(on_rejected)},
-                            {.handle = NULL}},
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
+                     {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)}),
     .apply = case_applies};
 
 /* ---- Endpoints ---------------------------------------------------------------------- */
 
-static const pawl_endpoint_spec desks = {
-    .name = "desks", .entities = (const pawl_entity *const[]){&desk_entity, NULL}};
-static const pawl_endpoint_spec cases = {
-    .name = "cases", .processes = (const pawl_process *const[]){&case_process, NULL}};
-static const pawl_endpoint_spec both_kinds = {
-    .name      = "desks",
-    .entities  = (const pawl_entity *const[]){&desk_entity, NULL},
-    .processes = (const pawl_process *const[]){&case_process, NULL}};
-static const pawl_endpoint_spec three_kinds = {
-    .name      = "desks",
-    .entities  = (const pawl_entity *const[]){&desk_entity, NULL},
-    .processes = (const pawl_process *const[]){&case_process, &cases_process, NULL}};
-static const pawl_application apart = {
-    PAWL_APPLICATION_HEAD, .name = "apart",
-    .endpoints = (const pawl_endpoint_spec *const[]){&cases, &desks, NULL}};
-static const pawl_application together = {
-    PAWL_APPLICATION_HEAD, .name = "together",
-    .endpoints = (const pawl_endpoint_spec *const[]){&both_kinds, NULL}};
-static const pawl_application alike = {PAWL_APPLICATION_HEAD, .name = "alike",
-                                       .endpoints =
-                                           (const pawl_endpoint_spec *const[]){&three_kinds, NULL}};
+static const pawl_endpoint_spec desks = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
+static const pawl_endpoint_spec cases = {.name      = "cases",
+                                         .processes = PAWL_PROCESSES(&case_process)};
+static const pawl_endpoint_spec both_kinds  = {.name      = "desks",
+                                               .entities  = PAWL_ENTITIES(&desk_entity),
+                                               .processes = PAWL_PROCESSES(&case_process)};
+static const pawl_endpoint_spec three_kinds = {.name     = "desks",
+                                               .entities = PAWL_ENTITIES(&desk_entity),
+                                               .processes =
+                                                   PAWL_PROCESSES(&case_process, &cases_process)};
+static const pawl_application   apart       = APPLICATION("apart", &cases, &desks);
+static const pawl_application   together    = APPLICATION("together", &both_kinds);
+static const pawl_application   alike       = APPLICATION("alike", &three_kinds);
 
-static const pawl_endpoint_spec two_desks = {
-    .name      = "desks",
-    .entities  = (const pawl_entity *const[]){&desk_entity, &board_entity, NULL},
-    .processes = (const pawl_process *const[]){&case_process, NULL}};
-static const pawl_application doubled = {PAWL_APPLICATION_HEAD, .name = "doubled",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&two_desks, NULL}};
+static const pawl_endpoint_spec two_desks = {.name     = "desks",
+                                             .entities = PAWL_ENTITIES(&desk_entity, &board_entity),
+                                             .processes = PAWL_PROCESSES(&case_process)};
+static const pawl_application   doubled   = APPLICATION("doubled", &two_desks);
 
 static world *open_world(const char *url, const pawl_application *application)
 {
@@ -485,14 +470,10 @@ static void o17_a_command_comes_again_from_another_store(const char *url)
 static const pawl_entity sql_desk = {
     .name  = "Desk",
     .state = PAWL_RECORD_OF(desk),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work_sql), .key = "desk", .own_sql = true},
-                               {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
-static const pawl_endpoint_spec sql_desks = {
-    .name = "desks", .entities = (const pawl_entity *const[]){&sql_desk, NULL}};
-static const pawl_application with_sql = {
-    PAWL_APPLICATION_HEAD, .name = "sql",
-    .endpoints = (const pawl_endpoint_spec *const[]){&sql_desks, NULL}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_work_sql), .key = "desk", .own_sql = true}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_worked))};
+static const pawl_endpoint_spec sql_desks = {.name = "desks", .entities = PAWL_ENTITIES(&sql_desk)};
+static const pawl_application   with_sql  = APPLICATION("sql", &sql_desks);
 
 static void post_sql(world *it, const char *how)
 {

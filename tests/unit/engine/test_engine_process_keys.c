@@ -58,14 +58,13 @@ PAWL_APPLY(apply_counted, thing, counted);
 static const pawl_entity thing_entity = {
     .name  = "Thing",
     .state = PAWL_RECORD_OF(thing),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_by_name), .key = "name"},
-                               {.handle = PAWL_HANDLE(on_by_number), .key = "number"},
-                               {.handle = PAWL_HANDLE(on_by_account), .key = "account"},
-                               {.handle = PAWL_HANDLE(on_by_seat), .key = "seat"},
-                               {.handle = PAWL_HANDLE(on_by_uuid), .key = "id"},
-                               {.handle = PAWL_HANDLE(on_by_inner), .key = "inner.name"},
-                               {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_counted), NULL}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_by_name), .key = "name"},
+                     {.handle = PAWL_HANDLE(on_by_number), .key = "number"},
+                     {.handle = PAWL_HANDLE(on_by_account), .key = "account"},
+                     {.handle = PAWL_HANDLE(on_by_seat), .key = "seat"},
+                     {.handle = PAWL_HANDLE(on_by_uuid), .key = "id"},
+                     {.handle = PAWL_HANDLE(on_by_inner), .key = "inner.name"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_counted))};
 
 static pawl_code on_watch(pawl_context *ctx, const thing *state, const watch *message)
 {
@@ -87,17 +86,13 @@ PAWL_PROCESS_TIMEOUT_HANDLER(on_over, thing);
 static const pawl_process watch_process = {
     .name  = "Watch",
     .state = PAWL_RECORD_OF(thing),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_watch), .key = "name", .starts = true},
-                               {.handle = PAWL_HANDLE(on_over), .timeout = "over"},
-                               {.handle = NULL}}};
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_watch), .key = "name", .starts = true},
+                     {.handle = PAWL_HANDLE(on_over), .timeout = "over"})};
 
-static const pawl_endpoint_spec things = {
-    .name      = "things",
-    .entities  = (const pawl_entity *const[]){&thing_entity, NULL},
-    .processes = (const pawl_process *const[]){&watch_process, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "things",
-    .endpoints = (const pawl_endpoint_spec *const[]){&things, NULL}};
+static const pawl_endpoint_spec things      = {.name      = "things",
+                                               .entities  = PAWL_ENTITIES(&thing_entity),
+                                               .processes = PAWL_PROCESSES(&watch_process)};
+static const pawl_application   application = APPLICATION("things", &things);
 
 static world *open_world(const char *url)
 {
@@ -133,7 +128,7 @@ static void a_key_is_compared_byte_by_byte(const char *url)
                                         "a/b/c",     "a/b",       "/",
                                         "%s",        "a'b\"c\\d", "Ünï 漢字 \xf0\x9f\x90\xbe",
                                         "u\xcc\x88", "\xc3\xbc"};
-    const size_t             count   = sizeof names / sizeof names[0];
+    const size_t             count   = COUNT(names);
     char                     stream[100];
     world                   *it = open_world(url);
     for (int i = 0; i < 2; i++) /* a batch, then each loaded again */

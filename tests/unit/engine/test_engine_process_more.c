@@ -106,11 +106,10 @@ static void apply_double(double_tally *state, const added *event)
 PAWL_APPLY(apply_double, double_tally, added);
 
 static const pawl_entity double_entity = {
-    .name  = "Tally",
-    .state = PAWL_RECORD_OF(double_tally),
-    .on =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_double), .key = "name"}, {.handle = NULL}},
-    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_double), NULL},
+    .name           = "Tally",
+    .state          = PAWL_RECORD_OF(double_tally),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_add_double), .key = "name"}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_double)),
     .snapshot_every = 4};
 
 /* A state that is in order, but cannot be written. */
@@ -134,27 +133,25 @@ static void apply_to_ratio(ratio_state *state, const added *event)
 PAWL_APPLY(apply_to_ratio, ratio_state, added);
 
 static const pawl_entity ratio_tally = {
-    .name  = "Tally",
-    .state = PAWL_RECORD_OF(ratio_state),
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_ratio), .key = "name"}, {.handle = NULL}},
-    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_to_ratio), NULL},
+    .name           = "Tally",
+    .state          = PAWL_RECORD_OF(ratio_state),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_add_ratio), .key = "name"}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_to_ratio)),
     .snapshot_every = 1};
 
 static const pawl_on     old_rows[] = {{.handle = PAWL_HANDLE(on_add), .key = "name"},
                                        {.handle = NULL}};
 static const pawl_entity old_tally  = {
-     .name  = "Tally",
-     .state = PAWL_RECORD_OF(tally),
-     .on    = old_rows,
-     .apply =
-         (const pawl_apply *const[]){PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck), NULL},
+     .name                  = "Tally",
+     .state                 = PAWL_RECORD_OF(tally),
+     .on                    = old_rows,
+     .apply                 = PAWL_APPLY_LIST(PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck)),
      .dispatches_remembered = 3};
 static const pawl_entity old_tally_with_folds = {
-    .name  = "Tally",
-    .state = PAWL_RECORD_OF(tally),
-    .on    = old_rows,
-    .apply =
-        (const pawl_apply *const[]){PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck), NULL},
+    .name           = "Tally",
+    .state          = PAWL_RECORD_OF(tally),
+    .on             = old_rows,
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck)),
     .snapshot_every = 2};
 
 /* ---- The one of today: counts in hundredths, and strikes no more ------------------ */
@@ -203,18 +200,17 @@ static void apply_new_added(new_tally *state, const new_added *event)
 PAWL_APPLY(apply_new_added, new_tally, new_added);
 
 static const pawl_entity today_tally = {
-    .name  = "Tally",
-    .state = PAWL_RECORD_OF(new_tally),
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_cents), .key = "name"}, {.handle = NULL}},
-    .apply          = (const pawl_apply *const[]){PAWL_APPLIES(apply_new_added), NULL},
+    .name           = "Tally",
+    .state          = PAWL_RECORD_OF(new_tally),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_add_cents), .key = "name"}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_new_added)),
     .snapshot_every = 3};
 
-#define PROGRAM(program, entity)                                                       \
-    static const pawl_endpoint_spec program##_endpoint = {                             \
-        .name = "tallies", .entities = (const pawl_entity *const[]){&(entity), NULL}}; \
-    static const pawl_application program = {                                          \
-        PAWL_APPLICATION_HEAD, .name = "tallies",                                      \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+#define PROGRAM(program, entity)                                                                    \
+    static const pawl_endpoint_spec program##_endpoint = {.name     = "tallies",                    \
+                                                          .entities = PAWL_ENTITIES(&(entity))};    \
+    static const pawl_application   program            = {PAWL_APPLICATION_HEAD, .name = "tallies", \
+                                                          .endpoints = PAWL_ENDPOINTS(&program##_endpoint)}
 PROGRAM(old, old_tally);
 PROGRAM(folding, old_tally_with_folds);
 PROGRAM(today, today_tally);
@@ -223,11 +219,11 @@ PROGRAM(doubling, double_entity);
 
 /* ---- Running ------------------------------------------------------------------------ */
 
-static void open_program(world *it, const char *url, const pawl_application *program, int retries)
+static world *open_program(const char *url, const pawl_application *program, int retries)
 {
     const pawl_endpoint_options options = {.delayed_retries = retries};
     world_forget(&seen);
-    world_open(it, url, program, NULL, &options);
+    return world_begin(url, program, NULL, &options);
 }
 
 static void post_add(world *it, const char *id, const char *name, int amount, const char *how)
@@ -240,39 +236,34 @@ static void post_add(world *it, const char *id, const char *name, int amount, co
 static void run_program(const char *url, const pawl_application *program, int amount, int count,
                         const char *expected)
 {
-    world it;
-    open_program(&it, url, program, -1);
+    world *it = open_program(url, program, -1);
     for (int i = 0; i < count; i++)
-        post_add(&it, NULL, "a", amount, "");
-    world_drain(&it);
+        post_add(it, NULL, "a", amount, "");
+    world_drain(it);
     assert_string_equal(seen.text, expected);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* ---- Versions ------------------------------------------------------------------------- */
 
 static void events_and_folds_of_yesterday(const char *url, const pawl_application *yesterday)
 {
-    world       it;
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     run_program(url, yesterday, 5, 3, "a+5=5 a+5=10 a+5=15 ");
-    open_program(&it, url, &today, -1);
-    post_add(&it, NULL, "a", 7, "");
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+    world *it = open_program(url, &today, -1);
+    post_add(it, NULL, "a", 7, "");
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     assert_string_equal(seen.text, "a:1500 a:1507 ");
-    pawl_event_rows rows = world_events(&it, "Tally/a");
+    pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 5);
     assert_int_equal(rows.items[2].event.type_version, 1);
     assert_int_equal(rows.items[3].event.type_version, 2);
-    post_add(&it, NULL, "a", 1, ""); /* its own events, and a fold at 6 */
-    world_drain(&it);
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+    post_add(it, NULL, "a", 1, ""); /* its own events, and a fold at 6 */
+    world_drain(it);
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     assert_string_equal(seen.text, "a:1500 a:1507 a:1508 a:1509 ");
-    world_close(&it);
-    pawl_store_close(held);
 }
 
 static void events_of_an_older_program_are_upcast(const char *url)
@@ -287,83 +278,74 @@ static void folds_of_an_older_program_are_upcast(const char *url)
 
 static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
 {
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     run_program(url, &folding, 5, 3, "a+5=5 a+5=10 a+5=15 ");
     run_program(url, &doubling, 1, 1, "30 ");
     run_program(url, &doubling, 1, 2, "32 34 "); /* from its own fold */
-    pawl_store_close(held);
 }
 
 /* The stream waits for a program that can read it; the others of the batch go on. */
 static void events_of_a_newer_program_are_waited_for(const char *url)
 {
-    world       it;
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     run_program(url, &today, 7, 1, "a:0 ");
-    open_program(&it, url, &old, 2);
-    post_add(&it, "m-a", "a", 1, "");
-    post_add(&it, "m-b", "b", 2, "");
-    world_drain(&it);
+    world *it = open_program(url, &old, 2);
+    post_add(it, "m-a", "a", 1, "");
+    post_add(it, "m-b", "b", 2, "");
+    world_drain(it);
     assert_string_equal(seen.text, "b+2=2 ");
-    assert_int_equal(world_events(&it, "Tally/a").count, 1);
-    assert_int_equal(world_events(&it, "Tally/b").count, 1);
+    assert_int_equal(world_events(it, "Tally/a").count, 1);
+    assert_int_equal(world_events(it, "Tally/b").count, 1);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(world_queue(&it, "tallies").count, 1);
-        assert_int_equal(world_dead(&it).count, 0);
-        world_go_both(&it, PAWL_HOURS(10));
+        assert_int_equal(world_queue(it, "tallies").count, 1);
+        assert_int_equal(world_dead(it).count, 0);
+        world_go_both(it, PAWL_HOURS(10));
     }
-    world_close(&it);
-    open_program(&it, url, &today, 7);
-    world_go_both(&it, PAWL_HOURS(21));
-    assert_int_equal(world_queue(&it, "tallies").count, 0);
-    assert_int_equal(world_events(&it, "Tally/a").count, 2);
-    world_close(&it);
-    pawl_store_close(held);
+    world_close(it);
+    it = open_program(url, &today, 7);
+    world_go_both(it, PAWL_HOURS(21));
+    assert_int_equal(world_queue(it, "tallies").count, 0);
+    assert_int_equal(world_events(it, "Tally/a").count, 2);
 }
 
 static void an_unknown_event_waits_for_a_program_that_knows_it(const char *url)
 {
-    world       it;
-    pawl_store *held = world_hold(url);
-    open_program(&it, url, &old, -1);
-    post_add(&it, NULL, "a", 9, "");
-    post_add(&it, NULL, "a", 4, "strike");
-    world_drain(&it);
-    world_close(&it);
-    open_program(&it, url, &today, 5);
-    post_add(&it, "m-a", "a", 1, "");
-    world_drain(&it);
+    world_hold(url);
+    world *it = open_program(url, &old, -1);
+    post_add(it, NULL, "a", 9, "");
+    post_add(it, NULL, "a", 4, "strike");
+    world_drain(it);
+    world_close(it);
+    it = open_program(url, &today, 5);
+    post_add(it, "m-a", "a", 1, "");
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    pawl_queue_rows waiting = world_queue(&it, "tallies");
+    pawl_queue_rows waiting = world_queue(it, "tallies");
     assert_int_equal(waiting.count, 1);
     assert_int_equal(waiting.items[0].attempts, 1);
-    world_close(&it);
-    open_program(&it, url, &old, 5);
-    world_go_both(&it, PAWL_HOURS(1));
+    world_close(it);
+    it = open_program(url, &old, 5);
+    world_go_both(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "a+1=6 "); /* nothing is lost */
-    world_close(&it);
-    open_program(&it, url, &today, -1);
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
-    assert_true(world_says(world_dead(&it).items[0].error,
+    world_close(it);
+    it = open_program(url, &today, -1);
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
+    assert_true(world_says(world_dead(it).items[0].error,
                            "Tally/a: version 2: event type 'struck' has no function in .apply"));
-    world_close(&it);
-    pawl_store_close(held);
 }
 
 static void an_event_that_cannot_be_decoded_is_named(const char *url)
 {
-    world it;
-    open_program(&it, url, &old, -1);
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
-    append(it.store, 2, "{\"amount\":\"x\"}");
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
-    assert_int_equal(world_events(&it, "Tally/a").count, 2);
-    assert_true(world_says(world_dead(&it).items[0].error,
-                           "Tally/a: version 2: event type added: amount:"));
-    world_close(&it);
+    world *it = open_program(url, &old, -1);
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
+    append(it->store, 2, "{\"amount\":\"x\"}");
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
+    assert_int_equal(world_events(it, "Tally/a").count, 2);
+    assert_true(
+        world_says(world_dead(it).items[0].error, "Tally/a: version 2: event type added: amount:"));
 }
 
 /* ---- Folds ------------------------------------------------------------------------------ */
@@ -386,27 +368,25 @@ static void store_fold(world *it, int64_t version, int32_t type_version, const c
 /* Each is worse than the one before; a fold that could be read would be believed. */
 static void a_fold_that_is_of_no_use_is_passed_over(const char *url)
 {
-    world it;
-    open_program(&it, url, &old, -1);
+    world *it = open_program(url, &old, -1);
     for (int i = 0; i < 5; i++)
-        post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+        post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     world_forget(&seen);
-    store_fold(&it, 1, 1, "{\"total\":\"x\"}", "[]");
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
-    store_fold(&it, 2, 2, "{\"total\":5000}", "[]"); /* of a program to come */
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
-    store_fold(&it, 3, 1, "{\"total\":5000}", "[17]");
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+    store_fold(it, 1, 1, "{\"total\":\"x\"}", "[]");
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
+    store_fold(it, 2, 2, "{\"total\":5000}", "[]"); /* of a program to come */
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
+    store_fold(it, 3, 1, "{\"total\":5000}", "[17]");
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     assert_string_equal(seen.text, "a+1=6 a+1=7 a+1=8 ");
-    store_fold(&it, 4, 1, "{\"total\":5000}", "[]");
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+    store_fold(it, 4, 1, "{\"total\":5000}", "[]");
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     assert_true(world_says(pawl_text_of(seen.text), "a+1=5005"));
-    world_close(&it);
 }
 
 static int64_t fold_version(world *it)
@@ -427,18 +407,17 @@ static void folds_change_no_state(const char *url)
     snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
     assert_true(scenario_url(scheme, other, sizeof other));
     for (int i = 0; i < 2; i++) {
-        world it;
-        open_program(&it, i == 0 ? url : other, programs[i], -1);
+        world *it = open_program(i == 0 ? url : other, programs[i], -1);
         for (int j = 0; j < 7; j++) {
-            post_add(&it, NULL, "a", amounts[j], "");
+            post_add(it, NULL, "a", amounts[j], "");
             if (j != 3)
-                world_drain(&it);
+                world_drain(it);
             if (j == 4) /* the batch of two brought it from 3 to 5: one fold, of its end */
-                assert_int_equal(fold_version(&it), i == 0 ? 0 : 5);
+                assert_int_equal(fold_version(it), i == 0 ? 0 : 5);
         }
         assert_string_equal(seen.text, expected);
-        assert_int_equal(fold_version(&it), i == 0 ? 0 : 6);
-        world_close(&it);
+        assert_int_equal(fold_version(it), i == 0 ? 0 : 6);
+        world_close(it);
     }
     scenario_forget(other);
 }
@@ -447,49 +426,45 @@ static void folds_change_no_state(const char *url)
 
 static void o4_e35_only_the_stream_that_moved_is_run_again(const char *url)
 {
-    world it;
-    open_program(&it, url, &old, -1);
-    meddled = &it;
-    post_add(&it, NULL, "a", 1, "");
-    post_add(&it, NULL, "b", 2, "meddle");
-    post_add(&it, NULL, "a", 3, "");
-    world_drain(&it);
+    world *it = open_program(url, &old, -1);
+    meddled   = it;
+    post_add(it, NULL, "a", 1, "");
+    post_add(it, NULL, "b", 2, "meddle");
+    post_add(it, NULL, "a", 3, "");
+    world_drain(it);
     assert_null(meddled);
     assert_string_equal(seen.text, "a+1=1 b+2=2 a+3=4 a+1=101 a+3=104 ");
-    pawl_event_rows rows = world_events(&it, "Tally/a");
+    pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 3);
     assert_true(is(rows.items[0].event.message_id, "other"));
     assert_int_equal(rows.items[2].version, 3);
-    assert_int_equal(world_events(&it, "Tally/b").count, 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "tallies").count, 0);
-    world_close(&it);
+    assert_int_equal(world_events(it, "Tally/b").count, 1);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "tallies").count, 0);
 }
 
 /* Events that the unit had emitted already are gone with it. */
 static void o1_a_unit_that_fails_leaves_the_others_of_its_stream(const char *url)
 {
-    world it;
-    open_program(&it, url, &folding, -1);
-    post_add(&it, NULL, "a", 1, "");
-    post_add(&it, NULL, "a", 10, "late");
-    post_add(&it, NULL, "a", 2, "");
-    post_add(&it, NULL, "a", 10, "fail");
-    post_add(&it, NULL, "a", 3, "");
-    pawl_step step = world_step(&it);
+    world *it = open_program(url, &folding, -1);
+    post_add(it, NULL, "a", 1, "");
+    post_add(it, NULL, "a", 10, "late");
+    post_add(it, NULL, "a", 2, "");
+    post_add(it, NULL, "a", 10, "fail");
+    post_add(it, NULL, "a", 3, "");
+    pawl_step step = world_step(it);
     assert_int_equal(step.handled, 5); /* one batch */
     assert_int_equal(step.dead, 2);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "a+1=1 a+10=11 a+2=3 a+10=13 a+3=6 ");
-    pawl_event_rows rows = world_events(&it, "Tally/a");
+    pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++)
         assert_int_equal(rows.items[i].version, i + 1);
-    assert_int_equal(world_dead(&it).count, 2);
-    post_add(&it, NULL, "a", 1, "");
-    world_drain(&it);
+    assert_int_equal(world_dead(it).count, 2);
+    post_add(it, NULL, "a", 1, "");
+    world_drain(it);
     assert_true(world_says(pawl_text_of(seen.text), "a+1=7"));
-    world_close(&it);
 }
 
 /* ---- The warning ---------------------------------------------------------------------------- */
@@ -551,21 +526,19 @@ static void what_is_remembered_long_enough_is_not_worth_a_word(const char *url)
 
 static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
 {
-    world it;
     world_forget(&said);
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
-    open_program(&it, url, &ratios, -1);
+    world *it = open_program(url, &ratios, -1);
     for (int i = 1; i <= 3; i++) {
-        post_add(&it, NULL, "a", i, "");
-        world_drain(&it);
-        assert_int_equal(fold_version(&it), i == 2 ? 1 : i);
+        post_add(it, NULL, "a", i, "");
+        world_drain(it);
+        assert_int_equal(fold_version(it), i == 2 ? 1 : i);
     }
     world_quiet();
     assert_string_equal(seen.text, "0 1 3 ");
-    assert_int_equal(world_events(&it, "Tally/a").count, 3);
+    assert_int_equal(world_events(it, "Tally/a").count, 3);
     assert_true(world_says(pawl_text_of(said.text), "Tally/a: its snapshot is not stored: "));
     assert_true(world_says(pawl_text_of(said.text), "ratio"));
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -54,7 +54,7 @@ static const pawl_apply *const applied[]    = {PAWL_APPLIES(apply_noted), NULL};
 static const pawl_entity       clerk_entity = {
           .name  = "Clerk",
           .state = PAWL_RECORD_OF(case_file),
-          .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_question), .key = "name"}, {.handle = NULL}},
+          .on    = PAWL_ON({.handle = PAWL_HANDLE(on_question), .key = "name"}),
           .apply = applied};
 
 static pawl_code on_favour(pawl_context *ctx, const favour *message)
@@ -93,20 +93,15 @@ PAWL_PROCESS_HANDLER(on_rejected, case_file, pawl_rejected);
 static const pawl_process wish_process = {
     .name  = "Wish",
     .state = PAWL_RECORD_OF(case_file),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_wish), .key = "name", .starts = true},
-                               {.handle = PAWL_HANDLE(on_accepted)},
-                               {.handle = PAWL_HANDLE(on_rejected)},
-                               {.handle = NULL}},
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_wish), .key = "name", .starts = true},
+                     {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)}),
     .apply = applied};
 
-static const pawl_endpoint_spec office = {
-    .name      = "office",
-    .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_favour)}),
-    .entities  = (const pawl_entity *const[]){&clerk_entity, NULL},
-    .processes = (const pawl_process *const[]){&wish_process, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "office",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+static const pawl_endpoint_spec office      = {.name      = "office",
+                                               .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_favour)}),
+                                               .entities  = PAWL_ENTITIES(&clerk_entity),
+                                               .processes = PAWL_PROCESSES(&wish_process)};
+static const pawl_application   application = APPLICATION("office", &office);
 
 static world *open_world(const char *url)
 {

@@ -29,8 +29,7 @@ PAWL_RECORD(was_put, WAS_PUT);
 
 static pawl_code on_put(pawl_context *ctx, const shelf *state, const put *command)
 {
-    (void)state;
-    (void)command;
+    (void)state, (void)command;
     return pawl_emit(ctx, PAWL_MESSAGE(was_put, .count = 1));
 }
 PAWL_ENTITY_HANDLER(on_put, shelf, put);
@@ -41,12 +40,11 @@ static void apply_was_put(shelf *state, const was_put *event)
 }
 PAWL_APPLY(apply_was_put, shelf, was_put);
 
-#define SHELF_ENTITY(entity_name)                                                                 \
-    {                                                                                             \
-        .name = entity_name, .state = PAWL_RECORD_OF(shelf),                                      \
-        .on =                                                                                     \
-            (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "shelf"}, {.handle = NULL}}, \
-        .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},                  \
+#define SHELF_ENTITY(entity_name)                                          \
+    {                                                                      \
+        .name = entity_name, .state = PAWL_RECORD_OF(shelf),               \
+        .on    = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "shelf"}), \
+        .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_was_put)),             \
     }
 
 static const pawl_entity north_entity = SHELF_ENTITY("North");
@@ -119,32 +117,29 @@ PAWL_APPLY(apply_stepped, job, stepped);
 static const pawl_process job_process = {
     .name  = "Job",
     .state = PAWL_RECORD_OF(job),
-    .on    = (const pawl_on[]){{.handle    = PAWL_HANDLE(on_go),
-                                .key       = "id",
-                                .starts    = true,
-                                .not_found = PAWL_NOT_FOUND_DEAD},
-                               {.handle = PAWL_HANDLE(on_count), .key = "number", .starts = true},
-                               {.handle = PAWL_HANDLE(on_accepted)},
-                               {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                               {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_stepped), NULL},
+    .on    = PAWL_ON({.handle    = PAWL_HANDLE(on_go),
+                      .key       = "id",
+                      .starts    = true,
+                      .not_found = PAWL_NOT_FOUND_DEAD},
+                     {.handle = PAWL_HANDLE(on_count), .key = "number", .starts = true},
+                     {.handle = PAWL_HANDLE(on_accepted)},
+                     {.handle = PAWL_HANDLE(on_late), .timeout = "late"}),
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_stepped)),
 };
 
 static const pawl_endpoint_spec jobs = {
     .name      = "jobs",
-    .processes = (const pawl_process *const[]){&job_process, NULL},
+    .processes = PAWL_PROCESSES(&job_process),
 };
 static const pawl_endpoint_spec north = {
     .name     = "north",
-    .entities = (const pawl_entity *const[]){&north_entity, NULL},
+    .entities = PAWL_ENTITIES(&north_entity),
 };
 static const pawl_endpoint_spec south = {
     .name     = "south",
-    .entities = (const pawl_entity *const[]){&south_entity, NULL},
+    .entities = PAWL_ENTITIES(&south_entity),
 };
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "yard",
-    .endpoints = (const pawl_endpoint_spec *const[]){&jobs, &north, &south, NULL}};
+static const pawl_application application = APPLICATION("yard", &jobs, &north, &south);
 
 #define JOB_ID "0b9c3d1e-2f4a-4c6e-8d7b-1a2b3c4d5e6f"
 #define STREAM "Job/" JOB_ID

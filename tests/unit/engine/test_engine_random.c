@@ -490,7 +490,7 @@ static void play_seed(const char *url, uint64_t seed)
     for (size_t i = 0; i < NAMES; i++)
         p.want.counters[i].ring = p.want.boxes[i].ring = PAWL_TIME_MAX;
     pawl_random_seed(&source, seed);
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     world_open(&p.it, hook_url(url), &application, NULL,
                &(pawl_endpoint_options){.batch_messages = 1 + (int)below(20),
                                         .retry_delay    = PAWL_SECONDS(2)});
@@ -511,7 +511,6 @@ static void play_seed(const char *url, uint64_t seed)
     }
     hook_set(NULL, NULL);
     world_close(&p.it);
-    pawl_store_close(held);
     print_message("seed %" PRIu64 ": %zu messages, %d sagas written by another, %d answers lost, "
                   "%d partitions released\n",
                   seed, p.want.count, (int)p.conflicts, (int)p.losses, (int)p.releases);

@@ -160,31 +160,26 @@ static const pawl_saga counter_saga = {
     .state        = PAWL_RECORD_OF(counter),
     .correlation  = "name",
     .transitional = "badge",
-    .on           = (const pawl_on[]){
-                  {.handle = PAWL_HANDLE(on_begin), .key = "name", .starts = true},
-                  {.handle = PAWL_HANDLE(on_last), .key = "name", .starts = true},
-                  {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
-                  {.handle = PAWL_HANDLE(on_both), .key = "name", .starts = true},
-                  {.handle = PAWL_HANDLE(on_seek), .key = "name", .transitional_key = "badge"},
-                  {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                  {.handle = NULL}}};
+    .on           = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_last), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_both), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_seek), .key = "name", .transitional_key = "badge"},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga box_saga = {
     .name        = "Box",
     .state       = PAWL_RECORD_OF(box),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true},
-                            {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true})};
 static const pawl_aggregator collected = {
     .name = "Collected", .handle = PAWL_HANDLE(on_collected), .size = 3, .attempts_max = 2};
 static const pawl_endpoint_spec desk = {
     .name        = "desk",
-    .sagas       = (const pawl_saga *const[]){&counter_saga, &box_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&collected, NULL},
+    .sagas       = PAWL_SAGAS(&counter_saga, &box_saga),
+    .aggregators = PAWL_AGGREGATORS(&collected),
     .options =
         PAWL_OPTIONS(.recovery = PAWL_RECOVERY({.code = PAWL_ELIMIT, .then = PAWL_THEN_DISCARD}))};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "random",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_application application = APPLICATION("random", &desk);
 
 static const char *const names[NAMES] = {"a", "b", "c"};
 

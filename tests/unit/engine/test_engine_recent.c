@@ -175,7 +175,7 @@ static void damaged_json_is_refused(void **state)
         "[\"00000000-0000-0000-0000-000000000001]",
         "[\"",
     };
-    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+    for (size_t i = 0; i < COUNT(damaged); i++) {
         pawl__recent set = {.bound = 3};
         if (pawl__recent_read(&set, pawl_text_of(damaged[i]), *state) != PAWL_EDECODE)
             fail_msg("%s is taken", damaged[i]);

@@ -42,8 +42,7 @@ PAWL_HANDLER(on_open_case, case_state, open_case);
 
 static pawl_code on_add_to_case(pawl_context *ctx, case_state *the_case, const add_to_case *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "add");
     the_case->count++;
     return PAWL_OK;
@@ -52,8 +51,7 @@ PAWL_HANDLER(on_add_to_case, case_state, add_to_case);
 
 static pawl_code find_case(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "find");
     *id = nones-- > 0 ? (pawl_saga_id){{{0}}} : the_id;
     return PAWL_OK;
@@ -61,8 +59,7 @@ static pawl_code find_case(pawl_context *ctx, const void *message, pawl_saga_id 
 
 static pawl_code on_seek_case(pawl_context *ctx, case_state *the_case, const seek_case *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "seek");
     the_case->count++;
     return PAWL_OK;
@@ -73,14 +70,13 @@ static const pawl_saga case_saga = {
     .name        = "Case",
     .state       = PAWL_RECORD_OF(case_state),
     .correlation = "name",
-    .on          = (const pawl_on[]){
+    .on          = PAWL_ON(
                  {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
                  {.handle = PAWL_HANDLE(on_add_to_case), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
                  {.handle    = PAWL_HANDLE(on_seek_case),
                   .key       = "name",
                   .find      = find_case,
-                  .not_found = PAWL_NOT_FOUND_DEAD},
-                 {.handle = NULL}}};
+                  .not_found = PAWL_NOT_FOUND_DEAD})};
 
 static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
 {
@@ -95,30 +91,23 @@ PAWL_MESSAGE_HANDLER(on_attempt, attempt);
 
 static pawl_code on_other(pawl_context *ctx, const other *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     world_note(&seen, "other");
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_other, other);
 
-static const pawl_endpoint_spec office = {
-    .name     = "office",
-    .sagas    = (const pawl_saga *const[]){&case_saga, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_attempt)}, {.handle = NULL}}};
+static const pawl_endpoint_spec office = {.name     = "office",
+                                          .sagas    = PAWL_SAGAS(&case_saga),
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_attempt)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "recoverability",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+static const pawl_application application = APPLICATION("recoverability", &office);
 
 /* The endpoint as a newer program has it. */
 static const pawl_endpoint_spec office_of_tomorrow = {
-    .name     = "office",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_other)}, {.handle = NULL}}};
+    .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_other)})};
 
-static const pawl_application tomorrow = {
-    PAWL_APPLICATION_HEAD, .name = "recoverability",
-    .endpoints = (const pawl_endpoint_spec *const[]){&office_of_tomorrow, NULL}};
+static const pawl_application tomorrow = APPLICATION("recoverability", &office_of_tomorrow);
 
 static world *open_world(const char *url, pawl_endpoint_options options)
 {
@@ -132,7 +121,7 @@ static world *open_world(const char *url, pawl_endpoint_options options)
 
 static void always(pawl_code code)
 {
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+    for (size_t i = 0; i < COUNT(answers); i++)
         answers[i] = code;
 }
 

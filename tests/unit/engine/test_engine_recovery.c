@@ -83,12 +83,10 @@ static const pawl_endpoint_spec office = {
     .name     = "office",
     .sagas    = PAWL_SAGAS(&visit_saga),
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}, {.handle = PAWL_HANDLE(on_probe)})};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "recovery",
-                                               .endpoints = PAWL_ENDPOINTS(&office)};
+static const pawl_application   application = APPLICATION("recovery", &office);
 static const pawl_endpoint_spec sql_office  = {
      .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
-static const pawl_application sql_application = {PAWL_APPLICATION_HEAD, .name = "recovery",
-                                                 .endpoints = PAWL_ENDPOINTS(&sql_office)};
+static const pawl_application sql_application = APPLICATION("recovery", &sql_office);
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
@@ -184,7 +182,7 @@ static void e37_a_row_has_its_own_delay_doubling_up_to_its_limit(const char *url
                                                       .delay_max = PAWL_SECONDS(150)}));
     post(it, "charge", "a");
     world_drain(it);
-    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+    for (size_t i = 0; i < COUNT(delays); i++) {
         pawl_queue_rows rows = world_queue(it, "office");
         assert_int_equal(rows.count, 1);
         int64_t delay = rows.items[0].due - world_now(it);

@@ -79,8 +79,7 @@ PAWL_HANDLER(on_pay, order_state, pay);
 
 static pawl_code on_refund(pawl_context *ctx, order_state *order, const refund *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     order->steps++;
     return PAWL_OK;
 }
@@ -88,8 +87,7 @@ PAWL_HANDLER(on_refund, order_state, refund);
 
 static pawl_code on_ask(pawl_context *ctx, order_state *order, const ask *message)
 {
-    (void)order;
-    (void)message;
+    (void)order, (void)message;
     world_note(pawl_user(ctx), "ask");
     return PAWL_OK;
 }
@@ -104,8 +102,7 @@ PAWL_MESSAGE_HANDLER(on_ask_missing, ask);
 
 static pawl_code on_late(pawl_context *ctx, order_state *order)
 {
-    (void)ctx;
-    (void)order;
+    (void)ctx, (void)order;
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_late, order_state);
@@ -114,7 +111,7 @@ static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on          = (const pawl_on[]){
+    .on          = PAWL_ON(
                  {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
                  {.handle = PAWL_HANDLE(on_pay), .key = "order_ref"},
                  {.handle = PAWL_HANDLE(on_refund), .key = "order_ref", .not_found = PAWL_NOT_FOUND_DEAD},
@@ -122,15 +119,11 @@ static const pawl_saga order_saga = {
                   .key       = "order_ref",
                   .not_found = PAWL_NOT_FOUND_CALL,
                   .missing   = PAWL_HANDLE(on_ask_missing)},
-                 {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                 {.handle = NULL}}};
+                 {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 
-static const pawl_endpoint_spec shop = {.name  = "shop",
-                                        .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+static const pawl_endpoint_spec shop = {.name = "shop", .sagas = PAWL_SAGAS(&order_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sagas",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&shop, NULL}};
+static const pawl_application application = APPLICATION("sagas", &shop);
 
 static world_log seen;
 

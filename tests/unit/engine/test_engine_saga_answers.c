@@ -47,7 +47,7 @@ static const pawl_entity desk_entity = {
     .name  = "Desk",
     .state = PAWL_RECORD_OF(desk),
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_work), .key = "desk"}),
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+    .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_worked))};
 
 /* ---- Sagas whose names begin alike, and one that wants no answer -------------------------- */
 
@@ -174,26 +174,16 @@ static const pawl_saga quiet_saga = {
     .correlation = "number",
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_hush), .key = "number", .starts = true})};
 
-static const pawl_endpoint_spec desks = {
-    .name = "desks", .entities = (const pawl_entity *const[]){&desk_entity, NULL}};
-static const pawl_endpoint_spec trips    = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
-static const pawl_endpoint_spec all      = {.name  = "desks",
-                                            .sagas = PAWL_SAGAS(&trip_saga, &trips_saga, &quiet_saga),
-                                            .entities =
-                                                (const pawl_entity *const[]){&desk_entity, NULL}};
-static const pawl_endpoint_spec single   = {.name  = "desks",
-                                            .sagas = PAWL_SAGAS(&trip_saga),
-                                            .entities =
-                                                (const pawl_entity *const[]){&desk_entity, NULL}};
-static const pawl_application   together = {PAWL_APPLICATION_HEAD, .name = "together",
-                                            .endpoints =
-                                                (const pawl_endpoint_spec *const[]){&all, NULL}};
-static const pawl_application   alone    = {PAWL_APPLICATION_HEAD, .name = "alone",
-                                            .endpoints =
-                                                (const pawl_endpoint_spec *const[]){&single, NULL}};
-static const pawl_application   apart    = {
-         PAWL_APPLICATION_HEAD, .name = "apart",
-         .endpoints = (const pawl_endpoint_spec *const[]){&trips, &desks, NULL}};
+static const pawl_endpoint_spec desks  = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
+static const pawl_endpoint_spec trips  = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
+static const pawl_endpoint_spec all    = {.name     = "desks",
+                                          .sagas    = PAWL_SAGAS(&trip_saga, &trips_saga, &quiet_saga),
+                                          .entities = PAWL_ENTITIES(&desk_entity)};
+static const pawl_endpoint_spec single = {
+    .name = "desks", .sagas = PAWL_SAGAS(&trip_saga), .entities = PAWL_ENTITIES(&desk_entity)};
+static const pawl_application together = APPLICATION("together", &all);
+static const pawl_application alone    = APPLICATION("alone", &single);
+static const pawl_application apart    = APPLICATION("apart", &trips, &desks);
 
 static void count_line(pawl_log_level level, const char *text, void *context)
 {
@@ -336,7 +326,7 @@ static void an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_let
 {
     static const char *const addresses[] = {"Trip", "Trip/", "Trip/7", "Tri/7",
                                             "Triq/0197c1f2-0000-7000-8000-000000000001"};
-    const size_t             count       = sizeof addresses / sizeof addresses[0];
+    const size_t             count       = COUNT(addresses);
     world                   *it          = open_world(url, &together, NULL);
     for (size_t i = 0; i < count; i++)
         post_answer(it, addresses[i]);

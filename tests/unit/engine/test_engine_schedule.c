@@ -278,8 +278,7 @@ static char last_line[500];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     snprintf(last_line, sizeof last_line, "%s", text);
 }
 

@@ -200,24 +200,19 @@ static pawl_code after(pawl_context *ctx, const pawl_message *message, void *con
 
 static const pawl_filter filters[] = {{.before = before}, {.after = after}, {.before = NULL}};
 
-static const pawl_endpoint_spec desk = {
-    .name     = "desk",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_task)}, {.handle = NULL}}};
-static const pawl_endpoint_spec client = {
-    .name     = "client",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ask)}, {.handle = NULL}}};
-static const pawl_endpoint_spec reader = {
-    .name     = "reader",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_news)}, {.handle = NULL}}};
-static const pawl_endpoint_spec fan = {
-    .name     = "fan",
-    .handlers = (const pawl_on[]){
-        {.handle = PAWL_HANDLE(on_sport)}, {.handle = PAWL_HANDLE(on_news)}, {.handle = NULL}}};
+static const pawl_endpoint_spec desk   = {.name     = "desk",
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
+static const pawl_endpoint_spec client = {.name     = "client",
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ask)})};
+static const pawl_endpoint_spec reader = {.name     = "reader",
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_news)})};
+static const pawl_endpoint_spec fan    = {
+       .name     = "fan",
+       .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sport)}, {.handle = PAWL_HANDLE(on_news)})};
 
 static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "sending",
-    .endpoints = (const pawl_endpoint_spec *const[]){&desk, &client, &reader, &fan, NULL},
-    .filters   = filters};
+    .endpoints = PAWL_ENDPOINTS(&desk, &client, &reader, &fan), .filters = filters};
 
 static world *open_world(const char *url, const char *name)
 {
@@ -384,7 +379,7 @@ static void a_refused_effect_fails_the_message(const char *url)
         {"no saga", "the handler has no saga"},
     };
     world *it = open_world(url, "desk");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         post(it, NULL, "x", rows[i].how);
         world_drain(it);
         pawl_dead_rows dead = world_dead(it);

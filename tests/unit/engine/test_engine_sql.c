@@ -72,10 +72,9 @@ static const pawl_saga book_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book_state),
     .correlation = "isbn",
-    .on          = (const pawl_on[]){
+    .on          = PAWL_ON(
                  {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                 {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true},
-                 {.handle = NULL}}};
+                 {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true})};
 
 /* Finds the safe with a lock, as another worker does for its message; it waits for a moment only. */
 static pawl_store *another;
@@ -113,8 +112,7 @@ static const pawl_saga safe_saga = {
     .state          = PAWL_RECORD_OF(safe_state),
     .correlation    = "name",
     .is_pessimistic = true,
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true})};
 
 static pawl_code on_plain(pawl_context *ctx, const plain *message)
 {
@@ -124,96 +122,85 @@ static pawl_code on_plain(pawl_context *ctx, const plain *message)
 }
 PAWL_MESSAGE_HANDLER(on_plain, plain);
 
-static const pawl_endpoint_spec library = {
-    .name     = "library",
-    .sagas    = (const pawl_saga *const[]){&book_saga, &safe_saga, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
+static const pawl_endpoint_spec library = {.name     = "library",
+                                           .sagas    = PAWL_SAGAS(&book_saga, &safe_saga),
+                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "alone",
-    .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+static const pawl_application application = APPLICATION("alone", &library);
 
-static void open_world(world *it, const char *url, const pawl_application *the_application)
+static world *open_world(const char *url, const pawl_application *the_application)
 {
     world_forget(&seen);
     fails = 0;
     found = (pawl_saga_id){{{0}}};
-    world_open(it, url, the_application, NULL, NULL);
+    return world_begin(url, the_application, NULL, NULL);
 }
 
 static void e30_a_finder_names_the_saga(const char *url)
 {
-    world   it;
     int64_t version = 0;
-    open_world(&it, url, &application);
-    world_post(&it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
-    world_drain(&it);
-    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
-    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 2));
-    world_drain(&it);
+    world  *it      = open_world(url, &application);
+    world_post(it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(plain, .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_post(it, NULL, PAWL_MESSAGE(plain, .number = 2));
+    world_drain(it);
     assert_string_equal(seen.text, "plain1 find(Emma) lend(1,v1) find(Emma) lend(1,v2) plain2 ");
-    world_json_equal(&it, world_saga_text(&it, "Book", "1", &version),
+    world_json_equal(it, world_saga_text(it, "Book", "1", &version),
                      "{\"isbn\":\"1\",\"title\":\"Emma\",\"lent\":2}");
     assert_int_equal(version, 3);
-    world_close(&it);
 }
 
 static void e30_a_finder_that_finds_none_begins(const char *url)
 {
-    world it;
-    open_world(&it, url, &application);
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("new"), .isbn = PAWL_TEXT("9")));
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("none")));
-    world_drain(&it);
+    world *it = open_world(url, &application);
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("new"), .isbn = PAWL_TEXT("9")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("none")));
+    world_drain(it);
     assert_string_equal(seen.text, "find(new) lend(9,v0) find(none) ");
-    assert_int_equal(world_saga_count(&it, "Book"), 1);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "property 'isbn' has no value"));
+    assert_int_equal(world_saga_count(it, "Book"), 1);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "property 'isbn' has no value"));
     /* An id that no saga has is none as well. */
     found = (pawl_saga_id){{{5}}};
-    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("lost"), .isbn = PAWL_TEXT("10")));
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Book"), 2);
-    world_close(&it);
+    world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("lost"), .isbn = PAWL_TEXT("10")));
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Book"), 2);
 }
 
 static void s32_a_pessimistic_saga(const char *url)
 {
-    world it;
-    open_world(&it, url, &application);
+    world *it = open_world(url, &application);
     for (int i = 0; i < 5; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
-    pawl_step step = world_drain(&it);
+        world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    pawl_step step = world_drain(it);
     assert_int_equal(step.handled, 5);
     int64_t version = 0;
-    world_json_equal(&it, world_saga_text(&it, "Safe", "s", &version),
+    world_json_equal(it, world_saga_text(it, "Safe", "s", &version),
                      "{\"name\":\"s\",\"count\":5}");
     assert_int_equal(version, 5);
-    world_close(&it);
 }
 
 /* From the load to the commit the row is locked: find and write are in one transaction. */
 static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
 {
-    world                         it;
     pawl_store_options            options = PAWL_STORE_OPTIONS_INIT;
     const pawl_saga_table *const *tables  = NULL;
     size_t                        count   = 0;
     options.deadline                      = PAWL_MILLISECONDS(150);
-    open_world(&it, url, &application);
-    must(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, world_error()));
+    world *it                             = open_world(url, &application);
+    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
     must(pawl_store_open(url, &options, &another, world_error()));
     safe_table = tables[1];
     for (int i = 0; i < 2; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
-    assert_int_equal(world_drain(&it).handled, 2);
+        world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    assert_int_equal(world_drain(it).handled, 2);
     find_meanwhile(safe_table);
     assert_string_equal(seen.text, "waited0 found2 ");
     pawl_store_close(another);
     another = NULL;
-    world_close(&it);
 }
 
 /* ---- Own SQL -------------------------------------------------------------------------- */
@@ -280,13 +267,10 @@ PAWL_MESSAGE_HANDLER(on_no_sql, plain);
 
 static const pawl_endpoint_spec ledger = {
     .name     = "ledger",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_write_row), .own_sql = true},
-                                  {.handle = PAWL_HANDLE(on_no_sql)},
-                                  {.handle = NULL}}};
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_write_row), .own_sql = true},
+                        {.handle = PAWL_HANDLE(on_no_sql)})};
 
-static const pawl_application with_sql = {PAWL_APPLICATION_HEAD, .name = "sql",
-                                          .endpoints =
-                                              (const pawl_endpoint_spec *const[]){&ledger, NULL}};
+static const pawl_application with_sql = APPLICATION("sql", &ledger);
 
 /* Rows that a second connection sees. */
 static int64_t count_rows(const char *url, const char *condition)
@@ -309,97 +293,86 @@ static void post_write(world *it, const char *id, int32_t number, const char *ho
 
 static void e24_retries_leave_exactly_one_row(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
+    world *it = open_world(url, &with_sql);
     make_table(url);
     fails = 1;
-    post_write(&it, "a", 1, "");
-    post_write(&it, "b", 2, "");
-    pawl_step step = world_drain(&it);
+    post_write(it, "a", 1, "");
+    post_write(it, "b", 2, "");
+    pawl_step step = world_drain(it);
     assert_string_equal(seen.text, "write1 write1 write2 ");
     assert_int_equal(step.handled, 2);
     assert_int_equal(count_rows(url, "number = 1"), 1);
     assert_int_equal(count_rows(url, "number = 2"), 1);
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 2);
 }
 
 static void e24_a_connection_says_what_it_is(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
+    world *it = open_world(url, &with_sql);
     make_table(url);
-    post_write(&it, "a", 1, "ask");
-    world_post(&it, "b", PAWL_MESSAGE(plain, .number = 2));
-    assert_int_equal(world_drain(&it).handled, 2);
+    post_write(it, "a", 1, "ask");
+    world_post(it, "b", PAWL_MESSAGE(plain, .number = 2));
+    assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "write1 ");
     assert_int_equal(count_rows(url, "number = 1"), 1);
-    world_close(&it);
 }
 
 static void e24_a_connection_of_another_driver(const char *url)
 {
     static const char *const types[] = {"OTHER", ""};
     fault_bind("named", url);
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        world it;
+    for (size_t i = 0; i < COUNT(types); i++) {
         other_type = types[i];
         fault_native_type(types[i]);
-        open_world(&it, "fault:named", &with_sql);
-        here = url;
-        post_write(&it, i == 0 ? "a" : "b", 1, "name");
-        assert_int_equal(world_drain(&it).handled, 1);
+        world *it = open_world("fault:named", &with_sql);
+        here      = url;
+        post_write(it, i == 0 ? "a" : "b", 1, "name");
+        assert_int_equal(world_drain(it).handled, 1);
         assert_string_equal(seen.text, "write1 ");
         fault_native_type(NULL);
-        world_close(&it);
+        world_close(it);
     }
 }
 
 static void e24_delayed_retries_leave_exactly_one_row(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
+    world *it = open_world(url, &with_sql);
     make_table(url);
     fails = 6; /* the first run and its three immediate retries, then two more */
-    post_write(&it, "a", 1, "");
-    world_drain(&it);
+    post_write(it, "a", 1, "");
+    world_drain(it);
     assert_int_equal(count_rows(url, "1 = 1"), 0);
-    assert_int_equal(world_queue(&it, "ledger").items[0].attempts, 1);
-    world_go(&it, PAWL_MINUTES(1));
+    assert_int_equal(world_queue(it, "ledger").items[0].attempts, 1);
+    world_go(it, PAWL_MINUTES(1));
     assert_int_equal(count_rows(url, "1 = 1"), 1);
-    assert_int_equal(world_queue(&it, "out").count, 1);
-    assert_int_equal(world_stats(&it).counters.failures, 6);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 1);
+    assert_int_equal(world_stats(it).counters.failures, 6);
 }
 
 static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
+    world *it = open_world(url, &with_sql);
     make_table(url);
-    post_write(&it, "a", 1, "reject");
-    post_write(&it, "b", 2, "");
-    world_post(&it, "c", PAWL_MESSAGE(plain, .number = 3));
-    world_drain(&it);
+    post_write(it, "a", 1, "reject");
+    post_write(it, "b", 2, "");
+    world_post(it, "c", PAWL_MESSAGE(plain, .number = 3));
+    world_drain(it);
     assert_int_equal(count_rows(url, "1 = 1"), 1);
     assert_int_equal(count_rows(url, "number = 2"), 1);
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_is_marked(&it, "c"));
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_is_marked(it, "c"));
 }
 
 static void e23_now_leaves_with_each_run(const char *url)
 {
-    world it;
-    open_world(&it, url, &with_sql);
+    world *it = open_world(url, &with_sql);
     make_table(url);
     fails = 100;
-    post_write(&it, "a", 1, "now");
-    world_drain(&it);
+    post_write(it, "a", 1, "now");
+    world_drain(it);
     assert_int_equal(count_rows(url, "1 = 1"), 0);
     /* One for each of the four runs: they leave whatever becomes of the rest. */
-    assert_int_equal(world_queue(&it, "out").count, 4);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 4);
 }
 
 static void own_sql_is_refused_where_there_is_none(const char *url)

@@ -46,8 +46,7 @@ PAWL_HANDLER(on_open_room, room_state, open_room);
 
 static pawl_code on_enter_room(pawl_context *ctx, room_state *state, const enter_room *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->guests++;
     world_note(&seen, "enter");
     return PAWL_OK;
@@ -56,8 +55,7 @@ PAWL_HANDLER(on_enter_room, room_state, enter_room);
 
 static pawl_code on_leave_room(pawl_context *ctx, room_state *state, const leave_room *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->guests--;
     world_note(&seen, "leave");
     return PAWL_OK;
@@ -97,9 +95,7 @@ PAWL_PROCESS_HANDLER(on_begin_tour, tour_state, begin_tour);
 
 static pawl_code on_join_tour(pawl_context *ctx, const tour_state *state, const join_tour *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     world_note(&seen, "join");
     return PAWL_OK;
 }
@@ -115,8 +111,7 @@ static const pawl_process tour = {
 
 static const pawl_endpoint_spec house = {
     .name = "house", .sagas = PAWL_SAGAS(&room_saga), .processes = PAWL_PROCESSES(&tour)};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "starters",
-                                             .endpoints = PAWL_ENDPOINTS(&house)};
+static const pawl_application application = APPLICATION("starters", &house);
 
 static world *open_world(const char *url, int count)
 {

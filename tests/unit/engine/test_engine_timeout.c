@@ -104,18 +104,14 @@ static const pawl_saga lamp_saga = {
     .name        = "Lamp",
     .state       = PAWL_RECORD_OF(lamp_state),
     .correlation = "lamp",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
-                            {.handle = PAWL_HANDLE(on_touch), .key = "lamp"},
-                            {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
-                            {.handle = PAWL_HANDLE(on_b), .timeout = "b"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+                           {.handle = PAWL_HANDLE(on_touch), .key = "lamp"},
+                           {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
+                           {.handle = PAWL_HANDLE(on_b), .timeout = "b"})};
 
-static const pawl_endpoint_spec house = {.name  = "house",
-                                         .sagas = (const pawl_saga *const[]){&lamp_saga, NULL}};
+static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&lamp_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "timeouts",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&house, NULL}};
+static const pawl_application application = APPLICATION("timeouts", &house);
 
 static world *open_world_with(const char *url, pawl_endpoint_options options)
 {

@@ -16,8 +16,7 @@ static world_log seen;
 
 static pawl_code on_switch_on(pawl_context *ctx, lamp_state *lamp, const switch_on *message)
 {
-    (void)lamp;
-    (void)message;
+    (void)lamp, (void)message;
     return pawl_timeout(ctx, "dim", PAWL_SECONDS(60));
 }
 PAWL_HANDLER(on_switch_on, lamp_state, switch_on);
@@ -39,12 +38,10 @@ PAWL_TIMEOUT_HANDLER(on_dim, lamp_state);
     {                                                                      \
         .handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true \
     }
-static const pawl_saga new_lamp = {
-    .name = "Lamp", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("dim"), {.handle = NULL}}};
+static const pawl_saga new_lamp = {.name = "Lamp", LAMP, .on = PAWL_ON(ON_SWITCH, ON_DIM("dim"))};
 static const pawl_saga old_lamp = {
-    .name = "Lamp", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("flicker"), {.handle = NULL}}};
-static const pawl_saga lantern = {
-    .name = "Lantern", LAMP, .on = (const pawl_on[]){ON_SWITCH, ON_DIM("dim"), {.handle = NULL}}};
+    .name = "Lamp", LAMP, .on = PAWL_ON(ON_SWITCH, ON_DIM("flicker"))};
+static const pawl_saga lantern = {.name = "Lantern", LAMP, .on = PAWL_ON(ON_SWITCH, ON_DIM("dim"))};
 
 #define HOUSE(saga)                                          \
     {                                                        \
@@ -56,17 +53,9 @@ static const pawl_saga lantern = {
 static const pawl_endpoint_spec new_house = HOUSE(&new_lamp), old_house = HOUSE(&old_lamp),
                                 lantern_house = HOUSE(&lantern);
 
-#define APPLICATION(endpoint)                                                   \
-    {                                                                           \
-        PAWL_APPLICATION_HEAD, .name = "timeouts",                              \
-                               .endpoints = (const pawl_endpoint_spec *const[]) \
-        {                                                                       \
-            endpoint, NULL                                                      \
-        }                                                                       \
-    }
-static const pawl_application new_program = APPLICATION(&new_house);
-static const pawl_application old_program = APPLICATION(&old_house);
-static const pawl_application lanterns    = APPLICATION(&lantern_house);
+static const pawl_application new_program = APPLICATION("timeouts", &new_house);
+static const pawl_application old_program = APPLICATION("timeouts", &old_house);
+static const pawl_application lanterns    = APPLICATION("timeouts", &lantern_house);
 
 /* Opens one for the old program, and lets a new one set a timeout that the old one does not
  * know, and that is due now. */

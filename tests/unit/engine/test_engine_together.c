@@ -129,24 +129,21 @@ static const pawl_saga house_saga = {
     .name        = "House",
     .state       = PAWL_RECORD_OF(house),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_party_inside), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_party_inside), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga garden_saga = {
     .name        = "Garden",
     .state       = PAWL_RECORD_OF(garden),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_walk), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_party_outside), .key = "name"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_walk), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_party_outside), .key = "name"})};
 static const pawl_aggregator flowers = {
     .name = "Flowers", .handle = PAWL_HANDLE(on_flowers), .period = PAWL_SECONDS(60)};
 
-static const pawl_endpoint_spec street = {
-    .name        = "street",
-    .sagas       = (const pawl_saga *const[]){&house_saga, &garden_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&flowers, NULL}};
+static const pawl_endpoint_spec street = {.name        = "street",
+                                          .sagas       = PAWL_SAGAS(&house_saga, &garden_saga),
+                                          .aggregators = PAWL_AGGREGATORS(&flowers)};
 
 static int filtered; /* units that the filter saw behind their handlers */
 
@@ -158,9 +155,8 @@ static pawl_code count_unit(pawl_context *ctx, const pawl_message *message, void
 }
 
 static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "together",
-    .endpoints = (const pawl_endpoint_spec *const[]){&street, NULL},
-    .filters   = (const pawl_filter[]){{.after = count_unit}, {.after = NULL}}};
+    PAWL_APPLICATION_HEAD, .name = "together", .endpoints = PAWL_ENDPOINTS(&street),
+    .filters = (const pawl_filter[]){{.after = count_unit}, {.after = NULL}}};
 
 static const pawl_saga_table *house_table(void)
 {

@@ -77,21 +77,17 @@ static const pawl_saga parcel_saga = {
     .state        = PAWL_RECORD_OF(parcel_state),
     .correlation  = "number",
     .transitional = "barcode",
-    .on           = (const pawl_on[]){
-                  {.handle           = PAWL_HANDLE(on_register),
-                   .key              = "number",
-                   .transitional_key = "barcode",
-                   .starts           = true},
-                  {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"},
-                  {.handle = PAWL_HANDLE(on_peek), .key = "number", .transitional_key = "barcode"},
-                  {.handle = NULL}}};
+    .on =
+        PAWL_ON({.handle           = PAWL_HANDLE(on_register),
+                 .key              = "number",
+                 .transitional_key = "barcode",
+                 .starts           = true},
+                {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"},
+                {.handle = PAWL_HANDLE(on_peek), .key = "number", .transitional_key = "barcode"})};
 
-static const pawl_endpoint_spec depot = {.name  = "depot",
-                                         .sagas = (const pawl_saga *const[]){&parcel_saga, NULL}};
+static const pawl_endpoint_spec depot = {.name = "depot", .sagas = PAWL_SAGAS(&parcel_saga)};
 
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "transitional",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&depot, NULL}};
+static const pawl_application application = APPLICATION("transitional", &depot);
 
 static world_log seen;
 
@@ -113,12 +109,12 @@ static void write_as_another(pawl_text number)
     around = NULL;
 }
 
-static void open_world(world *it, const char *url)
+static world *open_world(const char *url)
 {
     pawl_endpoint_options options = {.user = &seen};
     around                        = NULL;
     world_forget(&seen);
-    world_open(it, url, &application, NULL, &options);
+    return world_begin(url, &application, NULL, &options);
 }
 
 static void post_register(world *it, const char *number, const char *barcode)
@@ -139,45 +135,39 @@ static void post_scan(world *it, const char *number, const char *barcode, const 
 
 static void s22_main_first_then_transitional(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    post_register(&it, "n2", "b2");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    post_register(it, "n2", "b2");
+    world_drain(it);
     /* The number says n1, the barcode b2: the number wins. */
-    post_scan(&it, "n1", "b2", "");
-    post_scan(&it, "unknown", "b2", "");
-    world_drain(&it);
+    post_scan(it, "n1", "b2", "");
+    post_scan(it, "unknown", "b2", "");
+    world_drain(it);
     assert_string_equal(seen.text, "scan(n1) scan(n2) ");
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n2", NULL),
+    world_json_equal(it, world_saga_text(it, "Parcel", "n2", NULL),
                      "{\"number\":\"n2\",\"barcode\":\"b2\",\"scans\":1}");
-    world_close(&it);
 }
 
 static void s22_a_saga_begun_in_the_batch_is_found_by_both(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    post_scan(&it, "other", "b1", "");
-    post_scan(&it, "n1", "b1", "");
-    world_drain(&it);
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    post_scan(it, "other", "b1", "");
+    post_scan(it, "n1", "b1", "");
+    world_drain(it);
+    world_json_equal(it, world_saga_text(it, "Parcel", "n1", NULL),
                      "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
-    world_close(&it);
 }
 
 static void s22_a_starter_continues_what_the_transitional_value_finds(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    world_drain(&it);
-    post_register(&it, "renumbered", "b1");
-    world_drain(&it);
-    assert_int_equal(world_saga_count(&it, "Parcel"), 1);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    world_drain(it);
+    post_register(it, "renumbered", "b1");
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Parcel"), 1);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* In one batch, and in one each: a parcel that is over is found by neither value, and the one that begins
@@ -185,27 +175,26 @@ static void s22_a_starter_continues_what_the_transitional_value_finds(const char
 static void s22_a_saga_that_ended_is_found_by_neither(const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        world it;
-        char  ground[1000];
+        char ground[1000];
         scenario_url_like(url, ground, sizeof ground);
-        open_world(&it, ground);
-        post_register(&it, "n1", "b1");
-        world_drain(&it);
-        post_scan(&it, "unknown", "b1", "end");
+        world *it = open_world(ground);
+        post_register(it, "n1", "b1");
+        world_drain(it);
+        post_scan(it, "unknown", "b1", "end");
         if (i == 1)
-            world_drain(&it);
-        post_register(&it, "n3", "b1");
+            world_drain(it);
+        post_register(it, "n3", "b1");
         if (i == 1)
-            world_drain(&it);
-        post_scan(&it, "unknown", "b1", "");
-        post_scan(&it, "n3", "b1", "");
-        world_drain(&it);
+            world_drain(it);
+        post_scan(it, "unknown", "b1", "");
+        post_scan(it, "n3", "b1", "");
+        world_drain(it);
         assert_string_equal(seen.text, "scan(n1) scan(n3) scan(n3) ");
-        assert_int_equal(world_saga_count(&it, "Parcel"), 1);
-        world_json_equal(&it, world_saga_text(&it, "Parcel", "n3", NULL),
+        assert_int_equal(world_saga_count(it, "Parcel"), 1);
+        world_json_equal(it, world_saga_text(it, "Parcel", "n3", NULL),
                          "{\"number\":\"n3\",\"barcode\":\"b1\",\"scans\":2}");
-        assert_int_equal(world_queue(&it, "depot").count, 0);
-        world_close(&it);
+        assert_int_equal(world_queue(it, "depot").count, 0);
+        world_close(it);
         scenario_forget(ground);
     }
 }
@@ -214,22 +203,20 @@ static void s22_a_saga_that_ended_is_found_by_neither(const char *url)
  * the first one's: it is written with its own message. */
 static void e35_what_the_transitional_value_finds_belongs_to_its_unit(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    post_register(&it, "n2", "b2");
-    world_drain(&it);
-    post_scan(&it, "n1", "", "b9");
-    post_scan(&it, "unknown", "b2", "");
-    around         = &it;
-    pawl_step step = world_drain(&it);
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    post_register(it, "n2", "b2");
+    world_drain(it);
+    post_scan(it, "n1", "", "b9");
+    post_scan(it, "unknown", "b2", "");
+    around         = it;
+    pawl_step step = world_drain(it);
     assert_int_equal(step.refused, 1);
-    assert_int_equal(world_queue(&it, "depot").count, 0);
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+    assert_int_equal(world_queue(it, "depot").count, 0);
+    world_json_equal(it, world_saga_text(it, "Parcel", "n1", NULL),
                      "{\"number\":\"n1\",\"barcode\":\"b9\",\"scans\":1}");
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n2", NULL),
+    world_json_equal(it, world_saga_text(it, "Parcel", "n2", NULL),
                      "{\"number\":\"n2\",\"barcode\":\"b2\",\"scans\":1}");
-    world_close(&it);
 }
 
 /* ---- Writing -------------------------------------------------------------------- */
@@ -249,57 +236,50 @@ static void s22_none_names_what_was_asked_for(const char *url)
         {"n-9", "b-9", "no saga Parcel for 'n-9' or barcode 'b-9'"},
         {"", "b-8", "no saga Parcel for '' or barcode 'b-8'"},
         {"b-7", "b-7", "no saga Parcel for 'b-7'"}};
-    world it;
-    open_world(&it, url);
+    world *it = open_world(url);
     pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        post_scan(&it, asked[i][0], asked[i][1], "");
-        world_drain(&it);
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        post_scan(it, asked[i][0], asked[i][1], "");
+        world_drain(it);
         const char *part = strstr(warning, asked[i][2]);
         if (part == NULL || strcmp(part, asked[i][2]) != 0)
             fail_msg("'%s' does not end with '%s'", warning, asked[i][2]);
     }
     world_quiet();
-    world_close(&it);
 }
 
 static void s20_the_transitional_value_is_written_at_every_update(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    world_drain(&it);
-    post_scan(&it, "n1", "", "b9");
-    post_scan(&it, "x", "b9", "");
-    world_drain(&it);
-    post_scan(&it, "y", "b9", "");
-    post_scan(&it, "z", "b1", "");
-    world_drain(&it);
-    world_go_both(&it, PAWL_MINUTES(1));
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    world_drain(it);
+    post_scan(it, "n1", "", "b9");
+    post_scan(it, "x", "b9", "");
+    world_drain(it);
+    post_scan(it, "y", "b9", "");
+    post_scan(it, "z", "b1", "");
+    world_drain(it);
+    world_go_both(it, PAWL_MINUTES(1));
     assert_string_equal(seen.text, "scan(n1) scan(n1) scan(n1) ");
-    world_close(&it);
 }
 
 static void s21_a_null_transitional_value_is_refused_at_save(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "");
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_world(url);
+    post_register(it, "n1", "");
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "null transitional property not allowed"));
-    assert_int_equal(world_saga_count(&it, "Parcel"), 0);
-    world_close(&it);
+    assert_int_equal(world_saga_count(it, "Parcel"), 0);
 }
 
 /* A row of before the roll-out has no transitional value until it is touched. */
 static void s21_reading_an_old_row_is_fine(const char *url)
 {
-    world   it;
-    int64_t version = 0;
-    open_world(&it, url);
-    pawl_saga_insert insert  = {.table        = parcel_table(&it),
+    int64_t          version = 0;
+    world           *it      = open_world(url);
+    pawl_saga_insert insert  = {.table        = parcel_table(it),
                                 .id           = {{{1}}},
                                 .main         = pawl_value_text(PAWL_TEXT("old")),
                                 .metadata     = PAWL_TEXT("{}"),
@@ -307,19 +287,18 @@ static void s21_reading_an_old_row_is_fine(const char *url)
                                 .type_version = PAWL_TEXT("1.0")};
     pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
                                 .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it.store, &changes, NULL, world_error()));
-    post_scan(&it, "old", "", "look");
-    world_drain(&it);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_saga_text(&it, "Parcel", "old", &version);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    post_scan(it, "old", "", "look");
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_saga_text(it, "Parcel", "old", &version);
     assert_int_equal(version, 1);
-    post_scan(&it, "old", "", "b7");
-    post_scan(&it, "gone", "b7", "");
-    world_drain(&it);
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "old", &version),
+    post_scan(it, "old", "", "b7");
+    post_scan(it, "gone", "b7", "");
+    world_drain(it);
+    world_json_equal(it, world_saga_text(it, "Parcel", "old", &version),
                      "{\"number\":\"old\",\"barcode\":\"b7\",\"scans\":2}");
     assert_int_equal(version, 2);
-    world_close(&it);
 }
 
 /* ---- Between two reads --------------------------------------------------------- */
@@ -348,20 +327,18 @@ static pawl_code begin_before_load(hook_point point, void *context)
  * batch, and what both messages do to it is saved at once. */
 static void s22_a_saga_that_begins_between_the_reads_is_one(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url));
-    post_scan(&it, "n1", "", "");
-    post_scan(&it, "other", "b1", "");
+    world *it = open_world(hook_url(url));
+    post_scan(it, "n1", "", "");
+    post_scan(it, "other", "b1", "");
     loads_left = 1;
-    hook_set(begin_before_load, &it);
-    pawl_step step = world_step(&it);
+    hook_set(begin_before_load, it);
+    pawl_step step = world_step(it);
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "scan(n1) scan(n1) ");
     assert_int_equal(step.handled, 2);
     assert_int_equal(step.refused, 0);
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+    world_json_equal(it, world_saga_text(it, "Parcel", "n1", NULL),
                      "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
-    world_close(&it);
 }
 
 static void post_peek(world *it, const char *barcode)
@@ -371,54 +348,48 @@ static void post_peek(world *it, const char *barcode)
 
 static void s22_a_message_without_the_main_value_is_found_by_the_other(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    post_peek(&it, "b1");
-    world_drain(&it);
-    post_peek(&it, "b1");
-    world_drain(&it);
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    post_peek(it, "b1");
+    world_drain(it);
+    post_peek(it, "b1");
+    world_drain(it);
     assert_string_equal(seen.text, "peek(n1) peek(n1) ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+    assert_int_equal(world_dead(it).count, 0);
+    world_json_equal(it, world_saga_text(it, "Parcel", "n1", NULL),
                      "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
-    world_close(&it);
 }
 
 /* "None" for it is no more final than for a number: it is read again after a look at the
  * queue, and dropped when there is still none (E3). */
 static void s22_a_message_without_the_main_value_is_read_again(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url));
-    post_peek(&it, "b1");
+    world *it = open_world(hook_url(url));
+    post_peek(it, "b1");
     loads_left = 1;
-    hook_set(begin_before_load, &it);
-    pawl_step step = world_step(&it);
+    hook_set(begin_before_load, it);
+    pawl_step step = world_step(it);
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "peek(n1) ");
     assert_int_equal(step.handled, 1);
-    post_peek(&it, "b9");
-    assert_int_equal(world_step(&it).handled, 1);
-    assert_int_equal(world_queue(&it, "depot").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    post_peek(it, "b9");
+    assert_int_equal(world_step(it).handled, 1);
+    assert_int_equal(world_queue(it, "depot").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void e3_a_message_without_the_main_value_waits_for_older_ones(const char *url)
 {
-    world it;
-    open_world(&it, url);
-    post_register(&it, "n1", "b1");
-    pawl_queue_row row = world_claim_oldest(&it, "depot");
-    post_peek(&it, "b1");
-    assert_int_equal(world_drain(&it).handled, 0);
-    assert_int_equal(world_queue(&it, "depot").count, 2);
-    world_give_back(&it, "depot", &row, PAWL_QUEUE_RELEASE);
-    world_go(&it, PAWL_SECONDS(1));
+    world *it = open_world(url);
+    post_register(it, "n1", "b1");
+    pawl_queue_row row = world_claim_oldest(it, "depot");
+    post_peek(it, "b1");
+    assert_int_equal(world_drain(it).handled, 0);
+    assert_int_equal(world_queue(it, "depot").count, 2);
+    world_give_back(it, "depot", &row, PAWL_QUEUE_RELEASE);
+    world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "peek(n1) ");
-    assert_int_equal(world_queue(&it, "depot").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "depot").count, 0);
 }
 
 const struct CMUnitTest tests[] = {

@@ -49,12 +49,11 @@ PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .up
         .state = PAWL_RECORD_OF(meter),                                                          \
         .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(program##_on_reading), .key = "name"}, \
                                    {.handle = NULL}},                                            \
-        .apply = (const pawl_apply *const[]){PAWL_APPLIES(program##_apply), NULL}};              \
+        .apply = PAWL_APPLY_LIST(PAWL_APPLIES(program##_apply))};                                \
     static const pawl_endpoint_spec program##_endpoint = {                                       \
-        .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}};     \
-    static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_HEAD, .name = "meters",                                                 \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+        .name = "meters", .entities = PAWL_ENTITIES(&program##_meter)};                          \
+    static const pawl_application program = {PAWL_APPLICATION_HEAD, .name = "meters",            \
+                                             .endpoints = PAWL_ENDPOINTS(&program##_endpoint)}
 PROGRAM(yesterday, advanced);
 PROGRAM(today, advanced_today);
 
@@ -66,17 +65,16 @@ static void post_reading(world *it)
 
 /* A program of today meets an event of yesterday, and cannot read it; a command waits for its
  * first of two delayed retries. */
-static void meet(world *it, const char *url, pawl_code code, int32_t attempts)
+static world *meet(const char *url, pawl_code code, int32_t attempts)
 {
     const pawl_endpoint_options options = {.delayed_retries = 2};
-    pawl_store                 *held    = world_hold(url);
+    world_hold(url);
     world_forget(&seen);
-    world_open(it, url, &yesterday, NULL, NULL);
+    world *it = world_begin(url, &yesterday, NULL, NULL);
     post_reading(it);
     world_close(it);
     answer = code;
-    world_open(it, url, &today, NULL, &options);
-    pawl_store_close(held);
+    it     = world_begin(url, &today, NULL, &options);
     /* The ids are made of the seed and the time. */
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(1));
     post_reading(it);
@@ -84,17 +82,16 @@ static void meet(world *it, const char *url, pawl_code code, int32_t attempts)
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "meters").count, 1);
     assert_int_equal(world_queue(it, "meters").items[0].attempts, attempts);
+    return it;
 }
 
 static void goes_on(const char *url, pawl_code code)
 {
-    world it;
-    meet(&it, url, code, 1);
-    answer = PAWL_OK;
-    world_go_both(&it, PAWL_HOURS(1));
+    world *it = meet(url, code, 1);
+    answer    = PAWL_OK;
+    world_go_both(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "0 1 ");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void a_stream_that_can_be_read_again_goes_on(const char *url)
@@ -109,36 +106,32 @@ static void the_code_of_an_upcaster_makes_no_difference(const char *url)
 
 static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(const char *url)
 {
-    world it;
-    meet(&it, url, PAWL_REJECT, 1);
-    world_go_both(&it, PAWL_SECONDS(15)); /* 10 s, then 20, each +/- 10 % jitter */
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "meters").items[0].attempts, 2);
-    world_go_both(&it, PAWL_SECONDS(30));
+    world *it = meet(url, PAWL_REJECT, 1);
+    world_go_both(it, PAWL_SECONDS(15)); /* 10 s, then 20, each +/- 10 % jitter */
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "meters").items[0].attempts, 2);
+    world_go_both(it, PAWL_SECONDS(30));
     assert_string_equal(seen.text, "0 ");
-    assert_int_equal(world_dead(&it).count, 1);
-    assert_true(world_says(world_dead(&it).items[0].error, "version 1 is odd"));
-    world_close(&it);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "version 1 is odd"));
 }
 
 /* The upcaster itself may say that it does not know the version. */
 static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
 {
-    world it;
-    meet(&it, url, PAWL_EVERSION, 0);
+    world *it = meet(url, PAWL_EVERSION, 0);
     for (int i = 0; i < 10; i++)
-        world_go_both(&it, PAWL_SECONDS(11));
-    assert_int_equal(world_queue(&it, "meters").items[0].attempts, 0);
-    assert_int_equal(world_dead(&it).count, 0);
+        world_go_both(it, PAWL_SECONDS(11));
+    assert_int_equal(world_queue(it, "meters").items[0].attempts, 0);
+    assert_int_equal(world_dead(it).count, 0);
     answer = PAWL_OK;
-    world_go_both(&it, PAWL_SECONDS(12));
+    world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "0 1 ");
-    world_close(&it);
 }
 
 static void a_newer_event_is_waited_for(const char *url)
 {
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     world_forget(&seen);
     world *it = world_begin(url, &today, NULL, NULL);
     post_reading(it);
@@ -153,8 +146,6 @@ static void a_newer_event_is_waited_for(const char *url)
     it = world_begin(url, &today, NULL, NULL);
     world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "0 1 ");
-    world_close(it);
-    pawl_store_close(held);
 }
 
 const struct CMUnitTest tests[] = {

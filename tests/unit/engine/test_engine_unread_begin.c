@@ -5,9 +5,7 @@
  */
 #include "support/world.h"
 
-static world_log   seen;
-static pawl_store *held;
-
+static world_log seen;
 /* ---- Two programs ------------------------------------------------------------- */
 
 #define PARCEL(F) \
@@ -51,10 +49,10 @@ PAWL_RECORD(stamp, STAMP);
                      {.handle = PAWL_HANDLE(program##_on_stamp), .key = "name"},                  \
                      {.handle = NULL}}};                                                                   \
     static const pawl_endpoint_spec program##_trackers = {                                        \
-        .name = "parcels", .sagas = (const pawl_saga *const[]){&program##_tracker, NULL}};        \
-    static const pawl_application program##_tracking = {                                          \
-        PAWL_APPLICATION_HEAD, .name = "parcels",                                                 \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_trackers, NULL}}
+        .name = "parcels", .sagas = PAWL_SAGAS(&program##_tracker)};                              \
+    static const pawl_application program##_tracking = {PAWL_APPLICATION_HEAD, .name = "parcels", \
+                                                        .endpoints =                              \
+                                                            PAWL_ENDPOINTS(&program##_trackers)}
 TRACKER(old, old_state, old_parcel);
 TRACKER(new, new_state, parcel);
 
@@ -69,14 +67,8 @@ static world *open_with(const char *url, const pawl_application *program)
 
 static void begin(const char *url)
 {
-    held = world_hold(url);
+    world_hold(url);
     world_forget(&seen);
-}
-
-static void end(world *it)
-{
-    world_close(it);
-    pawl_store_close(held);
 }
 
 static void post_new(world *it)
@@ -113,7 +105,6 @@ static void e3_none_is_not_final_while_its_beginning_is_unread(const char *url)
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(it);
 }
 
 /* A message of the same batch that is put back as unread is an older one, too. */
@@ -129,7 +120,6 @@ static void e3_none_is_not_final_behind_an_unread_message_of_the_batch(const cha
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(it);
 }
 
 /* A program that reads all of it does not end the wait of what an older program put back. */
@@ -147,7 +137,6 @@ static void e3_none_is_not_final_before_what_others_put_back(const char *url)
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
-    end(it);
 }
 
 static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
@@ -173,7 +162,6 @@ static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
     world_go(it, PAWL_SECONDS(2));
     assert_int_equal(world_queue(it, "parcels").count, 0);
     assert_string_equal(seen.text, "");
-    end(it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -75,8 +75,7 @@ PAWL_TIMEOUT_HANDLER(on_squeak, wheel);
 
 static pawl_code on_turn_lost(pawl_context *ctx, lost_wheel *state, const turn *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->turns++;
     world_note(&seen, "lost=%d", (int)state->turns);
     return PAWL_OK;
@@ -91,28 +90,25 @@ static pawl_code on_squeak_lost(pawl_context *ctx, lost_wheel *state)
 }
 PAWL_TIMEOUT_HANDLER(on_squeak_lost, lost_wheel);
 
-#define PROGRAM(program, of_state, handler, on_timeout)                                          \
-    static const pawl_saga program##_saga = {                                                    \
-        .name        = "Wheel",                                                                  \
-        .state       = PAWL_RECORD_OF(of_state),                                                 \
-        .correlation = "name",                                                                   \
-        .on = (const pawl_on[]){{.handle = PAWL_HANDLE(handler), .key = "name", .starts = true}, \
-                                {.handle = PAWL_HANDLE(on_timeout), .timeout = "squeak"},        \
-                                {.handle = NULL}}};                                              \
-    static const pawl_endpoint_spec program##_endpoint = {                                       \
-        .name = "wheels", .sagas = (const pawl_saga *const[]){&program##_saga, NULL}};           \
-    static const pawl_application program = {                                                    \
-        PAWL_APPLICATION_HEAD, .name = "wheels",                                                 \
-        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+#define PROGRAM(program, of_state, handler, on_timeout)                                            \
+    static const pawl_saga program##_saga = {                                                      \
+        .name        = "Wheel",                                                                    \
+        .state       = PAWL_RECORD_OF(of_state),                                                   \
+        .correlation = "name",                                                                     \
+        .on = (const pawl_on[]){{.handle = PAWL_HANDLE(handler), .key = "name", .starts = true},   \
+                                {.handle = PAWL_HANDLE(on_timeout), .timeout = "squeak"},          \
+                                {.handle = NULL}}};                                                \
+    static const pawl_endpoint_spec program##_endpoint = {.name  = "wheels",                       \
+                                                          .sagas = PAWL_SAGAS(&program##_saga)};   \
+    static const pawl_application   program            = {PAWL_APPLICATION_HEAD, .name = "wheels", \
+                                                          .endpoints = PAWL_ENDPOINTS(&program##_endpoint)}
 PROGRAM(yesterday, old_wheel, on_turn_old, on_squeak_old);
 PROGRAM(today, wheel, on_turn, on_squeak);
 PROGRAM(astray, lost_wheel, on_turn_lost, on_squeak_lost);
 
-static pawl_store *held;
-
 static void begin(const char *url)
 {
-    held    = world_hold(url);
+    world_hold(url);
     upcasts = 0;
 }
 
@@ -145,7 +141,6 @@ static void s24_s27_state_of_an_older_program_is_brought_up(const char *url)
     assert_int_equal(upcasts, 1);
     turn_with(url, &today, "turns=3 "); /* the saga was saved as this program's */
     assert_int_equal(upcasts, 1);
-    pawl_store_close(held);
 }
 
 /* A column of the one row; ` stands for the quotes of the database. */
@@ -171,7 +166,6 @@ static void s24_both_versions_are_written_anew(const char *url)
     turn_with(url, &today, "turns=2 ");
     column_is(url, "PersistenceVersion", PAWL_VERSION);
     column_is(url, "SagaTypeVersion", "2.0");
-    pawl_store_close(held);
 }
 
 /* The message and the timeout of a saga that the program cannot read wait, for as long as it takes;
@@ -198,7 +192,6 @@ static void wait_for(const char *url, const pawl_application *other, const pawl_
     assert_int_equal(world_queue(it, "wheels").count, 0);
     assert_int_equal(world_timeouts(it).count, 0);
     world_close(it);
-    pawl_store_close(held);
 }
 
 static void s27_a_newer_state_waits_for_its_program(const char *url)

@@ -44,7 +44,7 @@ static const struct {
 
 static void o23_traceparent_vectors(void)
 {
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+    for (size_t i = 0; i < COUNT(vectors); i++) {
         pawl__trace trace;
         char        text[PAWL__TRACE_TEXT_SIZE + 1];
         bool        is_good = pawl__trace_parse(pawl_text_of(vectors[i].text), &trace);
@@ -89,7 +89,7 @@ static void o23_a_unit_has_a_span_of_its_own(void)
     assert_int_equal(one.flags, parent.flags);
     assert_memory_not_equal(one.span_id, parent.span_id, 8);
     assert_memory_equal(one.span_id, same.span_id, 8);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < COUNT(others); i++)
         assert_memory_not_equal(one.span_id, others[i].span_id, 8);
     pawl__trace_format(&one, text);
     assert_true(pawl__trace_parse(pawl_text_of(text), &parent));
@@ -107,12 +107,9 @@ static pawl_code on_ping(pawl_context *ctx, const ping *message)
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec pings = {
-    .name     = "pings",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "trace",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&pings, NULL}};
+static const pawl_endpoint_spec pings       = {.name     = "pings",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("trace", &pings);
 
 static pawl_text header_of(world *it, const pawl_queue_row *row, const char *name)
 {

@@ -52,7 +52,7 @@ static void every_part_is_in_the_fingerprint(void)
         HEADER "a,y,g,2020-01-01T00:00:00Z",        HEADER "a,x,h,2020-01-01T00:00:00Z",
         HEADER "a,x,g,2020-01-01T00:00:00.000001Z", HEADER "ax,,g,2020-01-01T00:00:00Z",
     };
-    enum { COUNT = sizeof logs / sizeof logs[0] };
+    enum { COUNT = COUNT(logs) };
     uint64_t seen[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         seen[i] = fingerprint_of(logs[i]);
@@ -140,7 +140,7 @@ static const bad_log bad_csv[] = {
 
 static void bad_csv_is_refused(void)
 {
-    for (size_t i = 0; i < sizeof bad_csv / sizeof bad_csv[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad_csv); i++) {
         write_log(bad_csv[i].text, strlen(bad_csv[i].text));
         assert_refused(NULL, bad_csv[i].expected);
     }
@@ -272,7 +272,7 @@ static const bad_log bad_xes[] = {
 
 static void bad_xes_is_refused(void)
 {
-    for (size_t i = 0; i < sizeof bad_xes / sizeof bad_xes[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad_xes); i++) {
         write_log(bad_xes[i].text, strlen(bad_xes[i].text));
         assert_refused(NULL, bad_xes[i].expected);
     }

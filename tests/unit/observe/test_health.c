@@ -59,7 +59,7 @@ static void check_result(const pawl_health_result *result, const char *name,
 static void o23_limits_of_lag_and_dead_rows(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < COUNT(limits); i++) {
         pawl_health         health;
         int64_t             age     = limits[i].age;
         pawl_health_figures figures = {FIGURES, STATS(.outbox_oldest = age != 0 ? NOW - age : 0,
@@ -98,7 +98,7 @@ static pawl_queue_stats trying_queues[] = {
 };
 static const pawl_worker_info one_worker[] = {{.endpoint = PAWL_TEXT_INIT("orders")}};
 #define ORDERS_READS .workers = one_worker, .worker_count = 1
-#define QUEUES(array) STATS(.queues = array, .queue_count = sizeof array / sizeof array[0])
+#define QUEUES(array) STATS(.queues = array, .queue_count = COUNT(array))
 
 static pawl_projection_row near_projections[] = {
     {.name = PAWL_TEXT_INIT("totals"), .lag = 9999, .failure = {.since = NOW - 99 * SECOND}},
@@ -112,7 +112,7 @@ static pawl_projection_row far_projections[] = {
      .lag     = 10,
      .failure = {.position = 5, .since = NOW - 20 * SECOND}},
 };
-#define PROJECTIONS(array) .projections = {.items = array, .count = sizeof array / sizeof array[0]}
+#define PROJECTIONS(array) .projections = {.items = array, .count = COUNT(array)}
 
 static pawl_alarm late_alarms[] = {
     {.endpoint = PAWL_TEXT_INIT("bank"),
@@ -234,7 +234,7 @@ static const pawl_health_result *result_of(const pawl_health *health, const char
 static void o23_checks_that_only_warn(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+    for (size_t i = 0; i < COUNT(checks); i++) {
         pawl_health health;
         pawl_health_judge(&checks[i].figures, NULL, NOW, &health);
         const pawl_health_result *result = result_of(&health, checks[i].name);
@@ -348,7 +348,7 @@ static void o23_limits_in_the_wrong_order_are_refused(void)
         {.dead_degraded = 101},
         {.dead_unhealthy = 4, .dead_degraded = 5},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(pawl_health_options_check(&wrong[i], &error), PAWL_EINVAL);
         assert_non_null(strstr(error.text, "is below degraded from"));
@@ -398,20 +398,14 @@ static void o23_a_store_is_asked(const char *url)
 static pawl_code no_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error)
 {
-    (void)store;
-    (void)now;
-    (void)arena;
-    (void)stats;
+    (void)store, (void)now, (void)arena, (void)stats;
     return pawl_error_set(error, PAWL_EUNREACHABLE, "the server is away");
 }
 
 static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                            pawl_error *error)
 {
-    (void)store;
-    (void)changes;
-    (void)refused;
-    (void)error;
+    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 

@@ -204,7 +204,7 @@ static void o23_answers_of_a_collector(void)
         {"[]", PAWL_OBSERVE_TRACES, 0, ""},
         {"", PAWL_OBSERVE_TRACES, 0, ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         pawl_arena        *arena = pawl_arena_create(0);
         pawl__otlp_partial found =
             pawl__otlp_accepted(rows[i].signal, pawl_text_of(rows[i].answer), arena);
@@ -224,7 +224,7 @@ static void o23_a_refusal_says_why_or_is_shown_as_it_is(void)
         {"404 page not found\n", "404 page not found\n"},
         {"", ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         pawl_arena *arena   = pawl_arena_create(0);
         pawl_text   message = pawl__otlp_refused(pawl_text_of(rows[i][0]), arena);
         assert_true(pawl_text_equal(message, pawl_text_of(rows[i][1])));

@@ -90,7 +90,7 @@ static void o23_buckets_are_cumulative(void)
     pawl__metrics_view   view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
     pawl_arena          *arena   = pawl_arena_create(0);
     static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
-    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++)
+    for (size_t i = 0; i < COUNT(durations); i++)
         pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, durations[i]);
     pawl__metrics_read(&metrics, &view);
     write_page(&view, 1, arena);
@@ -158,7 +158,7 @@ static void o23_a_counter_read_elsewhere_never_falls(void)
     pawl__metrics_view view    = {.scopes = PAWL__SCOPE(STORE)};
     static const int   read[]  = {5, 3, 4, 6};
     static const int   shown[] = {5, 5, 5, 6};
-    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+    for (size_t i = 0; i < COUNT(read); i++) {
         pawl__metric_raise(&metrics, PAWL__METRIC_HANDLED, read[i]);
         pawl__metrics_read(&metrics, &view);
         assert_int_equal(view.values[PAWL__SLOT_HANDLED], shown[i]);

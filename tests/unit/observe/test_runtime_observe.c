@@ -401,7 +401,7 @@ static void o23_options_out_of_bounds_are_refused(const char *url)
         {{.options_size = 0, .port = 1}, "PAWL_OBSERVE_OPTIONS_INIT"},
         {{.options_size = sizeof(pawl_observe_options) + 1}, "PAWL_OBSERVE_OPTIONS_INIT"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         pawl_error            error    = PAWL_ERROR_INIT;
         pawl_endpoint        *endpoint = NULL;
         pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;

@@ -225,8 +225,7 @@ static world_log said;
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     world_note(&said, "%s", text);
 }
 

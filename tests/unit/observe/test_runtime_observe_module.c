@@ -232,7 +232,7 @@ static void o23_what_is_sent_again_and_when(void)
         {504, NULL, PAWL_OBSERVE_AGAIN, 0},
     };
     source it;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char expected[200];
         snprintf(expected, sizeof expected, "it answers with status %d", rows[i].status);
         if (rows[i].pause > 0)

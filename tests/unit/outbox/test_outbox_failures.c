@@ -38,11 +38,8 @@ static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *
 PAWL_HANDLER(on_advance, flow_state, advance);
 
 static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
-static const pawl_endpoint_spec source      = {.name  = "source",
-                                               .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "failures",
-      .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_endpoint_spec source      = {.name = "source", .sagas = PAWL_SAGAS(&flow_saga)};
+static const pawl_application   application = APPLICATION("failures", &source, &notes);
 
 /* ---- The receiver: answers as it is told, or is another store ----------------------- */
 
@@ -57,9 +54,7 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
         [PAWL_ATTEMPT_TRANSIENT] = "the receiver is busy",
         [PAWL_ATTEMPT_POISON]    = "type note is not known here",
     };
-    (void)transport;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++) {
         items[i].outcome = sent < 4 ? answers[sent] : PAWL_ATTEMPT_SUCCESS;
         if (items[i].outcome != PAWL_ATTEMPT_SUCCESS)

@@ -26,9 +26,8 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec notes = {
-    .name     = "notes",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_endpoint_spec notes = {.name     = "notes",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
 
 /* A saga that `handler` starts. */
 #define FLOW_SAGA(handler)                                                          \

@@ -8,12 +8,9 @@
 #include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "alarm",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("alarm", &source);
 
 /* ---- Two runners, two receivers ---------------------------------------------------- */
 
@@ -281,7 +278,7 @@ static void o29_a_sweep_that_loses_the_handle_opens_another(const char *url)
     } rows[] = {{PAWL_EUNKNOWN, true},     {PAWL_ELOST, true},  {PAWL_EFENCED, true},
                 {PAWL_EUNREACHABLE, true}, {PAWL_EBUSY, false}, {PAWL_EDENIED, false}};
     open_two(url);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         t.code = rows[i].code;
         sweep(t.one, false);
         assert_int_equal(t.one->store == NULL, rows[i].is_lost);

@@ -51,17 +51,13 @@ static pawl_code on_call(pawl_context *ctx, flow_state *state, const call *messa
 PAWL_HANDLER(on_call, flow_state, call);
 
 static const pawl_saga          flow        = FLOW_SAGA(on_call);
-static const pawl_endpoint_spec source      = {.name  = "source",
-                                               .sagas = (const pawl_saga *const[]){&flow, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "arrival",
-      .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_endpoint_spec source      = {.name = "source", .sagas = PAWL_SAGAS(&flow)};
+static const pawl_application   application = APPLICATION("arrival", &source, &notes);
 
 /* ---- Machines ------------------------------------------------------------------------ */
 
 typedef struct machines {
     char           here[1000], there[1000];
-    pawl_store    *holds[2]; /* of stores in memory */
     pawl_route     routes[2];
     pawl_endpoint *receiver;
 } machines;
@@ -103,8 +99,8 @@ static void open_machines(machines *it, const char *url)
     snprintf(it->here, sizeof it->here, "%s", url);
     snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
     assert_true(scenario_url(scheme, it->there, sizeof it->there));
-    it->holds[0]  = world_hold(it->here);
-    it->holds[1]  = world_hold(it->there);
+    world_hold(it->here);
+    world_hold(it->there);
     it->routes[0] = (pawl_route){.name = "far", .url = it->there, .queue = "notes"};
     it->routes[1] = (pawl_route){.name = NULL};
     world_make_tables(it->here, &application);
@@ -115,8 +111,6 @@ static void open_machines(machines *it, const char *url)
 static void close_machines(machines *it)
 {
     pawl_endpoint_destroy(it->receiver);
-    pawl_store_close(it->holds[0]);
-    pawl_store_close(it->holds[1]);
     scenario_forget(it->there);
 }
 

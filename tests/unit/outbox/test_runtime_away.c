@@ -29,11 +29,8 @@ static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *
 PAWL_HANDLER(on_advance, flow_state, advance);
 
 static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
-static const pawl_endpoint_spec source      = {.name  = "source",
-                                               .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "away",
-      .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name = "source", .sagas = PAWL_SAGAS(&flow_saga)};
+static const pawl_application   application = APPLICATION("away", &source);
 
 /* ---- Receivers that are away, or not ------------------------------------------------ */
 
@@ -377,11 +374,10 @@ static void o20_the_next_leader_finds_the_same_rows(const char *url)
     a.code    = PAWL_EUNREACHABLE;
     for (int i = 0; i < 6; i++)
         advance_flow(it, "f", i, "ab");
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     world_close(it);
     world_open_made(it, url, &application, "source",
                     &(pawl_endpoint_options){.routes = routes, .outbox_batch = 4});
-    pawl_store_close(held);
     advance_flow(it, "g", 100, "b");
     assert_heard("b100 ");
     a.code = PAWL_OK;

@@ -6,12 +6,9 @@
  */
 #include "unit/outbox/test_outbox_sample.h"
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "away",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("away", &source, &notes);
 
 #define SOURCES 5
 #define STEPS 150

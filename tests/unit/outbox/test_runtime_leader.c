@@ -17,11 +17,9 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec source = {
-    .name = "source", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {0}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "leading",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("leading", &source);
 
 /* ---- Two sinks -------------------------------------------------------------- */
 
@@ -78,9 +76,7 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
                          pawl_arena *arena, pawl_error *error)
 {
     int *calls = transport->context;
-    (void)items;
-    (void)count;
-    (void)arena;
+    (void)items, (void)count, (void)arena;
     ++*calls;
     if (calls == &t.calls[0] && t.lets_other_in)
         let_other_in();

@@ -44,14 +44,11 @@ PAWL_MESSAGE_HANDLER(on_call, call);
 
 static const pawl_saga flow_saga = FLOW_SAGA(on_advance);
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .sagas    = (const pawl_saga *const[]){&flow_saga, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
+static const pawl_endpoint_spec source = {.name     = "source",
+                                          .sagas    = PAWL_SAGAS(&flow_saga),
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "outbox",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_application application = APPLICATION("outbox", &source, &notes);
 
 /* ---- Two stores ------------------------------------------------------------------ */
 

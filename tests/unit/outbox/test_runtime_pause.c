@@ -18,12 +18,9 @@
 #define ATTEMPTS_MAX 3
 #define LEASE_AND_MORE PAWL_SECONDS(12)
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "pause",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("pause", &source, &notes);
 
 /* ---- What the receiver answers -------------------------------------------------------- */
 
@@ -416,11 +413,7 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
                                 pawl_arena *arena, pawl_error *error)
 {
     bool is_held = false;
-    (void)transport;
-    (void)items;
-    (void)size;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)items, (void)size, (void)arena, (void)error;
     pass(PAWL_SECONDS(40));
     world_ok(pawl_store_lead(rival, PAWL_TEXT("outbox/source"), pawl_clock_now(t.it.machine),
                              PAWL_SECONDS(11), &is_held, NULL),

@@ -27,14 +27,11 @@ static pawl_code on_tell(pawl_context *ctx, const tell *message)
 }
 PAWL_MESSAGE_HANDLER(on_tell, tell);
 
-static const pawl_saga          flow_saga = FLOW_SAGA(on_advance);
-static const pawl_endpoint_spec source    = {
-       .name     = "source",
-       .sagas    = (const pawl_saga *const[]){&flow_saga, NULL},
-       .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tell)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "settling",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .sagas    = PAWL_SAGAS(&flow_saga),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tell)})};
+static const pawl_application   application = APPLICATION("settling", &source, &notes);
 
 /* ---- A sink, and somebody who settles rows meanwhile -------------------------- */
 
@@ -70,8 +67,7 @@ static void settle_all(void)
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)arena;
+    (void)transport, (void)arena;
     if (t.busy > 0) {
         t.busy--;
         return pawl_error_set(error, PAWL_EBUSY, "busy");

@@ -33,11 +33,8 @@ static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *
 PAWL_HANDLER(on_advance, flow_state, advance);
 
 static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
-static const pawl_endpoint_spec source      = {.name  = "source",
-                                               .sagas = (const pawl_saga *const[]){&flow_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "sinks",
-      .endpoints = (const pawl_endpoint_spec *const[]){&source, &notes, NULL}};
+static const pawl_endpoint_spec source      = {.name = "source", .sagas = PAWL_SAGAS(&flow_saga)};
+static const pawl_application   application = APPLICATION("sinks", &source, &notes);
 
 /* ---- A sink that writes down what it gets --------------------------------------- */
 
@@ -88,7 +85,7 @@ static const pawl_route routes[] = {{.name = "a", .outbound = &plain, .context =
                                     {.name = "q", .queue = "notes", .is_outbox = true},
                                     {.name = NULL}};
 
-static void open_world(world *it, const char *url, pawl_endpoint_options options)
+static world *open_world(const char *url, pawl_endpoint_options options)
 {
     heard[0]       = '\0';
     a              = (ear){.name = "a", .why = PAWL_TEXT("the test says no")};
@@ -97,7 +94,7 @@ static void open_world(world *it, const char *url, pawl_endpoint_options options
     plan_g         = NULL;
     options.routes = routes;
     world_forget(&seen);
-    world_open(it, url, &application, "source", &options);
+    return world_begin(url, &application, "source", &options);
 }
 
 static void advance_flow(world *it, const char *name, int32_t number, const char *to)
@@ -125,69 +122,61 @@ static void assert_counts(world *it, size_t pending, size_t held, size_t dispatc
 
 static void o14_a_row_waits_for_the_one_before_at_another_sink(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    advance_flow(&it, "f", 1, "abab");
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    advance_flow(it, "f", 1, "abab");
     assert_heard("a1 |b2 |a3 |b4 |");
     /* The first fails: the others, for another sink, are held. */
     a = (ear){.name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT}};
-    advance_flow(&it, "f", 5, "abb");
+    advance_flow(it, "f", 5, "abb");
     assert_heard("a5 |");
-    assert_counts(&it, 1, 2, 4, 0);
+    assert_counts(it, 1, 2, 4, 0);
     /* Other sources go on, to both. */
-    advance_flow(&it, "g", 20, "ba");
+    advance_flow(it, "g", 20, "ba");
     assert_heard("b20 |a21 |");
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a5 |b6 |b7 |");
-    assert_counts(&it, 0, 0, 9, 0);
-    world_close(&it);
+    assert_counts(it, 0, 0, 9, 0);
 }
 
 static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    plan = "aa";
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 11));
-    world_drain(&it);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    plan      = "aa";
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 11));
+    world_drain(it);
     assert_heard("a1 a11 |a2 a12 |");
-    advance_flow(&it, "f", 3, "ooo");
+    advance_flow(it, "f", 3, "ooo");
     assert_heard("a3 a4 a5 |");
     /* Rows handed over behind a failed row are held with it, and not counted. */
     a = (ear){
         .name = "a", .why = a.why, .answers = {0, PAWL_ATTEMPT_TRANSIENT, PAWL_ATTEMPT_TRANSIENT}};
-    advance_flow(&it, "f", 6, "ooo");
+    advance_flow(it, "f", 6, "ooo");
     assert_heard("a6 a7 a8 |");
-    assert_counts(&it, 1, 1, 8, 0);
-    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_BLOCKED).items[0].attempts, 0);
-    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_counts(it, 1, 1, 8, 0);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_BLOCKED).items[0].attempts, 0);
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a7 |a8 |");
-    assert_counts(&it, 0, 0, 10, 0);
-    world_close(&it);
+    assert_counts(it, 0, 0, 10, 0);
 }
 
 static void few_rows_are_no_pass(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.outbox_batch = 8});
+    world *it = open_world(url, (pawl_endpoint_options){.outbox_batch = 8});
     for (char name[] = "g"; name[0] < 'p'; name[0]++)
-        world_post(&it, NULL, PAWL_MESSAGE(advance, .name = pawl_text_of(name)));
+        world_post(it, NULL, PAWL_MESSAGE(advance, .name = pawl_text_of(name)));
     plan_g = "aa", plan = "a";
-    world_drain(&it);
+    world_drain(it);
     assert_heard("a0 a0 a0 a0 a0 a0 a0 |a1 a0 a0 |");
-    world_close(&it);
 }
 
 static void o14_a_rejected_row_holds_nothing_back(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
+    world *it    = open_world(url, (pawl_endpoint_options){0});
     a.answers[0] = PAWL_ATTEMPT_REJECTED;
-    advance_flow(&it, "f", 1, "aba");
+    advance_flow(it, "f", 1, "aba");
     assert_heard("a1 |b2 |a3 |");
-    assert_counts(&it, 0, 0, 2, 1);
-    world_close(&it);
+    assert_counts(it, 0, 0, 2, 1);
 }
 
 /* ---- Outcomes ----------------------------------------------------------------------- */
@@ -203,37 +192,33 @@ static pawl_attempt_row only_attempt(world *it, pawl_outbox_state state)
 
 static void o13_what_nobody_can_read_is_dead_at_once(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
+    world *it    = open_world(url, (pawl_endpoint_options){0});
     a.answers[0] = PAWL_ATTEMPT_POISON;
     a.why        = PAWL_TEXT("no type note here");
-    advance_flow(&it, "f", 1, "a");
-    world_go_machine(&it, PAWL_HOURS(1));
+    advance_flow(it, "f", 1, "a");
+    world_go_machine(it, PAWL_HOURS(1));
     assert_heard("a1 |");
-    pawl_attempt_row attempt = only_attempt(&it, PAWL_OUTBOX_DEAD);
+    pawl_attempt_row attempt = only_attempt(it, PAWL_OUTBOX_DEAD);
     assert_int_equal(attempt.outcome, PAWL_ATTEMPT_POISON);
     assert_string_equal(attempt.error.data, "no type note here");
-    world_close(&it);
 }
 
 /* A sink's text goes to the store only in a form that the store takes. */
 static void a_sink_may_say_anything(const char *url)
 {
     static char long_text[2000];
-    world       it;
-    open_world(&it, url, (pawl_endpoint_options){0});
+    world      *it = open_world(url, (pawl_endpoint_options){0});
     memset(long_text, 'x', sizeof long_text - 1);
     memcpy(long_text + PAWL_ERROR_TEXT_SIZE_MAX - 1, "\xC3\xA4", 2); /* cut in the middle */
     a.answers[0] = PAWL_ATTEMPT_REJECTED;
     a.why        = pawl_text_of(long_text);
-    advance_flow(&it, "f", 1, "a");
-    assert_int_equal(only_attempt(&it, PAWL_OUTBOX_DEAD).error.size, PAWL_ERROR_TEXT_SIZE_MAX - 1);
+    advance_flow(it, "f", 1, "a");
+    assert_int_equal(only_attempt(it, PAWL_OUTBOX_DEAD).error.size, PAWL_ERROR_TEXT_SIZE_MAX - 1);
     a.answers[1] = (pawl_attempt_outcome)77;
-    advance_flow(&it, "g", 2, "a");
-    pawl_attempt_row attempt = only_attempt(&it, PAWL_OUTBOX_PENDING);
+    advance_flow(it, "g", 2, "a");
+    pawl_attempt_row attempt = only_attempt(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(attempt.outcome, PAWL_ATTEMPT_TRANSIENT);
     assert_true(world_says(attempt.error, "77"));
-    world_close(&it);
 }
 
 /* The rest of a text that has a bad byte is what helps; and no text says that there is
@@ -243,48 +228,42 @@ static void an_operator_reads_what_a_sink_says(const char *url)
     const pawl_text said[] = {PAWL_TEXT("busy\xff until\0noon"), {.size = 0}};
     const char     *read[] = {"busy? until?noon", "the outbound transport does not say why"};
     for (size_t i = 0; i < 2; i++) {
-        world it;
-        open_world(&it, url, (pawl_endpoint_options){0});
+        world *it    = open_world(url, (pawl_endpoint_options){0});
         a.answers[0] = PAWL_ATTEMPT_REJECTED;
         a.why        = said[i];
-        advance_flow(&it, "f", 1, "a");
-        assert_string_equal(only_attempt(&it, PAWL_OUTBOX_DEAD).error.data, read[i]);
-        world_close(&it);
+        advance_flow(it, "f", 1, "a");
+        assert_string_equal(only_attempt(it, PAWL_OUTBOX_DEAD).error.data, read[i]);
+        world_close(it);
     }
 }
 
 static void a_call_that_fails_is_transient_for_all(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    a.code = PAWL_EBUSY;
-    plan   = "a";
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 2));
-    world_drain(&it);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    a.code    = PAWL_EBUSY;
+    plan      = "a";
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 2));
+    world_drain(it);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_true(
-            world_says(world_attempts(&it, rows.items[i].id).items[0].error, "ear is shut"));
-    world_close(&it);
+        assert_true(world_says(world_attempts(it, rows.items[i].id).items[0].error, "ear is shut"));
 }
 
 /* ---- Into a queue of this store -------------------------------------------------------- */
 
 static void o9_a_queue_here_gets_it_with_the_settling(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
+    world *it       = open_world(url, (pawl_endpoint_options){0});
     world *receiver = world_begin(url, &application, "notes", NULL);
-    advance_flow(&it, "f", 1, "qqaq");
+    advance_flow(it, "f", 1, "qqaq");
     world_drain(receiver);
     assert_string_equal(seen.text, "note1 note2 note4 ");
     assert_heard("a3 |");
-    assert_counts(&it, 0, 0, 4, 0);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_DISPATCHED);
-    assert_int_equal(world_attempts(&it, rows.items[0].id).items[0].outcome, PAWL_ATTEMPT_SUCCESS);
-    world_close(&it);
+    assert_counts(it, 0, 0, 4, 0);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_DISPATCHED);
+    assert_int_equal(world_attempts(it, rows.items[0].id).items[0].outcome, PAWL_ATTEMPT_SUCCESS);
 }
 
 static int       commits_left;
@@ -299,48 +278,44 @@ static pawl_code lose_commit(hook_point point, void *context)
 /* The settling is lost: so is the message in the queue. Never one without the other. */
 static void o16_settled_and_queued_are_one(const char *url)
 {
-    world      it;
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    plan = "qq";
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
+    world     *it    = open_world(hook_url(url), (pawl_endpoint_options){0});
+    plan             = "qq";
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
     commits_left = 2; /* the message's and the take-over's are good */
     commit_code  = PAWL_ELOST;
     hook_set(lose_commit, NULL);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_ELOST);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_ELOST);
     assert_true(strstr(error.text, "outbox of source: ") != NULL);
     hook_set(NULL, NULL);
-    assert_counts(&it, 2, 0, 0, 0);
-    assert_int_equal(world_queue(&it, "notes").count, 0);
-    world_drain(&it);
-    assert_counts(&it, 0, 0, 2, 0);
-    assert_int_equal(world_queue(&it, "notes").count, 2);
-    world_close(&it);
+    assert_counts(it, 2, 0, 0, 0);
+    assert_int_equal(world_queue(it, "notes").count, 0);
+    world_drain(it);
+    assert_counts(it, 0, 0, 2, 0);
+    assert_int_equal(world_queue(it, "notes").count, 2);
 }
 
 static void o30_failures_have_a_name_and_interruptions_none(const char *url)
 {
-    world      it;
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    plan = "a";
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
+    world     *it    = open_world(hook_url(url), (pawl_endpoint_options){0});
+    plan             = "a";
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
     commits_left = 1; /* the take-over */
     commit_code  = PAWL_EINTERRUPTED;
     hook_set(lose_commit, NULL);
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_EINTERRUPTED);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_EINTERRUPTED);
     assert_string_equal(error.text, "the test says EINTERRUPTED");
     commits_left = 0;
     commit_code  = PAWL_EBUSY;
-    assert_int_equal(pawl_endpoint_step(it.endpoint, &step, &error), PAWL_EBUSY);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_EBUSY);
     assert_string_equal(error.text, "outbox of source: the test says EBUSY");
     hook_set(NULL, NULL);
     assert_heard("");
-    world_drain(&it);
+    world_drain(it);
     assert_heard("a1 |");
-    world_close(&it);
 }
 
 /* ---- Who leads --------------------------------------------------------------------------- */
@@ -375,40 +350,36 @@ static void close_second(world *it)
  * of the first then count for nothing, and it sends nothing more. */
 static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_drain(&it); /* the first runner leads */
-    world *other = open_second(&it, url);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_drain(it); /* the first runner leads */
+    world *other = open_second(it, url);
     a            = (ear){
                    .name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT, 0}, .before = lose_lease};
-    advance_flow(&it, "f", 1, "aab");
+    advance_flow(it, "f", 1, "aab");
     /* First one call of the first, in it the rounds of the second; then silence. */
     assert_heard("a1 |a1 |a2 |b3 |");
-    assert_counts(&it, 0, 0, 3, 0);
-    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_DISPATCHED);
+    assert_counts(it, 0, 0, 3, 0);
+    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_DISPATCHED);
     for (size_t i = 0; i < rows.count; i++)
-        assert_int_equal(world_attempts(&it, rows.items[i].id).count, 1);
+        assert_int_equal(world_attempts(it, rows.items[i].id).count, 1);
     close_second(other);
-    world_close(&it);
 }
 
 /* In one pass rows go to two sinks, and the lease ends in the call of the first. */
 static void o20_a_runner_that_stood_still_sends_nothing_more(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_drain(&it);
-    world *other = open_second(&it, url);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_drain(it);
+    world *other = open_second(it, url);
     a.before     = lose_lease;
     plan         = "a";
     plan_g       = "b";
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
-    world_post(&it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 2));
-    world_drain(&it);
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("f"), .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(advance, .name = PAWL_TEXT("g"), .number = 2));
+    world_drain(it);
     assert_heard("a1 |a1 |b2 |");
-    assert_counts(&it, 0, 0, 2, 0);
+    assert_counts(it, 0, 0, 2, 0);
     close_second(other);
-    world_close(&it);
 }
 
 /* Nobody else was there: what came of a call that took too long is recorded. */
@@ -421,21 +392,19 @@ static void take_long(void)
 
 static void o10_a_slow_sink_has_its_outcome_recorded(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    slow_clock   = it.machine;
+    world *it    = open_world(url, (pawl_endpoint_options){0});
+    slow_clock   = it->machine;
     a.before     = take_long;
     a.answers[0] = PAWL_ATTEMPT_TRANSIENT;
-    advance_flow(&it, "f", 1, "ab");
+    advance_flow(it, "f", 1, "ab");
     assert_heard("a1 |");
-    assert_counts(&it, 1, 1, 0, 0);
-    assert_int_equal(only_attempt(&it, PAWL_OUTBOX_PENDING).outcome, PAWL_ATTEMPT_TRANSIENT);
+    assert_counts(it, 1, 1, 0, 0);
+    assert_int_equal(only_attempt(it, PAWL_OUTBOX_PENDING).outcome, PAWL_ATTEMPT_TRANSIENT);
     a.before = take_long;
-    world_go_machine(&it, PAWL_MINUTES(1));
-    world_drain(&it);
+    world_go_machine(it, PAWL_MINUTES(1));
+    world_drain(it);
     assert_heard("a1 |b2 |");
-    assert_counts(&it, 0, 0, 2, 0);
-    world_close(&it);
+    assert_counts(it, 0, 0, 2, 0);
 }
 
 /* The commit itself is refused when somebody led in between, however late it comes. */
@@ -451,78 +420,70 @@ static pawl_code take_over_before_commit(hook_point point, void *context)
 
 static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    world_drain(&it);
-    world *other = open_second(&it, url);
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
+    world_drain(it);
+    world *other = open_second(it, url);
     a            = (ear){.name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT}};
     commits_left = 2; /* the message is sent and handled, then settled */
     hook_set(take_over_before_commit, NULL);
-    advance_flow(&it, "f", 1, "ab");
+    advance_flow(it, "f", 1, "ab");
     assert_heard("a1 |a1 |b2 |");
-    assert_counts(&it, 0, 0, 2, 0);
-    assert_int_equal(
-        world_attempts(&it, world_outbox(&it, PAWL_OUTBOX_DISPATCHED).items[0].id).count, 1);
+    assert_counts(it, 0, 0, 2, 0);
+    assert_int_equal(world_attempts(it, world_outbox(it, PAWL_OUTBOX_DISPATCHED).items[0].id).count,
+                     1);
     close_second(other);
-    world_close(&it);
 }
 
 /* Rows 2 and 3 are held behind 1; 4 came when nobody met it. In the claim of the new
  * leader 1 and 4 stand side by side, and what is held belongs between them. */
 static void o14_what_is_held_goes_before_what_came_later(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){0});
-    world_drain(&it);
-    world *other = open_second(&it, url);
+    world *it = open_world(url, (pawl_endpoint_options){0});
+    world_drain(it);
+    world *other = open_second(it, url);
     a.answers[0] = PAWL_ATTEMPT_TRANSIENT;
-    advance_flow(&it, "f", 1, "aaa");
+    advance_flow(it, "f", 1, "aaa");
     assert_heard("a1 |");
-    assert_counts(&it, 1, 2, 0, 0);
+    assert_counts(it, 1, 2, 0, 0);
     advance_flow(other, "f", 4, "a"); /* the other runner does not lead */
-    assert_counts(&it, 2, 2, 0, 0);
-    pawl_endpoint_destroy(it.endpoint);
-    it.endpoint = NULL;
+    assert_counts(it, 2, 2, 0, 0);
+    pawl_endpoint_destroy(it->endpoint);
+    it->endpoint = NULL;
     world_go_machine(other, PAWL_MINUTES(1));
     assert_heard("a1 |a2 |a3 |a4 |");
-    assert_counts(&it, 0, 0, 4, 0);
+    assert_counts(it, 0, 0, 4, 0);
     close_second(other);
-    world_close(&it);
 }
 
 /* A late success of the old leader is refused: it would leave the new leader waiting for a row that
  * is gone. */
 static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
 {
-    world it;
-    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
-    world_drain(&it);
-    world *other = open_second(&it, url);
+    world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
+    world_drain(it);
+    world *other = open_second(it, url);
     a            = (ear){.name = "a", .why = a.why, .answers = {0, PAWL_ATTEMPT_TRANSIENT}};
     commits_left = 2;
     hook_set(take_over_before_commit, NULL);
-    advance_flow(&it, "f", 1, "ab");
+    advance_flow(it, "f", 1, "ab");
     assert_heard("a1 |a1 |");
-    assert_counts(&it, 1, 1, 0, 0);
+    assert_counts(it, 1, 1, 0, 0);
     for (int i = 0; i < 10; i++)
         world_go_machine(other, PAWL_SECONDS(5));
     assert_heard("a1 |b2 |");
-    assert_counts(&it, 0, 0, 2, 0);
+    assert_counts(it, 0, 0, 2, 0);
     close_second(other);
-    world_close(&it);
 }
 
 static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url)
 {
-    world          it;
     pawl__service *service = NULL;
     pawl_step      step    = PAWL_STEP_INIT;
-    open_world(&it, url, (pawl_endpoint_options){.outbox_idle = PAWL_SECONDS(2)});
-    must(pawl__service_create(it.endpoint, NULL, &service, world_error()));
+    world         *it = open_world(url, (pawl_endpoint_options){.outbox_idle = PAWL_SECONDS(2)});
+    must(pawl__service_create(it->endpoint, NULL, &service, world_error()));
     must(pawl__service_step(service, &step, world_error()));
     assert_int_equal(pawl__service_due(service), WORLD_START + PAWL_SECONDS(2));
     pawl__service_destroy(service);
-    world_close(&it);
 }
 
 /* ---- Enabled again ------------------------------------------------------------------------- */
@@ -537,29 +498,26 @@ static void enable(world *it, int64_t id)
 
 static void o19_an_enabled_row_has_all_its_attempts(const char *url)
 {
-    world it;
-    open_world(&it, url, (pawl_endpoint_options){.outbox_attempts = 2});
-    a = (ear){.name    = "a",
-              .why     = a.why,
-              .answers = {PAWL_ATTEMPT_REJECTED, PAWL_ATTEMPT_TRANSIENT, PAWL_ATTEMPT_TRANSIENT}};
-    advance_flow(&it, "f", 1, "ab");
+    world *it = open_world(url, (pawl_endpoint_options){.outbox_attempts = 2});
+    a         = (ear){.name    = "a",
+                      .why     = a.why,
+                      .answers = {PAWL_ATTEMPT_REJECTED, PAWL_ATTEMPT_TRANSIENT, PAWL_ATTEMPT_TRANSIENT}};
+    advance_flow(it, "f", 1, "ab");
     assert_heard("a1 |b2 |");
-    enable(&it, world_outbox(&it, PAWL_OUTBOX_DEAD).items[0].id);
-    world_go_machine(&it, PAWL_SECONDS(1));
+    enable(it, world_outbox(it, PAWL_OUTBOX_DEAD).items[0].id);
+    world_go_machine(it, PAWL_SECONDS(1));
     assert_heard("a1 |");
-    assert_counts(&it, 1, 0, 1, 0);
+    assert_counts(it, 1, 0, 1, 0);
     /* An enabled row goes out of order: rows that the source sends meanwhile do not wait for it. */
-    advance_flow(&it, "f", 3, "b");
+    advance_flow(it, "f", 3, "b");
     assert_heard("b3 |");
-    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 |");
-    assert_counts(&it, 0, 0, 2, 1);
-    pawl_attempt_rows attempts =
-        world_attempts(&it, world_outbox(&it, PAWL_OUTBOX_DEAD).items[0].id);
+    assert_counts(it, 0, 0, 2, 1);
+    pawl_attempt_rows attempts = world_attempts(it, world_outbox(it, PAWL_OUTBOX_DEAD).items[0].id);
     assert_int_equal(attempts.count, 4); /* rejected, enabled, transient, poison */
     assert_int_equal(attempts.items[1].outcome, PAWL_ATTEMPT_RETRIED);
     assert_int_equal(attempts.items[3].outcome, PAWL_ATTEMPT_POISON);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -11,13 +11,10 @@
 
 #define ROWS_MAX 1501 /* three pages and a row */
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_endpoint_spec source = {.name     = "source",
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "takeover",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_application application = APPLICATION("takeover", &source);
 
 static const pawl_route routes[] = {{.name = "far", .queue = "notes", .is_outbox = true},
                                     {.name = NULL}};

@@ -69,7 +69,7 @@ static void good_records_pass(void **state)
         PAWL_RECORD_OF(sample), PAWL_RECORD_OF(order),   PAWL_RECORD_OF(node),
         PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing),
     };
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         if (pawl_record_check(good[i](), &error) != PAWL_OK)
             fail_msg("%s", error.text);

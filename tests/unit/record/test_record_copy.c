@@ -161,7 +161,7 @@ static void every_value_counts(void **state)
     load(*state, whole_json, &whole);
     load(*state, whole_json, &same);
     assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &whole, &same));
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         const char *at = strstr(whole_json, others[i]);
         char        json[2000];
         sample      other;

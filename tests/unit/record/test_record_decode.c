@@ -138,7 +138,7 @@ static void text_that_is_no_json_is_refused(void **state)
     static const char *const texts[] = {
         "{\"a_int32\":1",   "{\"a_int32\":}",   "{} {}",         "{'a':1}", "{\"a_text\":\"\xFF\"}",
         "{\"a_int32\":01}", "{\"a_int32\":1,}", "\xEF\xBB\xBF{}"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         sample     out;
         assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(sample)(), pawl_text_of(texts[i]), 0,

@@ -128,7 +128,7 @@ static void every_allocation_may_fail(void)
                            (pawl_text){.data = json, .size = sizeof json - 1},
                            PAWL_DECODE_KEEP_EXTRA, arena, &in, &error) != PAWL_OK)
         fail_msg("%s", error.text);
-    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+    for (size_t i = 0; i < COUNT(scenarios); i++)
         runs_out(scenarios[i], &in);
     pawl_arena_destroy(arena);
     pawl_allocator_set(NULL);

@@ -55,7 +55,7 @@ static pawl_text any_text(pawl_arena *arena, size_t size_max)
     size_t size  = 0;
     size_t count = below(12);
     for (size_t i = 0; i < count; i++) {
-        const char *piece = pieces[below(sizeof pieces / sizeof pieces[0])];
+        const char *piece = pieces[below(COUNT(pieces))];
         if (size + strlen(piece) > size_max)
             break;
         memcpy(text + size, piece, strlen(piece));
@@ -81,7 +81,7 @@ static pawl_uuid any_uuid(void)
 static pawl_text any_json(void)
 {
     static const char *const values[] = {"1", "\"x\"", "[]", "{\"a\":[true,null,-1.5]}", "false"};
-    return pawl_text_of(values[below(sizeof values / sizeof values[0])]);
+    return pawl_text_of(values[below(COUNT(values))]);
 }
 
 static address any_address(pawl_arena *arena)

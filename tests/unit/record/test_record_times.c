@@ -100,7 +100,7 @@ static void s26_what_is_no_time_in_the_form_is_refused(void **state)
                                         "/Date(-62135596800001)/",
                                         "/Date(12345678901234567)/",
                                         "/Date(99999999999999999999)/"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         char value[60];
         snprintf(value, sizeof value, "\"%s\"", texts[i]);
         is_refused(*state, PAWL_TIMES_MICROSOFT, value, "expected /Date(milliseconds)/ or time");

@@ -21,7 +21,7 @@ static size_t make_values(pawl_value values[12])
         pawl_value_uuid(some_uuid),       pawl_value_time(0),
     };
     memcpy(values, made, sizeof made);
-    return sizeof made / sizeof made[0];
+    return COUNT(made);
 }
 
 static void values_are_ordered(void **state)
@@ -188,7 +188,7 @@ static void failed_coercions_are_named(void **state)
 {
     static const char *const integers[] = {
         "", "-", "+1", "1.0", " 1", "1 ", "0x1", "9223372036854775808", "-9223372036854775809"};
-    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
+    for (size_t i = 0; i < COUNT(integers); i++) {
         char text[100];
         snprintf(text, sizeof text, "text '%s' cannot become integer of 64 bits", integers[i]);
         fails_to_become(*state, pawl_value_text(pawl_text_of(integers[i])), PAWL_VALUE_INT, text);
@@ -239,11 +239,11 @@ static void times_to_find_by_are_limited(void **state)
     static const pawl_time good[] = {PAWL_TIME_MIN, 0, PAWL_TIME_MAX};
     static const pawl_time bad[]  = {INT64_MIN, PAWL_TIME_MIN - 1, PAWL_TIME_MAX + 1, INT64_MAX};
     pawl_error             error  = PAWL_ERROR_INIT;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         const pawl_value value = pawl_value_time(good[i]);
         assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         const pawl_value value = pawl_value_time(bad[i]);
         assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
     }
@@ -317,7 +317,7 @@ static void unreadable_fields_are_named(void **state)
                                          .a_enum   = 7,
                                          .a_text   = PAWL_TEXT_INIT("a\0"),
                                          .a_record = {.city = PAWL_TEXT_INIT("\0")}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         char text[200];
         snprintf(text, sizeof text,
                  "%s: only an integer, text, uuid, time or enum can correlate, and no list",

@@ -44,8 +44,7 @@ static const pawl_endpoint_spec ping         = {.name     = "ping",
                                                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
 static const pawl_endpoint_spec pong         = {.name     = "pong",
                                                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_pong)})};
-static const pawl_application   table_tennis = {PAWL_APPLICATION_HEAD, .name = "tennis",
-                                                .endpoints = PAWL_ENDPOINTS(&ping, &pong)};
+static const pawl_application   table_tennis = APPLICATION("tennis", &ping, &pong);
 
 /* ---- A program -------------------------------------------------------------- */
 
@@ -190,8 +189,7 @@ static const char *own_url;
 static pawl_code give_own_store(void *context, const char *endpoint, pawl_endpoint_options *options,
                                 pawl_error *error)
 {
-    (void)context;
-    (void)error;
+    (void)context, (void)error;
     if (strcmp(endpoint, "ping") == 0)
         options->store = own_url;
     return PAWL_OK;
@@ -200,8 +198,7 @@ static pawl_code give_own_store(void *context, const char *endpoint, pawl_endpoi
 static void take_store_away(void *context, pawl_run *run, pawl_run_state state)
 {
     const char *path = strchr(own_url, ':') + 1;
-    (void)context;
-    (void)run;
+    (void)context, (void)run;
     if (state == PAWL_RUN_CREATED)
         assert_true(unlink(path) == 0 && mkdir(path, 0700) == 0);
     if (state == PAWL_RUN_STOPPED)
@@ -226,9 +223,7 @@ static void one_that_fails_stops_all(const char *url)
 static pawl_code set_the_last(void *context, const char *endpoint, pawl_endpoint_options *options,
                               pawl_error *error)
 {
-    (void)context;
-    (void)endpoint;
-    (void)error;
+    (void)context, (void)endpoint, (void)error;
     options->handler_time_max = -5;
     return PAWL_OK;
 }

@@ -53,8 +53,7 @@ PAWL_RECORD(docked, DOCKED);
 
 static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
 {
-    (void)ship;
-    (void)message;
+    (void)ship, (void)message;
     pawl_timeout(ctx, "late", PAWL_SECONDS(10));
     return answer;
 }
@@ -65,8 +64,7 @@ static pawl_code on_late(pawl_context *ctx, ship_state *ship)
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.type        = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
                                     .is_backward = true};
-    (void)ctx;
-    (void)ship;
+    (void)ctx, (void)ship;
     if (around != NULL)
         (void)pawl_store_event_list(around->store, &query, around->arena, &rows, NULL);
     const char *mark = "";
@@ -83,40 +81,36 @@ static const pawl_saga ship = {
     .name        = "Ship",
     .state       = PAWL_RECORD_OF(ship_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 
-static const pawl_endpoint_spec dock = {
-    .name     = "dock",
-    .sagas    = (const pawl_saga *const[]){&ship, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_load)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "dock",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&dock, NULL}};
+static const pawl_endpoint_spec dock        = {.name     = "dock",
+                                               .sagas    = PAWL_SAGAS(&ship),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)})};
+static const pawl_application   application = APPLICATION("dock", &dock);
 
-static void open_world(world *it, const char *url, int32_t crashes_max)
+static world *open_world(const char *url, int32_t crashes_max)
 {
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
+    world *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
     around = it;
+    return it;
 }
 
 /* Three messages in a store that no handle has open, but one that keeps a store in memory. */
-static pawl_store *prepare(const char *url)
+static void prepare(const char *url)
 {
-    world it;
     answer = PAWL_OK;
     world_forget(&seen);
-    pawl_store *kept = world_hold(url);
-    open_world(&it, url, 0);
+    world_hold(url);
+    world *it = open_world(url, 0);
     for (int i = 1; i <= 3; i++) {
         char id[] = {'m', '-', (char)('0' + i), '\0'};
-        world_post(&it, id, PAWL_MESSAGE(load, .number = i));
+        world_post(it, id, PAWL_MESSAGE(load, .number = i));
     }
-    world_close(&it);
+    world_close(it);
     around = NULL;
-    return kept;
 }
 
 /* ---- Dying ------------------------------------------------------------------ */
@@ -145,13 +139,6 @@ static inline void stamp_first(pawl_store *store, pawl_arena *arena)
     pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
                                  .queue_settle = {.items = &settle, .count = 1}};
     must(pawl_store_commit(store, &changes, NULL, world_error()));
-}
-
-static void finish(world *it, pawl_store *kept)
-{
-    around = NULL;
-    world_close(it);
-    pawl_store_close(kept);
 }
 
 #endif

@@ -72,16 +72,13 @@ static const pawl_saga talk = {
     .name        = "Talk",
     .state       = PAWL_RECORD_OF(letter_state),
     .correlation = "number",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_reply), .key = "number"},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec direct_reader = {
-    .name     = "reader",
-    .sagas    = (const pawl_saga *const[]){&talk, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sent)}, {.handle = NULL}}};
-static const pawl_application direct_application = {
-    PAWL_APPLICATION_HEAD, .name = "direct",
-    .endpoints = (const pawl_endpoint_spec *const[]){&direct_reader, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_reply), .key = "number"})};
+static const pawl_endpoint_spec direct_reader      = {.name  = "reader",
+                                                      .sagas = PAWL_SAGAS(&talk),
+                                                      .handlers =
+                                                          PAWL_ON({.handle = PAWL_HANDLE(on_sent)})};
+static const pawl_application   direct_application = APPLICATION("direct", &direct_reader);
 
 static inline void put_note(int number)
 {

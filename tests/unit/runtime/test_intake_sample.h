@@ -34,12 +34,9 @@ static inline pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec reader = {
-    .name     = "reader",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "intake",
-    .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+static const pawl_endpoint_spec reader      = {.name     = "reader",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("intake", &reader);
 
 /* ---- A broker ------------------------------------------------------------------------ */
 
@@ -150,8 +147,7 @@ static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, s
 
 static inline pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
-    (void)inbound;
-    (void)error;
+    (void)inbound, (void)error;
     broker.finishes++;
     if (broker.at_finish != NULL)
         broker.at_finish();

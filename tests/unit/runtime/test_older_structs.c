@@ -32,8 +32,7 @@ PAWL_MESSAGE_HANDLER(on_ask, ask);
 
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ask)})};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "desk",
-                                               .endpoints = PAWL_ENDPOINTS(&desk)};
+static const pawl_application   application = APPLICATION("desk", &desk);
 
 static const pawl_header headers[] = {{"color", "red"}, {NULL, NULL}};
 
@@ -90,7 +89,7 @@ static void a_step_is_no_longer_than_the_programs(void)
 {
     static pawl_code (*const calls[])(pawl_test *, pawl_step *, pawl_error *) = {step, drain,
                                                                                  pawl_test_drain};
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < COUNT(calls); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         pawl_test *test  = begin();
         pawl_step  wrong = {.step_size = sizeof wrong + 1, .handled = 7};
@@ -184,7 +183,7 @@ static void a_handlers_options_are_read_by_their_size(void)
         bool        is_published;
         const char *queue;
     } ways[] = {{false, "out"}, {true, PAWL_TEST_EVENTS}};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         pawl_dead_rows letters;
         pawl_test     *test = begin();
         options = (pawl_send_options){.options_size = offsetof(pawl_send_options, headers),
@@ -224,7 +223,7 @@ static void a_senders_options_are_read_by_their_size(void)
         pawl_code (*send)(pawl_sender *, const pawl_send_options *, pawl_error *);
         const char *queue;
     } ways[] = {{send, "out"}, {send_json, "out"}, {publish, PAWL_TEST_EVENTS}};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
         pawl_sender      *sender;
         pawl_error        error = PAWL_ERROR_INIT;
         pawl_test        *test  = begin();

@@ -9,144 +9,125 @@
 
 static void events_come_in_the_order_of_all_streams(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
-    assert_int_equal(world_drain(&it).projected, 0);
-    append(&it, "A/1", 1, 10);
-    append(&it, "B/1", 1, 20);
-    append_as(&it, "B/1", 2, "stranger", 1, "{}");
-    append(&it, "A/1", 2, 11);
-    append_as(&it, "C/1", 1, "stranger", 1, "{}");
-    assert_int_equal(world_drain(&it).projected, 5);
+    world *it = begin(url, &application);
+    assert_int_equal(world_drain(it).projected, 0);
+    append(it, "A/1", 1, 10);
+    append(it, "B/1", 1, 20);
+    append_as(it, "B/1", 2, "stranger", 1, "{}");
+    append(it, "A/1", 2, 11);
+    append_as(it, "C/1", 1, "stranger", 1, "{}");
+    assert_int_equal(world_drain(it).projected, 5);
     expect_seen("A/1.1=10 B/1.1=20 A/1.2=11");
-    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
-    assert_true(position_of(&it, "projection/names") > 0);
-    pawl_step idle = world_drain(&it);
+    assert_int_equal(position_of(it, "projection/names"), last_position(it));
+    assert_true(position_of(it, "projection/names") > 0);
+    pawl_step idle = world_drain(it);
     assert_int_equal(idle.projected, 0);
     assert_true(idle.next_due == PAWL_TIME_MAX);
     expect_seen("");
-    world_close(&it);
 }
 
 static void what_an_entity_emits_is_projected(const char *url)
 {
-    world it;
-    begin(&it, url, &box_application);
+    world *it  = begin(url, &box_application);
     plan.sends = plan.publishes = true;
     plan.destination            = "plain";
-    world_post(&it, "p-1", PAWL_MESSAGE(put, .box = PAWL_TEXT("1"), .number = 5));
-    pawl_step sum = world_drain(&it);
+    world_post(it, "p-1", PAWL_MESSAGE(put, .box = PAWL_TEXT("1"), .number = 5));
+    pawl_step sum = world_drain(it);
     assert_int_equal(sum.projected, 2);
     assert_int_equal(sum.handled, 1 + 4);
     expect_seen("Box/1.1=5 Box/1.2=6 heard(5) heard(-5) heard(6) heard(-6)");
-    assert_int_equal(world_queue(&it, "plain").count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "plain").count, 0);
 }
 
 /* Messages caused by an event without a message name it all the same: each has an id of its own,
  * the same one in each run. */
 static void events_that_came_another_way_have_ids_apart(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it  = begin(url, &application);
     plan.sends = true;
-    append_of(&it, "", "A/1", 1, "noted", 1, "{\"number\":1}");
-    append_of(&it, "", "A/1", 2, "noted", 1, "{\"number\":2}");
-    append_of(&it, "", "B/1", 1, "noted", 1, "{\"number\":3}");
-    world_drain(&it);
-    pawl_queue_rows rows = world_queue(&it, "out");
+    append_of(it, "", "A/1", 1, "noted", 1, "{\"number\":1}");
+    append_of(it, "", "A/1", 2, "noted", 1, "{\"number\":2}");
+    append_of(it, "", "B/1", 1, "noted", 1, "{\"number\":3}");
+    world_drain(it);
+    pawl_queue_rows rows = world_queue(it, "out");
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(rows.items[i].message.causation_id.size, PAWL_UUID_TEXT_SIZE);
         assert_false(pawl_text_equal(rows.items[i].message.causation_id,
                                      rows.items[(i + 1) % 3].message.causation_id));
     }
-    world_close(&it);
 }
 
 static void a_batch_is_a_commit(const char *url)
 {
-    world it;
-    begin(&it, url, &small_application);
-    append_many(&it, "A/1", 1, 7);
-    pawl_step step = world_step(&it);
+    world *it = begin(url, &small_application);
+    append_many(it, "A/1", 1, 7);
+    pawl_step step = world_step(it);
     assert_int_equal(step.projected, 3);
     assert_false(step.is_idle);
-    assert_int_equal(position_of(&it, "projection/names"), all_events(&it).items[2].position);
-    assert_int_equal(world_drain(&it).projected, 4);
+    assert_int_equal(position_of(it, "projection/names"), all_events(it).items[2].position);
+    assert_int_equal(world_drain(it).projected, 4);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6 A/1.7=7");
-    world_close(&it);
 }
 
 static void each_projection_has_a_position_of_its_own(const char *url)
 {
-    world       it;
-    pawl_store *stays = NULL;
-    must(pawl_store_open(url, NULL, &stays, world_error()));
-    begin(&it, url, &application);
-    append(&it, "A/1", 1, 1);
-    append_as(&it, "A/1", 2, "renamed", 2, "{\"title\":\"two\"}");
-    (void)world_drain(&it);
+    world_hold(url);
+    world *it = begin(url, &application);
+    append(it, "A/1", 1, 1);
+    append_as(it, "A/1", 2, "renamed", 2, "{\"title\":\"two\"}");
+    (void)world_drain(it);
     expect_seen("A/1.1=1 two");
-    world_close(&it);
-    begin(&it, url, &both_application);
-    append(&it, "A/1", 3, 3);
-    append_as(&it, "A/1", 4, "renamed", 2, "{\"title\":\"four\"}");
-    (void)world_drain(&it);
+    world_close(it);
+    it = begin(url, &both_application);
+    append(it, "A/1", 3, 3);
+    append_as(it, "A/1", 4, "renamed", 2, "{\"title\":\"four\"}");
+    (void)world_drain(it);
     expect_seen("A/1.3=3 four two four");
-    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
-    assert_int_equal(position_of(&it, "projection/titles"), last_position(&it));
-    world_close(&it);
-    pawl_store_close(stays);
+    assert_int_equal(position_of(it, "projection/names"), last_position(it));
+    assert_int_equal(position_of(it, "projection/titles"), last_position(it));
 }
 
 static void the_position_outlives_the_endpoint(const char *url)
 {
-    world       it;
-    pawl_store *stays = NULL;
-    must(pawl_store_open(url, NULL, &stays, world_error()));
-    begin(&it, url, &application);
-    append_many(&it, "A/1", 1, 2);
-    (void)world_drain(&it);
+    world_hold(url);
+    world *it = begin(url, &application);
+    append_many(it, "A/1", 1, 2);
+    (void)world_drain(it);
     expect_seen("A/1.1=1 A/1.2=2");
-    append_many(&it, "A/1", 3, 1);
-    world_close(&it);
-    begin(&it, url, &application);
-    append_many(&it, "A/1", 4, 1);
-    (void)world_drain(&it);
+    append_many(it, "A/1", 3, 1);
+    world_close(it);
+    it = begin(url, &application);
+    append_many(it, "A/1", 4, 1);
+    (void)world_drain(it);
     expect_seen("A/1.3=3 A/1.4=4");
-    world_close(&it);
-    pawl_store_close(stays);
 }
 
 static void events_of_older_records_are_upcast(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
-    append_as(&it, "A/1", 1, "renamed", 1, "{\"name\":\"x\"}");
-    append_as(&it, "A/1", 2, "renamed", 2, "{\"title\":\"new\"}");
-    (void)world_drain(&it);
+    world *it = begin(url, &application);
+    append_as(it, "A/1", 1, "renamed", 1, "{\"name\":\"x\"}");
+    append_as(it, "A/1", 2, "renamed", 2, "{\"title\":\"new\"}");
+    (void)world_drain(it);
     expect_seen("upcast 12 new");
-    world_close(&it);
 }
 
 /* ---- Several endpoints ----------------------------------------------------------------- */
 
 static void one_reads_and_the_other_takes_over(const char *url)
 {
-    world first;
-    begin(&first, url, &application);
+    world *first  = begin(url, &application);
     world *second = world_begin(url, &other_application, NULL, NULL);
     plan.sends    = true;
-    append_many(&first, "A/1", 1, 2);
-    assert_int_equal(world_drain(&first).projected, 2);
-    append_many(&first, "A/1", 3, 1);
+    append_many(first, "A/1", 1, 2);
+    assert_int_equal(world_drain(first).projected, 2);
+    append_many(first, "A/1", 3, 1);
     (void)world_go_machine(second, PAWL_SECONDS(30));
     assert_int_equal(world_drain(second).projected, 0);
     expect_seen("A/1.1=1 A/1.2=2");
-    assert_int_equal(world_drain(&first).projected, 1);
-    append_many(&first, "A/1", 4, 2);
-    world_close(&first);
+    assert_int_equal(world_drain(first).projected, 1);
+    append_many(first, "A/1", 4, 2);
+    world_close(first);
     (void)world_go_machine(second, PAWL_SECONDS(20));
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5");
     assert_int_equal(world_queue(second, "out").count, 5);
@@ -156,24 +137,22 @@ static void one_reads_and_the_other_takes_over(const char *url)
  * its old position leave no trace. */
 static void who_comes_back_too_late_does_nothing(const char *url)
 {
-    world first;
-    begin(&first, url, &application);
+    world *first  = begin(url, &application);
     world *second = world_begin(url, &application, NULL, NULL);
     plan.sends    = true;
-    append_many(&first, "A/1", 1, 2);
-    assert_int_equal(world_drain(&first).projected, 2);
-    append_many(&first, "A/1", 3, 2);
+    append_many(first, "A/1", 1, 2);
+    assert_int_equal(world_drain(first).projected, 2);
+    append_many(first, "A/1", 3, 2);
     assert_int_equal(world_go_machine(second, PAWL_MINUTES(2)).projected, 2);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4");
-    append_many(&first, "A/1", 5, 1);
-    int64_t before = position_of(&first, "projection/names");
-    assert_int_equal(world_drain(&first).projected, 0);
-    assert_int_equal(position_of(&first, "projection/names"), before);
+    append_many(first, "A/1", 5, 1);
+    int64_t before = position_of(first, "projection/names");
+    assert_int_equal(world_drain(first).projected, 0);
+    assert_int_equal(position_of(first, "projection/names"), before);
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5");
     assert_int_equal(world_drain(second).projected, 1);
     expect_seen("A/1.5=5");
-    expect_sent_once(&first, "plain");
-    world_close(&first);
+    expect_sent_once(first, "plain");
 }
 
 /* ---- Names --------------------------------------------------------------------------------- */
@@ -189,11 +168,9 @@ static void a_name_must_leave_room_for_its_prefix(const char *url)
         memset(name, 'n', sizeof name);
         name[size]                          = '\0';
         const pawl_projection    projection = {.name = name, .on = names.on};
-        const pawl_endpoint_spec spec       = {
-                  .name = "plain", .projections = (const pawl_projection *const[]){&projection, NULL}};
-        const pawl_application long_names = {PAWL_APPLICATION_HEAD, .name = "long",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&spec, NULL}};
+        const pawl_endpoint_spec spec       = {.name        = "plain",
+                                               .projections = PAWL_PROJECTIONS(&projection)};
+        const pawl_application   long_names = APPLICATION("long", &spec);
         pawl_code code = pawl_endpoint_create(&long_names, NULL, &options, &endpoint, &error);
         assert_int_equal(code, size == 189 ? PAWL_OK : PAWL_ECONFIG);
         pawl_endpoint_destroy(endpoint);

@@ -12,43 +12,41 @@
 
 static void an_event_that_fails_holds_up_what_follows(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it   = begin(url, &application);
     plan.sends  = true;
     plan.fails  = -1;
     plan.number = 3;
     plan.code   = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 5);
-    int64_t   first = numbered_events(&it).items[0].position;
-    pawl_step sum   = world_drain(&it);
+    append_many(it, "A/1", 1, 5);
+    int64_t   first = numbered_events(it).items[0].position;
+    pawl_step sum   = world_drain(it);
     assert_int_equal(sum.projected, 2);
     assert_int_equal(sum.dead, 0);
     /* Once behind the others, once as the first. */
     expect_seen("A/1.1=1 A/1.2=2 fail(3,0) fail(3,0)");
-    assert_int_equal(position_of(&it, "projection/names"), first + 1);
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    assert_int_equal(sum.next_due, world_now(&it) + PAWL_SECONDS(1));
+    assert_int_equal(position_of(it, "projection/names"), first + 1);
+    assert_int_equal(world_queue(it, "out").count, 2);
+    assert_int_equal(sum.next_due, world_now(it) + PAWL_SECONDS(1));
     /* Doubling: 1, 2, 4 ... 32, then each minute. */
     int64_t delay = PAWL_SECONDS(1);
     for (int attempts = 1; attempts < 12; attempts++) {
         char expected[40];
-        (void)world_go_machine(&it, delay - 1);
+        (void)world_go_machine(it, delay - 1);
         expect_seen("");
-        (void)world_go_machine(&it, 1);
+        (void)world_go_machine(it, 1);
         snprintf(expected, sizeof expected, "fail(3,%d)", attempts);
         expect_seen(expected);
         delay = delay * 2 < PAWL_MINUTES(1) ? delay * 2 : PAWL_MINUTES(1);
     }
-    assert_int_equal(world_dead(&it).count, 0);
-    append_many(&it, "A/1", 6, 1);
-    (void)world_drain(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    append_many(it, "A/1", 6, 1);
+    (void)world_drain(it);
     expect_seen("");
     plan.fails = 0;
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6");
-    assert_true(world_drain(&it).next_due == PAWL_TIME_MAX);
-    expect_sent_once(&it, "plain");
-    world_close(&it);
+    assert_true(world_drain(it).next_due == PAWL_TIME_MAX);
+    expect_sent_once(it, "plain");
 }
 
 static pawl_projection_row told_of(world *it)
@@ -61,16 +59,15 @@ static pawl_projection_row told_of(world *it)
 
 static void others_see_since_when_and_why_it_waits(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it   = begin(url, &application);
     plan.fails  = -1;
     plan.number = 2;
     plan.code   = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 3);
-    int64_t   second = numbered_events(&it).items[1].position;
-    pawl_time since  = world_now(&it);
-    (void)world_drain(&it);
-    pawl_projection_row row = told_of(&it);
+    append_many(it, "A/1", 1, 3);
+    int64_t   second = numbered_events(it).items[1].position;
+    pawl_time since  = world_now(it);
+    (void)world_drain(it);
+    pawl_projection_row row = told_of(it);
     assert_int_equal(row.position, second - 1);
     assert_int_equal(row.lag, 2);
     assert_int_equal(row.failure.position, second);
@@ -84,17 +81,16 @@ static void others_see_since_when_and_why_it_waits(const char *url)
     assert_true(pawl_text_equal(row.failure.error, PAWL_TEXT("number 2 is not wanted")));
     assert_true(pawl_text_equal(row.failure.endpoint, PAWL_TEXT("plain")));
     assert_false(pawl_uuid_is_zero(row.worker.uuid));
-    (void)world_go_machine(&it, PAWL_SECONDS(1));
-    row = told_of(&it);
+    (void)world_go_machine(it, PAWL_SECONDS(1));
+    row = told_of(it);
     assert_int_equal(row.failure.since, since);
     assert_int_equal(row.failure.at, since + PAWL_SECONDS(1));
     assert_int_equal(row.failure.attempts, 2);
     plan.fails = 0;
-    (void)world_go_machine(&it, PAWL_SECONDS(2));
-    row = told_of(&it);
+    (void)world_go_machine(it, PAWL_SECONDS(2));
+    row = told_of(it);
     assert_int_equal(row.lag, 0);
     assert_int_equal(row.failure.position, 0);
-    world_close(&it);
 }
 
 static void restart(world *it)
@@ -106,27 +102,25 @@ static void restart(world *it)
 /* Its tries are counted anew, and so are the pauses between them. */
 static void one_that_is_restarted_tries_now(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it   = begin(url, &application);
     plan.fails  = -1;
     plan.number = 2;
     plan.code   = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 3);
-    (void)world_drain(&it);
+    append_many(it, "A/1", 1, 3);
+    (void)world_drain(it);
     for (int i = 0; i < 8; i++)
-        (void)world_go_machine(&it, PAWL_MINUTES(1));
-    assert_true(told_of(&it).failure.attempts > 6);
+        (void)world_go_machine(it, PAWL_MINUTES(1));
+    assert_true(told_of(it).failure.attempts > 6);
     expect_seen("A/1.1=1 fail(2,0) fail(2,0) fail(2,1) fail(2,2) fail(2,3) fail(2,4) fail(2,5) "
                 "fail(2,6) fail(2,7) fail(2,8)");
-    restart(&it);
-    (void)world_go_machine(&it, PAWL_SECONDS(2));
+    restart(it);
+    (void)world_go_machine(it, PAWL_SECONDS(2));
     expect_seen("fail(2,0)");
     plan.fails = 0;
-    restart(&it);
-    (void)world_go_machine(&it, PAWL_SECONDS(2));
+    restart(it);
+    (void)world_go_machine(it, PAWL_SECONDS(2));
     expect_seen("A/1.2=2 A/1.3=3");
-    assert_int_equal(told_of(&it).failure.position, 0);
-    world_close(&it);
+    assert_int_equal(told_of(it).failure.position, 0);
 }
 
 static void rebuild(world *it, int64_t from)
@@ -139,77 +133,69 @@ static void rebuild(world *it, int64_t from)
 /* At rest it looks; while it has events its commit is refused. */
 static void one_that_is_rebuilt_reads_again(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it  = begin(url, &application);
     plan.sends = true;
-    append_many(&it, "A/1", 1, 3);
-    int64_t third = numbered_events(&it).items[2].position;
-    (void)world_drain(&it);
+    append_many(it, "A/1", 1, 3);
+    int64_t third = numbered_events(it).items[2].position;
+    (void)world_drain(it);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3");
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
-    rebuild(&it, 0);
-    (void)world_go_machine(&it, PAWL_SECONDS(31));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
+    rebuild(it, 0);
+    (void)world_go_machine(it, PAWL_SECONDS(31));
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3");
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("");
-    rebuild(&it, third);
-    append_many(&it, "A/1", 4, 1);
-    (void)world_go_machine(&it, PAWL_SECONDS(31));
+    rebuild(it, third);
+    append_many(it, "A/1", 4, 1);
+    (void)world_go_machine(it, PAWL_SECONDS(31));
     expect_seen("A/1.4=4 A/1.3=3 A/1.4=4");
-    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
-    world_close(&it);
+    assert_int_equal(position_of(it, "projection/names"), last_position(it));
 }
 
 static void a_handler_may_say_when_or_pass_over(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it   = begin(url, &application);
     plan.fails  = 1;
     plan.number = 1;
     plan.code   = PAWL_RETRY_AFTER;
-    append_many(&it, "A/1", 1, 3);
-    (void)world_drain(&it);
+    append_many(it, "A/1", 1, 3);
+    (void)world_drain(it);
     expect_seen("fail(1,0)");
-    (void)world_go_machine(&it, PAWL_SECONDS(7) - 1);
+    (void)world_go_machine(it, PAWL_SECONDS(7) - 1);
     expect_seen("");
     plan.sends  = true;
     plan.fails  = 1;
     plan.number = 2;
     plan.code   = PAWL_DISCARD;
-    (void)world_go_machine(&it, 1);
+    (void)world_go_machine(it, 1);
     expect_seen("A/1.1=1 fail(2,0) A/1.3=3");
-    assert_int_equal(world_queue(&it, "out").count, 2);
-    assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
-    world_close(&it);
+    assert_int_equal(world_queue(it, "out").count, 2);
+    assert_int_equal(position_of(it, "projection/names"), last_position(it));
 }
 
 /* In memory, at once, before it holds anything up. */
 static void a_passing_failure_is_tried_again_at_once(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
+    world *it   = begin(url, &application);
     plan.sends  = true;
     plan.fails  = 2;
     plan.number = 2;
     plan.code   = PAWL_RETRY;
-    append_many(&it, "A/1", 1, 3);
-    assert_int_equal(world_drain(&it).projected, 3);
+    append_many(it, "A/1", 1, 3);
+    assert_int_equal(world_drain(it).projected, 3);
     expect_seen("A/1.1=1 fail(2,0) fail(2,0) A/1.2=2 A/1.3=3");
-    expect_sent_once(&it, "plain");
-    world_close(&it);
+    expect_sent_once(it, "plain");
 }
 
 static void an_event_that_cannot_be_read_holds_up(const char *url)
 {
-    world it;
-    begin(&it, url, &application);
-    append(&it, "A/1", 1, 1);
-    append_as(&it, "A/1", 2, "noted", 1, "{\"number\":\"many\"}");
-    append(&it, "A/1", 3, 3);
-    assert_int_equal(world_drain(&it).projected, 1);
-    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    world *it = begin(url, &application);
+    append(it, "A/1", 1, 1);
+    append_as(it, "A/1", 2, "noted", 1, "{\"number\":\"many\"}");
+    append(it, "A/1", 3, 3);
+    assert_int_equal(world_drain(it).projected, 1);
+    (void)world_go_machine(it, PAWL_MINUTES(10));
     expect_seen("A/1.1=1");
-    world_close(&it);
 }
 
 static void note_critical(void *context, const char *what, const pawl_error *error)
@@ -294,23 +280,22 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
 {
     bool is_met = true;
     for (long n = 1; is_met; n++) {
-        world      it;
         fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
         char       inner[1000];
         snprintf(inner, sizeof inner, "%s-%d-%ld", url, (int)kind, n);
         fault_bind("projection", inner);
-        begin(&it, "fault:projection", &small_application);
+        world *it  = begin("fault:projection", &small_application);
         plan.sends = plan.publishes = true;
-        append_many(&it, "A/1", 1, 7);
+        append_many(it, "A/1", 1, 7);
         fault_plan_set(&fault);
-        steps_until_idle(&it);
-        pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_MINUTES(2));
-        steps_until_idle(&it);
+        steps_until_idle(it);
+        pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_MINUTES(2));
+        steps_until_idle(it);
         is_met = fault_is_met();
         fault_plan_set(NULL);
-        assert_int_equal(position_of(&it, "projection/names"), last_position(&it));
-        expect_sent_once(&it, "plain");
-        world_close(&it);
+        assert_int_equal(position_of(it, "projection/names"), last_position(it));
+        expect_sent_once(it, "plain");
+        world_close(it);
         assert_true(n < 300);
     }
 }
@@ -345,52 +330,47 @@ static void expect_rows(const char *url, const char *expected)
 
 static void own_sql_and_the_position_are_one(const char *url)
 {
-    world it;
-    begin(&it, url, &own_application);
+    world *it = begin(url, &own_application);
     make_rows(url);
     plan.writes = plan.sends = true;
     plan.fails               = -1;
     plan.number              = 4;
     plan.code                = PAWL_RETRY;
-    append_many(&it, "A/1", 1, 6);
-    assert_int_equal(world_drain(&it).projected, 3);
+    append_many(it, "A/1", 1, 6);
+    assert_int_equal(world_drain(it).projected, 3);
     expect_rows(url, "1 2 3");
-    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    (void)world_go_machine(it, PAWL_MINUTES(10));
     expect_rows(url, "1 2 3");
-    assert_int_equal(world_queue(&it, "out").count, 3);
+    assert_int_equal(world_queue(it, "out").count, 3);
     plan.fails = 0;
-    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    (void)world_go_machine(it, PAWL_MINUTES(10));
     expect_rows(url, "1 2 3 4 5 6");
-    expect_sent_once(&it, "plain");
-    world_close(&it);
+    expect_sent_once(it, "plain");
 }
 
 static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
 {
-    world first;
-    begin(&first, url, &own_application);
+    world *first  = begin(url, &own_application);
     world *second = world_begin(url, &own_application, NULL, NULL);
     make_rows(url);
     plan.writes = true;
-    append_many(&first, "A/1", 1, 1);
-    assert_int_equal(world_drain(&first).projected, 1);
-    append_many(&first, "A/1", 2, 1);
+    append_many(first, "A/1", 1, 1);
+    assert_int_equal(world_drain(first).projected, 1);
+    append_many(first, "A/1", 2, 1);
     assert_int_equal(world_go_machine(second, PAWL_MINUTES(2)).projected, 1);
-    append_many(&first, "A/1", 3, 1);
-    assert_int_equal(world_drain(&first).projected, 0);
+    append_many(first, "A/1", 3, 1);
+    assert_int_equal(world_drain(first).projected, 0);
     expect_rows(url, "1 2");
     assert_int_equal(world_drain(second).projected, 1);
     expect_rows(url, "1 2 3");
-    world_close(&first);
 }
 
 static void own_sql_is_there_once_whatever_commit_fails(const char *url)
 {
-    bool  is_met = true;
-    world it;
-    begin(&it, url, &own_application);
+    bool   is_met = true;
+    world *it     = begin(url, &own_application);
     make_rows(url);
-    world_close(&it);
+    world_close(it);
     fault_bind("projection", url);
     char expected[2000] = "";
     int  number         = 0;
@@ -398,20 +378,20 @@ static void own_sql_is_there_once_whatever_commit_fails(const char *url)
         fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
                             .op   = fault_op_commit,
                             .n    = (n + 1) / 2};
-        begin(&it, "fault:projection", &own_application);
-        plan.writes = true;
-        plan.url    = url;
+        it               = begin("fault:projection", &own_application);
+        plan.writes      = true;
+        plan.url         = url;
         for (int i = 0; i < 3; i++, number++) {
-            append(&it, "A/1", number + 1, number + 1);
+            append(it, "A/1", number + 1, number + 1);
             snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%d",
                      number > 0 ? " " : "", number + 1);
         }
         fault_plan_set(&fault);
-        steps_until_idle(&it);
+        steps_until_idle(it);
         is_met = fault_is_met();
         fault_plan_set(NULL);
         expect_rows(url, expected);
-        world_close(&it);
+        world_close(it);
     }
     assert_true(number > 6);
 }
@@ -435,34 +415,33 @@ static void whatever_happens_each_event_counts_once(const char *url)
     unsigned    seed  = (unsigned)time(NULL);
     const char *given = getenv("PAWL_TEST_SEED");
     pawl_random random;
-    world       keeper;
     int64_t     versions[4] = {0};
     int         number      = 0;
     if (given != NULL)
         seed = (unsigned)strtoul(given, NULL, 10);
     print_message("seed %u\n", seed);
     pawl_random_seed(&random, seed);
-    begin(&keeper, url, &other_application);
-    world *it  = world_begin(url, &small_application, NULL, NULL);
-    plan.sends = true;
-    plan.code  = PAWL_REJECT;
+    world *keeper = begin(url, &other_application);
+    world *it     = world_begin(url, &small_application, NULL, NULL);
+    plan.sends    = true;
+    plan.code     = PAWL_REJECT;
     for (int i = 0; i < 300; i++) {
         char stream[20];
         int  which = (int)pawl_random_below(&random, 4);
         snprintf(stream, sizeof stream, "A/%d", which);
-        append(&keeper, stream, ++versions[which], ++number);
+        append(keeper, stream, ++versions[which], ++number);
         plan.number = number - (int)pawl_random_below(&random, 5);
         plan.fails  = pawl_random_below(&random, 6) == 0;
         switch (pawl_random_below(&random, 8)) {
         case 0: (void)world_drain(it); break;
-        case 1: (void)world_drain(&keeper); break;
+        case 1: (void)world_drain(keeper); break;
         case 2: (void)world_go_machine(it, PAWL_SECONDS(50)); break;
-        case 3: (void)world_go_machine(&keeper, PAWL_SECONDS(50)); break;
+        case 3: (void)world_go_machine(keeper, PAWL_SECONDS(50)); break;
         case 4: (void)world_step(it); break;
         case 5:
             world_close(it);
             it = world_begin(url, &small_application, NULL, NULL);
-            pawl_clock_set(it->machine, pawl_clock_now(keeper.machine));
+            pawl_clock_set(it->machine, pawl_clock_now(keeper->machine));
             break;
         default: break;
         }
@@ -471,11 +450,11 @@ static void whatever_happens_each_event_counts_once(const char *url)
     plan.fails = 0;
     for (int i = 0; i < 4; i++) {
         (void)world_go_machine(it, PAWL_MINUTES(2));
-        (void)world_go_machine(&keeper, PAWL_MINUTES(2));
+        (void)world_go_machine(keeper, PAWL_MINUTES(2));
         world_forget(&seen);
     }
-    pawl_event_rows events = all_events(&keeper);
-    pawl_queue_rows rows   = world_queue(&keeper, "out");
+    pawl_event_rows events = all_events(keeper);
+    pawl_queue_rows rows   = world_queue(keeper, "out");
     assert_int_equal(events.count, 300);
     assert_int_equal(rows.count, 300);
     for (int i = 0; i < 300; i++) {
@@ -483,8 +462,6 @@ static void whatever_happens_each_event_counts_once(const char *url)
         snprintf(body, sizeof body, "\"number\":%d,", i + 1);
         assert_true(world_says(rows.items[i].message.body, body));
     }
-    world_close(it);
-    world_close(&keeper);
 }
 
 const struct CMUnitTest tests[] = {

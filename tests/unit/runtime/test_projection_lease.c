@@ -12,17 +12,14 @@ PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_tick, tick);
 
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tick)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "leases",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};
+static const pawl_application   application = APPLICATION("leases", &plain);
 
 static pawl_store *open_worker(const char *url)
 {
@@ -57,7 +54,7 @@ static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
 {
     pawl__lease lease = {.name = PAWL_TEXT("projection/names")};
     pawl_time   now   = WORLD_START;
-    pawl_store *hold  = world_hold(url);
+    world_hold(url);
     world_make_tables(url, &application);
     pawl_store *a = open_worker(url), *b = open_worker(url);
     pawl__lease_forget(&lease);
@@ -73,7 +70,6 @@ static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
     assert_true(keeps(&lease, a, now));
     close_worker(b);
     close_worker(a);
-    pawl_store_close(hold);
 }
 
 /* Of who gives positions: one that reads no projection any more leaves it to others at once. */
@@ -82,7 +78,7 @@ static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
     pawl__lease lease = {.name = PAWL_TEXT("sequencer")};
     int64_t     count = 0;
     bool        more  = false;
-    pawl_store *hold  = world_hold(url);
+    world_hold(url);
     world_make_tables(url, &application);
     pawl_store *a = open_worker(url), *b = open_worker(url);
     pawl__lease_forget(&lease);
@@ -93,7 +89,6 @@ static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
     }
     close_worker(b);
     close_worker(a);
-    pawl_store_close(hold);
 }
 
 const struct CMUnitTest tests[] = {

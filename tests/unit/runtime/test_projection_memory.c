@@ -53,11 +53,10 @@ static pawl_code on_fill(pawl_context *ctx, const tank *state, const fill *messa
 }
 PAWL_ENTITY_HANDLER(on_fill, tank, fill);
 
-static const pawl_entity tanks = {
-    .name  = "Tank",
-    .state = PAWL_RECORD_OF(tank),
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_filled), NULL},
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name"}, {.handle = NULL}}};
+static const pawl_entity tanks = {.name  = "Tank",
+                                  .state = PAWL_RECORD_OF(tank),
+                                  .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_filled)),
+                                  .on = PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name"})};
 
 static pawl_code view_filled(pawl_context *ctx, const filled *event)
 {
@@ -76,8 +75,7 @@ static const pawl_projection view = {
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)messages;
-    (void)count;
+    (void)messages, (void)count;
     shortage.burden++;
     return pawl_send(ctx, "out", PAWL_MESSAGE(note, .text = shortage_ballast(SHORTAGE_LARGE)));
 }
@@ -86,19 +84,12 @@ PAWL_BATCH_HANDLER(on_parts, part);
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .key = "name", .period = PAWL_SECONDS(1)};
 
-static const pawl_endpoint_spec depot       = {.name     = "depot",
-                                               .entities = (const pawl_entity *const[]){&tanks, NULL},
-                                               .projections =
-                                                   (const pawl_projection *const[]){&view, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "memory",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&depot, NULL}};
+static const pawl_endpoint_spec depot = {
+    .name = "depot", .entities = PAWL_ENTITIES(&tanks), .projections = PAWL_PROJECTIONS(&view)};
+static const pawl_application application = APPLICATION("memory", &depot);
 
-static const pawl_endpoint_spec shelf = {
-    .name = "shelf", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
-static const pawl_application shelves = {PAWL_APPLICATION_HEAD, .name = "shelves",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&shelf, NULL}};
+static const pawl_endpoint_spec shelf = {.name = "shelf", .aggregators = PAWL_AGGREGATORS(&parts)};
+static const pawl_application   shelves = APPLICATION("shelves", &shelf);
 
 /* A saga whose state was called otherwise. */
 #define OLD_JOB(F) F(TEXT, name)
@@ -109,9 +100,7 @@ PAWL_RECORD_WITH(old_job, OLD_JOB, .type = "job");
 static pawl_code upcast_job(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                             pawl_error *error)
 {
-    (void)version;
-    (void)arena;
-    (void)error;
+    (void)version, (void)arena, (void)error;
     *upcast = json;
     return is_upcast_bad ? PAWL_ENOMEM : PAWL_OK;
 }
@@ -119,17 +108,14 @@ PAWL_RECORD_WITH(job, JOB, .type = "job", .version = 2, .upcast = upcast_job);
 
 static pawl_code on_fill_old(pawl_context *ctx, old_job *state, const fill *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_fill_old, old_job, fill);
 
 static pawl_code on_fill_job(pawl_context *ctx, job *state, const fill *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->count++;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(state->name));
     return PAWL_OK;
@@ -140,24 +126,16 @@ static const pawl_saga old_jobs = {
     .name        = "Job",
     .state       = PAWL_RECORD_OF(old_job),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill_old), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill_old), .key = "name", .starts = true})};
 static const pawl_saga jobs = {
     .name        = "Job",
     .state       = PAWL_RECORD_OF(job),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill_job), .key = "name", .starts = true},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec old_bench = {.name  = "bench",
-                                             .sagas = (const pawl_saga *const[]){&old_jobs, NULL}};
-static const pawl_endpoint_spec bench     = {.name  = "bench",
-                                             .sagas = (const pawl_saga *const[]){&jobs, NULL}};
-static const pawl_application   yesterday = {
-      PAWL_APPLICATION_HEAD, .name = "jobs",
-      .endpoints = (const pawl_endpoint_spec *const[]){&old_bench, NULL}};
-static const pawl_application today = {PAWL_APPLICATION_HEAD, .name = "jobs",
-                                       .endpoints =
-                                           (const pawl_endpoint_spec *const[]){&bench, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill_job), .key = "name", .starts = true})};
+static const pawl_endpoint_spec old_bench = {.name = "bench", .sagas = PAWL_SAGAS(&old_jobs)};
+static const pawl_endpoint_spec bench     = {.name = "bench", .sagas = PAWL_SAGAS(&jobs)};
+static const pawl_application   yesterday = APPLICATION("jobs", &old_bench);
+static const pawl_application   today     = APPLICATION("jobs", &bench);
 
 static world *open_world(const char *url, const pawl_application *which,
                          pawl_endpoint_options options)
@@ -203,8 +181,8 @@ static void apply_fails_its_message_alone(const char *url)
 
 static void an_upcaster_fails_its_message_alone(const char *url)
 {
-    pawl_store *hold = world_hold(url);
-    world      *it   = open_world(url, &yesterday, (pawl_endpoint_options){0});
+    world_hold(url);
+    world *it = open_world(url, &yesterday, (pawl_endpoint_options){0});
     post_fill(it, "a", 1);
     world_drain(it);
     world_close(it);
@@ -217,8 +195,6 @@ static void an_upcaster_fails_its_message_alone(const char *url)
     is_upcast_bad = false;
     world_go(it, PAWL_HOURS(1));
     assert_string_equal(seen.text, "b a ");
-    world_close(it);
-    pawl_store_close(hold);
 }
 
 static void a_projection_waits_for_its_event(const char *url)

@@ -58,13 +58,10 @@ static const pawl_projection    counts = {.name    = "counts",
                                           .on      = PAWL_ON({.handle = PAWL_HANDLE(on_counted)}),
                                           .own_sql = true,
                                           .batch   = 20};
-static const pawl_endpoint_spec plain  = {
-     .name = "plain", .projections = (const pawl_projection *const[]){&names, NULL}};
-static const pawl_endpoint_spec counting = {
-    .name = "counting", .projections = (const pawl_projection *const[]){&counts, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "projecting",
-    .endpoints = (const pawl_endpoint_spec *const[]){&plain, &counting, NULL}};
+static const pawl_endpoint_spec plain  = {.name = "plain", .projections = PAWL_PROJECTIONS(&names)};
+static const pawl_endpoint_spec counting    = {.name        = "counting",
+                                               .projections = PAWL_PROJECTIONS(&counts)};
+static const pawl_application   application = APPLICATION("projecting", &plain, &counting);
 
 /* ---- Appending ------------------------------------------------------------------ */
 
@@ -135,7 +132,6 @@ static void a_late_commit_is_projected_and_holds_up_nothing(ground *p)
                                        "as b on a.\"Seq\" < b.\"Seq\" and "
                                        "a.\"Position\" > b.\"Position\""),
                      2 * 2);
-    world_close(it);
 }
 
 static void what_is_rolled_back_leaves_no_gap(ground *p)
@@ -149,7 +145,6 @@ static void what_is_rolled_back_leaves_no_gap(ground *p)
     assert_int_equal(world_drain(it).projected, 2);
     expect_seen("A/1.1 A/1.2 ");
     assert_int_equal(raw_number(p->pg, "select max(\"Position\") from pawl_events"), 2);
-    world_close(it);
 }
 
 /* More than one transaction's worth of positions. */
@@ -166,7 +161,6 @@ static void a_backlog_is_given_positions_in_one_go(ground *p)
     assert_int_equal(raw_number(p->pg, "select \"Position\" from pawl_checkpoints "
                                        "where \"Name\" = 'projection/names'"),
                      3501);
-    world_close(it);
 }
 
 /* ---- All at once ---------------------------------------------------------------------- */

@@ -8,13 +8,13 @@
 
 #include "runtime/projection/projection.h"
 
-static world          it;
+static world         *it;
 static pawl__service *first, *second;
 
 static pawl__service *new_reader(void)
 {
     pawl__service *service = NULL;
-    must(pawl__service_create(it.endpoint, NULL, &service, world_error()));
+    must(pawl__service_create(it->endpoint, NULL, &service, world_error()));
     return service;
 }
 
@@ -22,7 +22,7 @@ static void open_two(const char *url)
 {
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
-    world_open(&it, url, &application, NULL, &(pawl_endpoint_options){.no_service = true});
+    it     = world_begin(url, &application, NULL, &(pawl_endpoint_options){.no_service = true});
     first  = new_reader();
     second = new_reader();
 }
@@ -31,7 +31,6 @@ static void close_two(void)
 {
     pawl__service_destroy(second);
     pawl__service_destroy(first);
-    world_close(&it);
 }
 
 static pawl_code step(pawl__service *service, int64_t *projected)
@@ -47,7 +46,7 @@ static pawl_code step(pawl__service *service, int64_t *projected)
 /* Steps until nothing is due, which is soon. */
 static void run(pawl__service *service)
 {
-    for (int i = 0; i == 0 || pawl__service_due(service) <= pawl_clock_now(it.machine); i++) {
+    for (int i = 0; i == 0 || pawl__service_due(service) <= pawl_clock_now(it->machine); i++) {
         assert_int_equal(step(service, NULL), PAWL_OK);
         assert_in_range(i, 0, 20);
     }
@@ -55,7 +54,7 @@ static void run(pawl__service *service)
 
 static void pass(int64_t time)
 {
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + time);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + time);
 }
 
 /* ---- Leases ---------------------------------------------------------------------- */
@@ -64,16 +63,16 @@ static void pass(int64_t time)
 static void o20_a_reader_that_lost_its_lease_begins_anew(const char *url)
 {
     open_two(url);
-    append_many(&it, "A/1", 1, 2);
+    append_many(it, "A/1", 1, 2);
     run(first);
     expect_seen("A/1.1=1 A/1.2=2");
-    append_many(&it, "A/1", 3, 1);
+    append_many(it, "A/1", 3, 1);
     pass(PAWL_SECONDS(60));
     run(second);
     expect_seen("A/1.3=3");
     run(first);
     pawl__service_destroy(second);
-    append_many(&it, "A/1", 4, 1);
+    append_many(it, "A/1", 4, 1);
     for (int i = 0; i < 13; i++) {
         run(first);
         expect_seen("");
@@ -97,7 +96,7 @@ static void o20_a_reader_that_lost_its_lease_counts_tries_anew(const char *url)
         plan.fails  = -1;
         plan.number = 2;
         plan.code   = PAWL_REJECT;
-        append_many(&it, "A/1", 1, 3);
+        append_many(it, "A/1", 1, 3);
         for (int i = 0; i < 8; i++) {
             run(first);
             pass(PAWL_SECONDS(59));
@@ -110,7 +109,7 @@ static void o20_a_reader_that_lost_its_lease_counts_tries_anew(const char *url)
         expect_seen("A/1.2=2 A/1.3=3");
         pawl__service_destroy(second);
         pass(PAWL_SECONDS(14));
-        append_many(&it, "A/1", 4, 3);
+        append_many(it, "A/1", 4, 3);
         plan.fails  = fails;
         plan.number = 4;
         assert_int_equal(step(first, &projected), PAWL_OK);
@@ -131,15 +130,15 @@ static void o20_a_clock_that_was_set_back_delays_no_event(const char *url)
     plan.fails  = -1;
     plan.number = 2;
     plan.code   = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 3);
+    append_many(it, "A/1", 1, 3);
     run(first);
     expect_seen("A/1.1=1 fail(2,0) fail(2,0)");
     plan.fails = 0;
-    world_set_back(&it, PAWL_HOURS(1));
+    world_set_back(it, PAWL_HOURS(1));
     run(first);
     expect_seen("A/1.2=2 A/1.3=3");
-    world_set_back(&it, PAWL_HOURS(1));
-    append_many(&it, "A/1", 4, 1);
+    world_set_back(it, PAWL_HOURS(1));
+    append_many(it, "A/1", 4, 1);
     run(first);
     expect_seen("A/1.4=4");
     close_two();
@@ -157,11 +156,11 @@ static void o20_a_reader_with_a_new_handle_asks_for_its_lease(const char *url)
         scenario_url_like(url, ground, sizeof ground);
         fault_bind("readers", ground);
         open_two("fault:readers");
-        append_many(&it, "A/1", 1, 2);
+        append_many(it, "A/1", 1, 2);
         run(first);
         run(second);
         expect_seen("A/1.1=1 A/1.2=2");
-        append_many(&it, "A/1", 3, 1);
+        append_many(it, "A/1", 3, 1);
         pass(PAWL_SECONDS(30));
         fault_plan_set(&fault);
         assert_int_equal(step(first, NULL), PAWL_ELOST);

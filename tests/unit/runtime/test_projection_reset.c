@@ -24,20 +24,21 @@ static const pawl_projection reset_own         = {.name    = "names",
 static const pawl_projection reset_without_sql = {
     .name = "names", .on = PAWL_ON({.handle = PAWL_HANDLE(on_noted)}), .reset = reset_names};
 ENDPOINT(resets, "plain", &reset_own);
-APPLICATION(reset_application, &resets);
+PROJECTING(reset_application, &resets);
 ENDPOINT(refused, "plain", &reset_without_sql);
-APPLICATION(refused_application, &refused);
+PROJECTING(refused_application, &refused);
 
 /* ---- What the tests do -------------------------------------------------------- */
 
 /* A row that no event wrote is there. */
-static void begin_with_a_row(world *it, const char *url)
+static world *begin_with_a_row(const char *url)
 {
-    begin(it, url, &reset_application);
+    world *it   = begin(url, &reset_application);
     plan.url    = url;
     plan.writes = true;
     native_exec(url, "create table {own_rows} (number integer)");
     native_exec(url, "insert into {own_rows} values (99)");
+    return it;
 }
 
 static void expect_rows(const char *url, const char *expected)
@@ -56,114 +57,103 @@ static void rebuild(world *it, int64_t from)
 
 static void rows_are_emptied_at_the_first_event_alone(const char *url)
 {
-    world it;
-    begin_with_a_row(&it, url);
-    (void)world_drain(&it);
+    world *it = begin_with_a_row(url);
+    (void)world_drain(it);
     expect_seen("");
     expect_rows(url, "99");
-    append_many(&it, "A/1", 1, 2);
-    (void)world_drain(&it);
+    append_many(it, "A/1", 1, 2);
+    (void)world_drain(it);
     expect_seen("reset A/1.1=1 A/1.2=2");
     expect_rows(url, "1 2");
-    append_many(&it, "A/1", 3, 1);
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    append_many(it, "A/1", 3, 1);
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("A/1.3=3");
     expect_rows(url, "1 2 3");
-    world_close(&it);
 }
 
 static void a_rebuild_empties_them_and_one_from_later_does_not(const char *url)
 {
-    world it;
-    begin_with_a_row(&it, url);
-    append_many(&it, "A/1", 1, 3);
-    int64_t first = numbered_events(&it).items[0].position;
-    (void)world_drain(&it);
+    world *it = begin_with_a_row(url);
+    append_many(it, "A/1", 1, 3);
+    int64_t first = numbered_events(it).items[0].position;
+    (void)world_drain(it);
     world_forget(&seen);
-    rebuild(&it, 0);
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    rebuild(it, 0);
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("reset A/1.1=1 A/1.2=2 A/1.3=3");
     expect_rows(url, "1 2 3");
-    rebuild(&it, first + 1);
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    rebuild(it, first + 1);
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("A/1.2=2 A/1.3=3");
     expect_rows(url, "1 2 2 3 3");
-    world_close(&it);
 }
 
 static void events_that_no_handler_takes_do_not_keep_it_away(const char *url)
 {
-    world it;
-    begin_with_a_row(&it, url);
-    append_as(&it, "A/1", 1, "renamed", 2, "{\"title\":\"x\"}");
-    assert_int_equal(world_drain(&it).projected, 1);
+    world *it = begin_with_a_row(url);
+    append_as(it, "A/1", 1, "renamed", 2, "{\"title\":\"x\"}");
+    assert_int_equal(world_drain(it).projected, 1);
     expect_seen("reset");
     expect_rows(url, "");
-    append(&it, "A/1", 2, 2);
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    append(it, "A/1", 2, 2);
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("A/1.2=2");
     expect_rows(url, "2");
-    world_close(&it);
 }
 
 /* Own rows of a transaction that fails come back: until the first event succeeds they stay as they were. */
 static void a_reset_that_fails_holds_up_the_first_event(const char *url)
 {
-    world it;
-    begin_with_a_row(&it, url);
+    world *it  = begin_with_a_row(url);
     plan.fails = -1;
     plan.code  = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 2);
-    assert_int_equal(world_drain(&it).projected, 0);
+    append_many(it, "A/1", 1, 2);
+    assert_int_equal(world_drain(it).projected, 0);
     expect_rows(url, "99");
     world_forget(&seen);
     plan.fails = 0;
-    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("reset A/1.1=1 A/1.2=2");
     expect_rows(url, "1 2");
-    world_close(&it);
 }
 
 /* Events before it run again, in a transaction without it. */
 static void an_event_that_fails_behind_the_first_has_it_run_again(const char *url)
 {
-    world it;
-    begin_with_a_row(&it, url);
+    world *it   = begin_with_a_row(url);
     plan.fails  = -1;
     plan.number = 2;
     plan.code   = PAWL_REJECT;
-    append_many(&it, "A/1", 1, 2);
-    assert_int_equal(world_drain(&it).projected, 1);
+    append_many(it, "A/1", 1, 2);
+    assert_int_equal(world_drain(it).projected, 1);
     expect_seen("reset A/1.1=1 fail(2,0) reset A/1.1=1 fail(2,0)");
     expect_rows(url, "1");
-    world_close(&it);
 }
 
 static void rows_are_there_once_whatever_commit_fails(const char *url)
 {
-    bool  is_met = true;
-    world it;
-    begin_with_a_row(&it, url);
-    append_many(&it, "A/1", 1, 3);
-    (void)numbered_events(&it);
-    world_close(&it);
+    bool   is_met = true;
+    world *it     = begin_with_a_row(url);
+    append_many(it, "A/1", 1, 3);
+    (void)numbered_events(it);
+    world_close(it);
     fault_bind("projection", url);
     for (long n = 1; is_met; n++) {
         fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
                             .op   = fault_op_commit,
                             .n    = (n + 1) / 2};
-        begin(&it, "fault:projection", &reset_application);
-        plan.url    = url;
-        plan.writes = true;
+        it               = begin("fault:projection", &reset_application);
+        plan.url         = url;
+        plan.writes      = true;
         if (n > 1)
-            rebuild(&it, 0);
+            rebuild(it, 0);
         fault_plan_set(&fault);
-        steps_until_idle(&it);
-        (void)world_go_machine(&it, PAWL_MINUTES(1));
+        steps_until_idle(it);
+        (void)world_go_machine(it, PAWL_MINUTES(1));
         is_met = fault_is_met();
         fault_plan_set(NULL);
         expect_rows(url, "1 2 3");
-        world_close(&it);
+        world_close(it);
     }
 }
 

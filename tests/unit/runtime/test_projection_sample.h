@@ -29,8 +29,7 @@ PAWL_RECORD(notice, NOTICE);
 static pawl_code upcast_renamed(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                                 pawl_error *error)
 {
-    (void)version;
-    (void)error;
+    (void)version, (void)error;
     *upcast = pawl_arena_printf(arena, "{\"title\":\"upcast %zu\"}", json.size);
     return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
@@ -134,46 +133,42 @@ static void apply_noted(box *state, const noted *event)
     state->count += event->number;
 }
 PAWL_APPLY(apply_noted, box, noted);
-static const pawl_entity box_entity = {
-    .name  = "Box",
-    .state = PAWL_RECORD_OF(box),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_noted), NULL}};
+static const pawl_entity box_entity = {.name  = "Box",
+                                       .state = PAWL_RECORD_OF(box),
+                                       .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
+                                       .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_noted))};
 
-#define ENDPOINT(spec, endpoint_name, ...)                                  \
-    static const pawl_endpoint_spec spec = {                                \
-        .name        = endpoint_name,                                       \
-        .projections = (const pawl_projection *const[]){__VA_ARGS__, NULL}, \
+#define ENDPOINT(spec, endpoint_name, ...)            \
+    static const pawl_endpoint_spec spec = {          \
+        .name        = endpoint_name,                 \
+        .projections = PAWL_PROJECTIONS(__VA_ARGS__), \
     }
-#define APPLICATION(variable, ...)                   \
-    static const pawl_application variable = {       \
-        PAWL_APPLICATION_HEAD, .name = "projecting", \
-        .endpoints = (const pawl_endpoint_spec *const[]){__VA_ARGS__, NULL}}
+#define PROJECTING(variable, ...) \
+    static const pawl_application variable = APPLICATION("projecting", __VA_ARGS__)
 
 ENDPOINT(plain, "plain", &names);
-APPLICATION(application, &plain);
+PROJECTING(application, &plain);
 ENDPOINT(other, "other", &names);
-APPLICATION(other_application, &other);
+PROJECTING(other_application, &other);
 ENDPOINT(small, "plain", &small_names);
-APPLICATION(small_application, &small);
+PROJECTING(small_application, &small);
 ENDPOINT(own, "plain", &own_names);
-APPLICATION(own_application, &own);
+PROJECTING(own_application, &own);
 ENDPOINT(both, "plain", &names, &titles);
-APPLICATION(both_application, &both);
-static const pawl_endpoint_spec boxes = {
-    .name        = "plain",
-    .entities    = (const pawl_entity *const[]){&box_entity, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_notice)}, {.handle = NULL}},
-    .projections = (const pawl_projection *const[]){&names, NULL}};
-APPLICATION(box_application, &boxes);
+PROJECTING(both_application, &both);
+static const pawl_endpoint_spec boxes = {.name        = "plain",
+                                         .entities    = PAWL_ENTITIES(&box_entity),
+                                         .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_notice)}),
+                                         .projections = PAWL_PROJECTIONS(&names)};
+PROJECTING(box_application, &boxes);
 
 /* ---- What the tests do -------------------------------------------------------- */
 
-static inline void begin(world *it, const char *url, const pawl_application *it_application)
+static inline world *begin(const char *url, const pawl_application *it_application)
 {
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
-    world_open(it, url, it_application, NULL, NULL);
+    return world_begin(url, it_application, NULL, NULL);
 }
 
 static inline void append_of(world *it, const char *message_id, const char *stream, int64_t version,

@@ -58,8 +58,7 @@ PAWL_HANDLER(on_visit, visit_state, visit);
 PAWL_RECORD(wake, WAKE);
 static pawl_code on_wake(pawl_context *ctx, visit_state *state, const wake *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return pawl_timeout(ctx, "due", PAWL_SECONDS(10));
 }
 PAWL_HANDLER(on_wake, visit_state, wake);
@@ -74,15 +73,11 @@ static const pawl_saga visits = {
     .name        = "Visit",
     .state       = PAWL_RECORD_OF(visit_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_wake), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_due), .timeout = "due"},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec house = {.name  = "house",
-                                         .sagas = (const pawl_saga *const[]){&visits, NULL}};
-static const pawl_application   again = {PAWL_APPLICATION_HEAD, .name = "again",
-                                         .endpoints =
-                                             (const pawl_endpoint_spec *const[]){&house, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_wake), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_due), .timeout = "due"})};
+static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&visits)};
+static const pawl_application   again = APPLICATION("again", &house);
 
 /* ---- A round ------------------------------------------------------------------ */
 
@@ -211,8 +206,8 @@ static void e7_each_runs_again_as_often_as_it_may(const char *url)
         world_post(it, NULL, PAWL_MESSAGE(visit, .name = pawl_text_of(names[i])));
     world_drain(it);
     for (int twice = 0; twice < 2; twice++)
-        for (size_t i = 0; i < sizeof loses / sizeof loses[0]; i++)
-            for (size_t j = 0; j < sizeof loses / sizeof loses[0]; j++)
+        for (size_t i = 0; i < COUNT(loses); i++)
+            for (size_t j = 0; j < COUNT(loses); j++)
                 play(it, round++, loses[i], loses[j]);
 }
 

@@ -75,26 +75,18 @@ static void apply_put(box *state, const was_put *event)
 }
 PAWL_APPLY(apply_put, box, was_put);
 
-static const pawl_entity box_entity = {
-    .name  = "Box",
-    .state = PAWL_RECORD_OF(box),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_put), NULL}};
-static const pawl_endpoint_spec boxes = {
-    .name     = "boxes",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bad)}, {.handle = NULL}},
-    .entities = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "boxes",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&boxes, NULL}};
+static const pawl_entity        box_entity  = {.name  = "Box",
+                                               .state = PAWL_RECORD_OF(box),
+                                               .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
+                                               .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_put))};
+static const pawl_endpoint_spec boxes       = {.name     = "boxes",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bad)}),
+                                               .entities = PAWL_ENTITIES(&box_entity)};
+static const pawl_application   application = APPLICATION("boxes", &boxes);
 
 static const pawl_endpoint_spec single = {
-    .name = "single",
-    .handlers =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_alone), .own_sql = true}, {.handle = NULL}}};
-static const pawl_application own_application = {
-    PAWL_APPLICATION_HEAD, .name = "single",
-    .endpoints = (const pawl_endpoint_spec *const[]){&single, NULL}};
+    .name = "single", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_alone), .own_sql = true})};
+static const pawl_application own_application = APPLICATION("single", &single);
 
 /* ---- Tests ---------------------------------------------------------------------------- */
 

@@ -25,11 +25,9 @@ static pawl_code on_ping(pawl_context *ctx, const ping *message)
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec pinging = {
-    .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "beater",
-    .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
+static const pawl_endpoint_spec pinging     = {.name     = "pinging",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("beater", &pinging);
 
 /* ---- The store --------------------------------------------------------------- */
 
@@ -104,8 +102,8 @@ static void send_some(int count)
 /* Two workers in their handlers; the first beat fails, which is said once. */
 static void workers_live_while_their_handlers_run(void)
 {
-    runner      it;
-    pawl_store *held = world_hold("memory:beater");
+    runner it;
+    world_hold("memory:beater");
     gate_listen();
     gate_close();
     atomic_store(&failures, 1);
@@ -120,7 +118,6 @@ static void workers_live_while_their_handlers_run(void)
     gate_open();
     wait_for_count(&handled, 2);
     runner_close(&it);
-    pawl_store_close(held);
 }
 
 int main(void)

@@ -44,12 +44,9 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
-static const pawl_endpoint_spec working = {
-    .name     = "working",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "breakers",
-    .endpoints = (const pawl_endpoint_spec *const[]){&working, NULL}};
+static const pawl_endpoint_spec working     = {.name     = "working",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
+static const pawl_application   application = APPLICATION("breakers", &working);
 
 /* A failure opens it, and what failed comes back long after. */
 static void open_two(const char *url, int32_t probes)

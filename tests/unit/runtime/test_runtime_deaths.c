@@ -18,40 +18,36 @@ static void hold_all(pawl_store *store, pawl_arena *arena)
 
 static void hold_nothing(pawl_store *store, pawl_arena *arena)
 {
-    (void)store;
-    (void)arena;
+    (void)store, (void)arena;
 }
 
 /* ---- The cases --------------------------------------------------------------- */
 
 static void e26_a_death_with_a_batch_counts_for_none(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_all);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
+    world *it = open_world(url, 1);
+    assert_int_equal(world_drain(it).handled, 3);
     assert_string_equal(seen.text, "1~ 2~ 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(count_died(&it), 0);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(count_died(it), 0);
     world_forget(&seen);
-    world_post(&it, "m-4", PAWL_MESSAGE(load, .number = 4));
-    assert_int_equal(world_go_both(&it, PAWL_SECONDS(5)).handled, 1);
+    world_post(it, "m-4", PAWL_MESSAGE(load, .number = 4));
+    assert_int_equal(world_go_both(it, PAWL_SECONDS(5)).handled, 1);
     assert_string_equal(seen.text, "4 ");
-    finish(&it, kept);
 }
 
 static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_first);
-    open_world(&it, url, 1);
-    world_drain(&it); /* a lost connection comes back within a second */
+    world *it = open_world(url, 1);
+    world_drain(it); /* a lost connection comes back within a second */
     assert_string_equal(seen.text, "");
-    world_go_both(&it, PAWL_SECONDS(2));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "2~ 3~ ");
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.id.data, "m-1");
     assert_string_equal(dead.items[0].code.data, "ECRASHED");
@@ -60,9 +56,8 @@ static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
     assert_true(world_says(dead.items[0].history,
                            "crashed while it ran this message in isolation (worker "));
     assert_false(world_says(dead.items[0].history, "in flight"));
-    assert_int_equal(count_died(&it), 0);
-    assert_int_equal(world_queue(&it, "dock").count, 0);
-    finish(&it, kept);
+    assert_int_equal(count_died(it), 0);
+    assert_int_equal(world_queue(it, "dock").count, 0);
 }
 
 static pawl_worker_info died_of(world *it)
@@ -76,24 +71,22 @@ static pawl_worker_info died_of(world *it)
 
 static void e26_a_noted_signal_is_in_the_history(const char *url)
 {
-    world             it;
     int64_t           count = 0;
     pawl_worker_crash death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
-    pawl_store       *kept  = prepare(url);
+    prepare(url);
     die(url, stamp_first);
-    open_world(&it, url, 1);
-    death.pid = died_of(&it).pid;
-    must(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, world_error()));
+    world *it = open_world(url, 1);
+    death.pid = died_of(it).pid;
+    must(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &count, world_error()));
     assert_int_equal(count, 1);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
-    pawl_dead_rows dead = world_dead(&it);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(
         dead.items[0].history,
         " was killed by signal 11 (SIGSEGV) while it ran this message in isolation (worker "));
     assert_false(world_says(dead.items[0].history, "without saying why"));
-    finish(&it, kept);
 }
 
 static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
@@ -106,28 +99,25 @@ static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
 /* The worker of a supervised process says so in its stamp; its note may come after a second. */
 static void e26_a_note_is_waited_for(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_first_supervised);
-    open_world(&it, url, 1);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(9));
+    world *it = open_world(url, 1);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(9));
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_dead(&it).count, 0);
-    world_go_both(&it, PAWL_SECONDS(2));
-    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(world_dead(it).count, 0);
+    world_go_both(it, PAWL_SECONDS(2));
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].history, ", without saying why"));
     assert_false(world_says(dead.items[0].history, "\"process\""));
-    finish(&it, kept);
 }
 
 /* In memory, where a thousand die fast. A death that is forgotten and met anew is never sure. */
 static void e26_more_deaths_than_are_remembered(void)
 {
-    world          it;
-    const char    *url   = "memory:many";
-    pawl_store    *kept  = prepare(url);
+    const char *url = "memory:many";
+    prepare(url);
     pawl_arena    *arena = pawl_arena_create(0);
     pawl_worker_id last; /* in the order of the list */
     memset(&last, 0xff, sizeof last);
@@ -137,60 +127,54 @@ static void e26_more_deaths_than_are_remembered(void)
     pawl_arena_destroy(arena);
     for (int i = 0; i < PAWL__CRASHES_MAX + 200; i++)
         pawl_store_close(open_worker(url));
-    open_world(&it, url, 1);
-    world_drain(&it);
+    world *it = open_world(url, 1);
+    world_drain(it);
     for (int i = 0; i < 13; i++)
-        world_go_both(&it, PAWL_SECONDS(1));
-    assert_int_equal(world_dead(&it).count, 1);
+        world_go_both(it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(it).count, 1);
     assert_string_equal(seen.text, "2~ 3~ ");
-    assert_int_equal(count_died(&it), 0); /* with those beyond the room */
-    finish(&it, kept);
+    assert_int_equal(count_died(it), 0); /* with those beyond the room */
 }
 
 static void e26_a_note_ends_the_wait(const char *url)
 {
-    world             it;
     int64_t           count = 0;
     pawl_worker_crash death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
-    pawl_store       *kept  = prepare(url);
+    prepare(url);
     die(url, stamp_first_supervised);
-    open_world(&it, url, 1);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
+    world *it = open_world(url, 1);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
-    death.pid = died_of(&it).pid;
-    must(pawl_store_worker_note_crash(it.store, &death, WORLD_START, &count, world_error()));
-    world_drain(&it);
-    pawl_dead_rows dead = world_dead(&it);
+    death.pid = died_of(it).pid;
+    must(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &count, world_error()));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].history, " exited with code 7 while it ran this"));
-    finish(&it, kept);
 }
 
 static void e26_a_supervised_process_says_so(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_all);
-    open_world(&it, url, 1);
+    world *it = open_world(url, 1);
     pawl_worker_set_supervised((pawl_uuid){{7}});
-    world_drain(&it);
+    world_drain(it);
     pawl_worker_set_supervised((pawl_uuid){{0}});
     assert_string_equal(seen.text, "1~s 2~s 3~s ");
-    finish(&it, kept);
 }
 
 static void e26_fewer_deaths_run_again(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_first);
-    open_world(&it, url, 2);
-    answer = PAWL_RETRY;
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
+    world *it = open_world(url, 2);
+    answer    = PAWL_RETRY;
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    pawl_queue_rows rows = world_queue(&it, "dock");
+    pawl_queue_rows rows = world_queue(it, "dock");
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].crashes, 1);
     assert_int_equal(rows.items[0].attempts, 1);
@@ -202,79 +186,70 @@ static void e26_fewer_deaths_run_again(const char *url)
     assert_false(world_says(rows.items[1].history, "in flight"));
     world_forget(&seen);
     answer = PAWL_OK;
-    world_go_both(&it, PAWL_MINUTES(1));
+    world_go_both(it, PAWL_MINUTES(1));
     assert_non_null(strstr(seen.text, "1!"));
-    assert_int_equal(world_queue(&it, "dock").count, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_queue(it, "dock").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void e26_no_number_of_deaths_is_too_many(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_first);
-    open_world(&it, url, -1);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(2));
+    world *it = open_world(url, -1);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* A worker that ends in order, or lost its connection, has left its stamp behind. */
 static void e26_who_ended_in_order_did_not_die(const char *url)
 {
-    world       it;
-    pawl_store *kept  = prepare(url);
+    prepare(url);
     pawl_store *other = open_worker(url);
     pawl_arena *arena = pawl_arena_create(0);
     stamp_first(other, arena);
     close_worker(other);
     pawl_arena_destroy(arena);
-    open_world(&it, url, 1);
-    answer = PAWL_RETRY;
-    world_drain(&it);
+    world *it = open_world(url, 1);
+    answer    = PAWL_RETRY;
+    world_drain(it);
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    assert_int_equal(world_queue(&it, "dock").items[0].crashes, 0);
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_queue(it, "dock").items[0].crashes, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* On SQLite it would keep the whole queue. */
 static void e26_a_message_in_hand_is_left_alone(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
+    prepare(url);
+    world      *it    = open_world(url, 1);
     pawl_store *other = open_worker(url);
-    stamp_first(other, it.arena);
-    world_drain(&it);
+    stamp_first(other, it->arena);
+    world_drain(it);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_queue(&it, "dock").items[0].crashes, 1);
+    assert_int_equal(world_queue(it, "dock").items[0].crashes, 1);
     close_worker(other);
-    world_drain(&it);
+    world_drain(it);
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* As a worker does that another one took an ordered queue from. The queue would stand still as long as it lives. */
 static void e26_a_stamp_that_its_worker_left_holds_no_message(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
+    prepare(url);
+    world      *it    = open_world(url, 1);
     pawl_store *other = open_worker(url);
-    stamp_first(other, it.arena);
-    world_drain(&it);
-    world_go_both(&it, PAWL_SECONDS(59));
+    stamp_first(other, it->arena);
+    world_drain(it);
+    world_go_both(it, PAWL_SECONDS(59));
     assert_string_equal(seen.text, "");
-    world_go_both(&it, PAWL_SECONDS(2));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "1! 2~ 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_dead(it).count, 0);
     pawl_store_close(other);
-    finish(&it, kept);
 }
 
 /* Under a virtual clock, message by message, too. */
@@ -282,8 +257,7 @@ static char line_of_timeout[400];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     if (strstr(text, " timeout ") != NULL)
         snprintf(line_of_timeout, sizeof line_of_timeout, "%s", text);
 }
@@ -334,9 +308,9 @@ static void stamp_timeout_of_two(pawl_store *store, pawl_arena *arena)
 }
 
 /* A ship's timeout, and a worker that died with these last words. */
-static void leave_timeout(world *it, const char *url, last_words *say)
+static void leave_timeout(const char *url, last_words *say)
 {
-    open_world(it, url, 1);
+    world *it = open_world(url, 1);
     assert_int_equal(world_drain(it).handled, 3);
     world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
     world_drain(it);
@@ -346,18 +320,16 @@ static void leave_timeout(world *it, const char *url, last_words *say)
 
 static void e26_a_timeout_after_a_death_is_named(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    leave_timeout(&it, url, stamp_timeout_of_two);
-    open_world(&it, url, 1);
+    prepare(url);
+    leave_timeout(url, stamp_timeout_of_two);
+    world *it          = open_world(url, 1);
     line_of_timeout[0] = '\0';
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    world_go_both(&it, PAWL_SECONDS(30));
+    world_go_both(it, PAWL_SECONDS(30));
     world_quiet();
     assert_non_null(strstr(line_of_timeout, "endpoint dock: after a crash timeout "));
     assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
     assert_non_null(strstr(line_of_timeout, ", is in flight, isolated"));
-    finish(&it, kept);
 }
 
 static pawl_store_ops        behind_look;
@@ -379,51 +351,48 @@ static pawl_code look_and_stamp(pawl_store *store, const pawl_find *asked, pawl_
 
 static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    leave_timeout(&it, url, stamp_timeout);
+    prepare(url);
+    leave_timeout(url, stamp_timeout);
     world_forget(&seen);
-    open_world(&it, url, 2);
-    world_go_both(&it, PAWL_SECONDS(30)); /* its worker may come back */
+    world *it = open_world(url, 2);
+    world_go_both(it, PAWL_SECONDS(30)); /* its worker may come back */
     faster            = open_worker(url);
-    pawl_store *store = it.endpoint->worker->store;
+    pawl_store *store = it->endpoint->worker->store;
     look              = store->ops;
     behind_look       = *look;
     behind_look.find  = look_and_stamp;
     store->ops        = &behind_look;
-    world_go_both(&it, PAWL_SECONDS(2));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
     store->ops = look;
     close_worker(faster); /* in order: its stamp is left behind */
     faster = NULL;
-    world_go_both(&it, PAWL_MINUTES(2));
-    world_go_both(&it, PAWL_SECONDS(2));
+    world_go_both(it, PAWL_MINUTES(2));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_true(world_says(pawl_text_of(seen.text), "late"));
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* A ship's timeout, and a message behind it; a worker died of the timeout alone. */
-static void open_after_timeout(world *it, const char *url, int32_t crashes_max)
+static world *open_after_timeout(const char *url, int32_t crashes_max)
 {
-    leave_timeout(it, url, stamp_timeout);
+    leave_timeout(url, stamp_timeout);
     world_forget(&seen);
-    open_world(it, url, crashes_max);
-    around = it;
+    world *it = open_world(url, crashes_max);
     world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(20), PAWL_MESSAGE(load, .number = 6));
     world_go_both(it, PAWL_SECONDS(30));
     assert_string_equal(seen.text, ""); /* a lost connection comes back within a second */
     world_go_both(it, PAWL_SECONDS(2));
+    return it;
 }
 
 static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_after_timeout(&it, url, 1);
+    prepare(url);
+    world *it = open_after_timeout(url, 1);
     assert_true(world_says(pawl_text_of(seen.text), "6"));
     assert_false(world_says(pawl_text_of(seen.text), "late"));
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.type.data, "late");
     assert_string_equal(dead.items[0].code.data, "ECRASHED");
@@ -431,84 +400,76 @@ static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
     assert_true(world_says(dead.items[0].history,
                            "crashed while it ran this timeout in isolation (worker "));
     assert_false(world_says(dead.items[0].history, "in flight"));
-    assert_int_equal(count_died(&it), 0);
+    assert_int_equal(count_died(it), 0);
     /* The retried one begins anew: a worker that dies now does so the first time. */
-    must(pawl_store_dead_settle(it.store, dead.items, 1,
+    must(pawl_store_dead_settle(it->store, dead.items, 1,
                                 &(const pawl_dead_settle){.by = PAWL_TEXT("ann")},
                                 WORLD_START + PAWL_SECONDS(31), NULL, world_error()));
-    world_close(&it);
+    world_close(it);
     die(url, hold_nothing);
-    open_world(&it, url, 1);
-    world_go_both(&it, PAWL_SECONDS(60));
-    world_go_both(&it, PAWL_SECONDS(2));
+    it = open_world(url, 1);
+    world_go_both(it, PAWL_SECONDS(60));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_true(world_says(pawl_text_of(seen.text), "late"));
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 static void e26_a_timeout_of_fewer_deaths_runs_again(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_after_timeout(&it, url, 2);
+    prepare(url);
+    world *it = open_after_timeout(url, 2);
     assert_true(world_says(pawl_text_of(seen.text), "late!")); /* stamped while it runs */
     assert_true(world_says(pawl_text_of(seen.text), "6"));
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* By the system's clock for what is due: the timeout, and more messages than the dead could have had. */
 static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(&it);
+    prepare(url);
+    world *it = open_world(url, 1);
+    assert_int_equal(world_drain(it).handled, 3);
+    world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(it);
     for (int i = 1; i <= 9; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
-    world_close(&it);
+        world_post(it, NULL, PAWL_MESSAGE(load, .number = i));
+    world_close(it);
     die(url, stamp_timeout);
     world_forget(&seen);
-    open_world(&it, url, 1);
-    around = &it;
-    pawl_endpoint_destroy(it.endpoint);
-    it.options.business       = NULL;
-    it.options.batch_messages = 2;
-    must(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, world_error()));
+    it = open_world(url, 1);
+    pawl_endpoint_destroy(it->endpoint);
+    it->options.business       = NULL;
+    it->options.batch_messages = 2;
+    must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
     /* Pauses between two looks at a stamp are of the monotonic clock, which no test moves. */
-    for (patience left = patience_of(30); world_dead(&it).count == 0;) {
+    for (patience left = patience_of(30); world_dead(it).count == 0;) {
         patience_wait(&left, "the timeout is no dead letter");
-        world_go_machine(&it, PAWL_MILLISECONDS(10));
+        world_go_machine(it, PAWL_MILLISECONDS(10));
     }
-    pawl_dead_rows dead = world_dead(&it);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.type.data, "late");
-    world_go_machine(&it, PAWL_SECONDS(3));
+    world_go_machine(it, PAWL_SECONDS(3));
     assert_string_equal(seen.text, "1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~ ");
-    finish(&it, kept);
 }
 
 static void e26_care_keeps_to_due_times(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
-    world_post(&it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
-    world_drain(&it);
-    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(20), PAWL_MESSAGE(load, .number = 6));
-    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(10), PAWL_MESSAGE(load, .number = 5));
+    prepare(url);
+    world *it = open_world(url, 1);
+    assert_int_equal(world_drain(it).handled, 3);
+    world_post(it, NULL, PAWL_MESSAGE(docked, .name = PAWL_TEXT("ms anna")));
+    world_drain(it);
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(20), PAWL_MESSAGE(load, .number = 6));
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(10), PAWL_MESSAGE(load, .number = 5));
     for (int i = 1; i <= 3; i++)
-        world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
-    world_close(&it);
+        world_post(it, NULL, PAWL_MESSAGE(load, .number = i));
+    world_close(it);
     die(url, hold_all);
     world_forget(&seen);
-    open_world(&it, url, 1);
-    world_go_both(&it, PAWL_SECONDS(30));
+    it = open_world(url, 1);
+    world_go_both(it, PAWL_SECONDS(30));
     assert_string_equal(seen.text, "1~ 2~ 3~ late~ 5~ 6~ ");
-    finish(&it, kept);
 }
 
 const struct CMUnitTest tests[] = {

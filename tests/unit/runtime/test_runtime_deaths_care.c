@@ -13,18 +13,19 @@ static char line_of_deaths[300];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     if (strstr(text, "of its workers crashed") != NULL)
         snprintf(line_of_deaths, sizeof line_of_deaths, "%s", text);
 }
 
-static void open_of(world *it, const char *url, int32_t batch, const char *ordered)
+static world *open_of(const char *url, int32_t batch, const char *ordered)
 {
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){
-                   .immediate_retries = -1, .batch_messages = batch, .ordered = ordered});
+    world *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){
+                        .immediate_retries = -1, .batch_messages = batch, .ordered = ordered});
     around = it;
+    return it;
 }
 
 static void post(world *it, int first, int last)
@@ -57,22 +58,21 @@ static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void)
         {1, 10, NULL, "up to 10 messages"},     {2, 10, NULL, "up to 10 messages"},
         {4, 10, NULL, "up to 30 messages"},     {4, 10, "property:number", "up to 10 messages"},
         {40, 256, NULL, "up to 2048 messages"}, {40, 256, "property:number", "up to 256 messages"}};
-    for (size_t i = 0; i < sizeof owed / sizeof owed[0]; i++) {
-        world       it;
-        const char *url  = "memory:owed";
-        pawl_store *kept = prepare(url);
+    for (size_t i = 0; i < COUNT(owed); i++) {
+        const char *url = "memory:owed";
+        prepare(url);
         for (int j = 0; j < owed[i].workers; j++)
             pawl_store_close(open_worker(url));
-        open_of(&it, url, owed[i].batch, owed[i].ordered);
+        world *it         = open_of(url, owed[i].batch, owed[i].ordered);
         line_of_deaths[0] = '\0';
         pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-        world_drain(&it);
+        world_drain(it);
         world_quiet();
         if (strstr(line_of_deaths, owed[i].said) == NULL)
             fail_msg("%zu: '%s' does not say '%s'", i, line_of_deaths, owed[i].said);
         assert_string_equal(seen.text, "1~ 2~ 3~ ");
-        assert_int_equal(count_died(&it), 0);
-        finish(&it, kept);
+        assert_int_equal(count_died(it), 0);
+        world_end_all();
     }
 }
 
@@ -108,46 +108,40 @@ static void stamp_two(pawl_store *store, pawl_arena *arena)
 
 static void e26_who_was_stamped_among_others_runs_alone_and_counts_nothing(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_two);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3); /* at once: nothing has to be sure */
+    world *it = open_world(url, 1);
+    assert_int_equal(world_drain(it).handled, 3); /* at once: nothing has to be sure */
     assert_string_equal(seen.text, "1! 2! 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(count_died(&it), 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(count_died(it), 0);
 }
 
 static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
+    prepare(url);
+    world      *it    = open_world(url, 1);
     pawl_store *other = open_worker(url);
-    stamp_two(other, it.arena);
+    stamp_two(other, it->arena);
     must(pawl_store_worker_open(other, DOCK, PAWL_TEXT("[]"), WORLD_START, world_error()));
     answer = PAWL_RETRY;
-    assert_int_equal(world_drain(&it).handled, 0);
+    assert_int_equal(world_drain(it).handled, 0);
     assert_string_equal(seen.text, "1~ 2~ 3 ");
-    assert_false(world_says(world_queue(&it, "dock").items[0].history, "among")); /* written over */
+    assert_false(world_says(world_queue(it, "dock").items[0].history, "among")); /* written over */
     close_worker(other);
-    finish(&it, kept);
 }
 
 static void e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect(const char *url)
 {
-    world       it;
-    pawl_store *kept  = prepare(url);
+    prepare(url);
     pawl_store *other = open_worker(url);
     pawl_arena *arena = pawl_arena_create(0);
     stamp_two(other, arena);
     close_worker(other);
     pawl_arena_destroy(arena);
-    open_world(&it, url, 1);
-    assert_int_equal(world_drain(&it).handled, 3);
+    world *it = open_world(url, 1);
+    assert_int_equal(world_drain(it).handled, 3);
     assert_string_equal(seen.text, "1! 2! 3~ ");
-    finish(&it, kept);
 }
 
 static void stamp_thirtieth(pawl_store *store, pawl_arena *arena)
@@ -160,43 +154,39 @@ static void stamp_thirtieth(pawl_store *store, pawl_arena *arena)
 /* The neighbours of a suspect: no more than one small batch runs alone. */
 static void e26_few_run_alone_beside_a_suspect(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_of(&it, url, 64, NULL);
-    around = NULL;
-    post(&it, 4, 60);
-    world_close(&it);
+    prepare(url);
+    world *it = open_of(url, 64, NULL);
+    around    = NULL;
+    post(it, 4, 60);
+    world_close(it);
     die(url, stamp_thirtieth);
-    open_of(&it, url, 64, NULL);
-    assert_int_equal(world_drain(&it).handled, 60);
+    it = open_of(url, 64, NULL);
+    assert_int_equal(world_drain(it).handled, 60);
     assert_int_equal(count_marked('!') + count_marked('~'), 60);
     assert_true(count_marked('!') <= PAWL__STAMPED_BATCH_MAX);
     assert_non_null(strstr(seen.text, " 30! "));
     assert_non_null(strstr(seen.text, " 31~ "));
-    assert_int_equal(world_dead(&it).count, 0);
-    finish(&it, kept);
+    assert_int_equal(world_dead(it).count, 0);
 }
 
 /* By the system's clock for what is due. Pauses are of the monotonic clock. */
 static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_first);
-    open_world(&it, url, 1);
-    pawl_endpoint_destroy(it.endpoint);
-    it.options.business = NULL;
-    must(pawl_endpoint_create(&application, NULL, &it.options, &it.endpoint, world_error()));
-    world_drain(&it);
+    world *it = open_world(url, 1);
+    pawl_endpoint_destroy(it->endpoint);
+    it->options.business = NULL;
+    must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
+    world_drain(it);
     assert_string_equal(seen.text, "2~ 3~ ");
-    assert_int_equal(world_dead(&it).count, 0);
-    assert_int_equal(world_queue(&it, "dock").count, 1);
-    for (patience left = patience_of(30); world_dead(&it).count == 0;) {
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "dock").count, 1);
+    for (patience left = patience_of(30); world_dead(it).count == 0;) {
         patience_wait(&left, "the message is no dead letter");
-        world_go_machine(&it, PAWL_MILLISECONDS(10));
+        world_go_machine(it, PAWL_MILLISECONDS(10));
     }
-    assert_int_equal(count_died(&it), 0);
-    finish(&it, kept);
+    assert_int_equal(count_died(it), 0);
 }
 
 /* ---- Turns ------------------------------------------------------------------------ */
@@ -205,103 +195,95 @@ static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
  * to the next step, as often as that happens, of either of two endpoints. */
 static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
 {
-    world       it, beside;
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, stamp_two);
-    open_world(&beside, url, 1);
-    open_world(&it, url, 1);
-    assert_true(pawl__isolation_batch_begin(it.endpoint));
-    pawl__isolation_isolate_next(it.endpoint, 1);
-    assert_false(pawl__isolation_batch_begin(it.endpoint));
+    world *beside = open_world(url, 1), *it = open_world(url, 1);
+    assert_true(pawl__isolation_batch_begin(it->endpoint));
+    pawl__isolation_isolate_next(it->endpoint, 1);
+    assert_false(pawl__isolation_batch_begin(it->endpoint));
     for (int i = 0; i < 2; i++) {
-        assert_false(pawl__isolation_begin(it.endpoint));
-        assert_true(pawl__isolation_begin(beside.endpoint));
-        assert_false(pawl__isolation_begin(it.endpoint));
-        pawl__isolation_end(beside.endpoint);
+        assert_false(pawl__isolation_begin(it->endpoint));
+        assert_true(pawl__isolation_begin(beside->endpoint));
+        assert_false(pawl__isolation_begin(it->endpoint));
+        pawl__isolation_end(beside->endpoint);
     }
-    pawl__isolation_batch_end(it.endpoint);
-    assert_int_equal(world_drain(&it).handled, 3);
+    pawl__isolation_batch_end(it->endpoint);
+    assert_int_equal(world_drain(it).handled, 3);
     assert_string_equal(seen.text, "1! 2! 3~ ");
-    world_close(&beside);
-    finish(&it, kept);
 }
 
 /* While one worker runs a message alone no other begins a batch, whatever is left to run alone: a process that dies
  * then has one message to blame. */
 static void e26_no_batch_begins_beside_a_turn(const char *url)
 {
-    world       it;
-    pawl_store *kept = prepare(url);
-    open_world(&it, url, 1);
-    assert_true(pawl__isolation_begin(it.endpoint));
-    assert_false(pawl__isolation_batch_begin(it.endpoint));
-    assert_false(pawl__isolation_begin(it.endpoint));
-    pawl__isolation_end(it.endpoint);
-    assert_true(pawl__isolation_batch_begin(it.endpoint));
-    assert_false(pawl__isolation_begin(it.endpoint));
-    pawl__isolation_batch_end(it.endpoint);
-    assert_true(pawl__isolation_begin(it.endpoint));
-    pawl__isolation_end(it.endpoint);
-    finish(&it, kept);
+    prepare(url);
+    world *it = open_world(url, 1);
+    assert_true(pawl__isolation_begin(it->endpoint));
+    assert_false(pawl__isolation_batch_begin(it->endpoint));
+    assert_false(pawl__isolation_begin(it->endpoint));
+    pawl__isolation_end(it->endpoint);
+    assert_true(pawl__isolation_batch_begin(it->endpoint));
+    assert_false(pawl__isolation_begin(it->endpoint));
+    pawl__isolation_batch_end(it->endpoint);
+    assert_true(pawl__isolation_begin(it->endpoint));
+    pawl__isolation_end(it->endpoint);
 }
 
 /* ---- Sharing -------------------------------------------------------------------- */
 
-static size_t open_after_four(world *it, const char *url)
+static world *open_after_four(const char *url)
 {
     for (int i = 0; i < 4; i++)
         pawl_store_close(open_worker(url));
-    open_of(it, url, 2, NULL);
-    around = NULL;
+    world *it = open_of(url, 2, NULL);
+    around    = NULL;
     post(it, 4, 20);
     around = it;
-    return count_died(it);
+    assert_int_equal(count_died(it), 4);
+    return it;
 }
 
 /* For each share of a dead worker its row is ended: a process that starts now takes as much less care. */
 static void e26_rows_of_the_dead_go_share_by_share(void)
 {
-    world       it;
-    const char *url  = "memory:shares";
-    pawl_store *kept = prepare(url);
-    size_t      left = open_after_four(&it, url), before = left;
-    assert_int_equal(left, 4);
+    const char *url = "memory:shares";
+    prepare(url);
+    world *it   = open_after_four(url);
+    size_t left = 4, before = left;
     for (int i = 0; left > 0 && i < 40; i++) {
-        world_step(&it);
-        left = count_died(&it);
+        world_step(it);
+        left = count_died(it);
         assert_true(before - left <= 2); /* the last share ends what is left */
         before = left;
     }
     assert_int_equal(left, 0);
     assert_non_null(strstr(seen.text, "6~ "));
-    world_drain(&it);
+    world_drain(it);
     assert_non_null(strstr(seen.text, " 20 "));
-    finish(&it, kept);
 }
 
 /* Another process has ended the rows meanwhile: the rest runs without care. */
 static void e26_what_another_process_ended_is_owed_no_more(void)
 {
-    world             it;
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     const char       *url   = "memory:other";
-    pawl_store       *kept  = prepare(url);
-    open_after_four(&it, url);
-    world_step(&it);
-    must(pawl_store_worker_crashed(it.store, it.arena, &items, &count, world_error()));
-    pawl_store *aside = world_hold(url);
+    prepare(url);
+    world *it = open_after_four(url);
+    world_step(it);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
+    pawl_store *aside = NULL;
+    must(pawl_store_open(url, NULL, &aside, world_error()));
     for (size_t i = 0; i < count; i++) {
         pawl_store_worker_set(aside, items[i].id);
         must(pawl_store_worker_close(aside, WORLD_START, world_error()));
     }
     pawl_store_close(aside);
     for (int i = 0; i < 4; i++)
-        world_step(&it);
-    assert_int_equal(atomic_load(&it.endpoint->isolation.to_stamp), 0);
-    world_drain(&it);
+        world_step(it);
+    assert_int_equal(atomic_load(&it->endpoint->isolation.to_stamp), 0);
+    world_drain(it);
     assert_non_null(strstr(seen.text, " 20 "));
-    finish(&it, kept);
 }
 
 const struct CMUnitTest tests[] = {

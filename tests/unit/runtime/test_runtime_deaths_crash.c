@@ -66,17 +66,13 @@ static const pawl_saga ships = {
     .name        = "Ship",
     .state       = PAWL_RECORD_OF(ship),
     .correlation = "number",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ship), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ship), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 
-static const pawl_endpoint_spec dock = {
-    .name     = "dock",
-    .sagas    = (const pawl_saga *const[]){&ships, NULL},
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_load)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "dock",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&dock, NULL}};
+static const pawl_endpoint_spec dock        = {.name     = "dock",
+                                               .sagas    = PAWL_SAGAS(&ships),
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)})};
+static const pawl_application   application = APPLICATION("dock", &dock);
 
 /* ---- Lives ------------------------------------------------------------------ */
 
@@ -89,16 +85,18 @@ typedef struct course {
     bool        is_ordered;
 } course;
 
-static void open_course(world *it, const char *url, const course *of)
+static world *open_course(const char *url, const course *of)
 {
     const char *ordered = of->is_ordered ? "property:number" : NULL;
-    world_open(it, url, &application, NULL,
-               &(pawl_endpoint_options){
-                   .immediate_retries = -1, .batch_messages = of->batch, .ordered = ordered});
+    world      *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){
+                        .immediate_retries = -1, .batch_messages = of->batch, .ordered = ordered});
     /* With the seed of another life it would make the ids of that one again. */
     pawl_endpoint_destroy(it->endpoint);
     it->options.seed = (uint64_t)life + 1000;
     must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
+    return it;
 }
 
 static int live(const char *url, const course *of)
@@ -106,11 +104,10 @@ static int live(const char *url, const course *of)
     int   status = 0;
     pid_t child  = fork();
     if (child == 0) {
-        world it;
-        open_course(&it, url, of);
+        world *it = open_course(url, of);
         for (int i = 0; i < 4; i++)
-            world_go_both(&it, PAWL_SECONDS(1));
-        world_close(&it);
+            world_go_both(it, PAWL_SECONDS(1));
+        world_close(it);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -120,15 +117,14 @@ static int live(const char *url, const course *of)
 
 static void post_all(const char *url, const course *of)
 {
-    world it;
-    open_course(&it, url, of);
+    world *it = open_course(url, of);
     for (int i = 1; i <= of->loads || i <= of->ships; i++) {
         if (i <= of->ships)
-            world_post(&it, NULL, PAWL_MESSAGE(ship, .number = i));
+            world_post(it, NULL, PAWL_MESSAGE(ship, .number = i));
         if (i <= of->loads)
-            world_post(&it, NULL, PAWL_MESSAGE(load, .number = i));
+            world_post(it, NULL, PAWL_MESSAGE(load, .number = i));
     }
-    world_close(&it);
+    world_close(it);
 }
 
 /* How many workers died, and nobody ended their rows. A server takes a moment to notice that a process died. */
@@ -177,8 +173,7 @@ static void check_finished(world *it, const course *of)
 
 static void run_course(const char *url, const course *of)
 {
-    world it;
-    int   crashes = 0, code = DIED;
+    int crashes = 0, code = DIED;
     post_all(url, of);
     blows = of->blows;
     for (life = 0; code != 0 && life < LIVES_MAX; life++) {
@@ -191,17 +186,17 @@ static void run_course(const char *url, const course *of)
         fail_msg("%s: %d lives ended early, of at most %d; the last by %d", of->name, crashes,
                  of->crashes_max, code);
     assert_int_equal(count_died(url), 0);
-    open_course(&it, url, of);
-    check_finished(&it, of);
-    pawl_dead_rows dead = world_dead(&it);
+    world *it = open_course(url, of);
+    check_finished(it, of);
+    pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, of->letters);
     for (size_t i = 0; i < dead.count; i++) {
         assert_string_equal(dead.items[i].code.data, "ECRASHED");
         assert_int_equal(dead.items[i].crashes, 3);
     }
-    assert_int_equal(world_queue(&it, "dock").count, 0);
-    assert_int_equal(world_timeouts(&it).count, 0);
-    world_close(&it);
+    assert_int_equal(world_queue(it, "dock").count, 0);
+    assert_int_equal(world_timeouts(it).count, 0);
+    world_close(it);
 }
 
 /* One life ends in a batch without care, one in a stamped one, three alone; a letter has its deaths from these. */
@@ -238,7 +233,7 @@ static void e26_lives_that_end_early_lose_and_double_nothing(const char *url)
 {
     /* On a server the lives take a second each. */
     size_t stride = strncmp(url, "sqlite:", 7) == 0 ? 1 : 3;
-    for (size_t i = stride / 2; i < sizeof courses / sizeof courses[0]; i += stride) {
+    for (size_t i = stride / 2; i < COUNT(courses); i += stride) {
         char own[300];
         scenario_url_like(url, own, sizeof own);
         run_course(own, &courses[i]);

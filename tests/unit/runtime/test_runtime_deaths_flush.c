@@ -58,21 +58,17 @@ static const pawl_aggregator crates = {.name         = "crates",
                                        .size         = 3,
                                        .attempts_max = 5};
 
-static const pawl_endpoint_spec dock = {
-    .name        = "dock",
-    .aggregators = PAWL_AGGREGATORS(&crates),
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "dock",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&dock, NULL}};
+static const pawl_endpoint_spec dock        = {.name        = "dock",
+                                               .aggregators = PAWL_AGGREGATORS(&crates),
+                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("dock", &dock);
 
 static const pawl_text CRATE_TYPE = PAWL_TEXT_INIT("crate");
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
     size_t size = strlen(lines);
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
@@ -83,14 +79,6 @@ static world *open_world(const char *url, int32_t crashes_max)
                     &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
     around = it;
     return it;
-}
-
-static void finish(world *it, pawl_store *kept)
-{
-    around = NULL;
-    world_quiet();
-    world_close(it);
-    pawl_store_close(kept);
 }
 
 /* ---- Dying ------------------------------------------------------------------ */
@@ -185,18 +173,17 @@ static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
     stamp(store, arena, (pawl_uuid){{7}});
 }
 
-static pawl_store *prepare(const char *url)
+static void prepare(const char *url)
 {
     answer   = PAWL_OK;
     lines[0] = '\0';
     world_forget(&seen);
-    pawl_store *kept = world_hold(url);
-    world      *it   = open_world(url, 0);
+    world_hold(url);
+    world *it = open_world(url, 0);
     world_drain(it);
     around = NULL;
     world_close(it);
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
-    return kept;
 }
 
 static pawl_partition_row red_of(world *it)
@@ -216,7 +203,7 @@ static void post_note(world *it, int32_t number)
 
 static void e26_a_death_with_flushes_counts_for_none(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red);
     world *it = open_world(url, 1);
     post_note(it, 1);
@@ -228,12 +215,11 @@ static void e26_a_death_with_flushes_counts_for_none(const char *url)
     fill(it->store, "red"); /* care is over */
     world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "red3 ");
-    finish(it, kept);
 }
 
 static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red_alone);
     world *it = open_world(url, 1);
     post_note(it, 1);
@@ -261,12 +247,11 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     it = open_world(url, 1);
     world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "red3! ");
-    finish(it, kept);
 }
 
 static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red_alone);
     world *it = open_world(url, 2);
     answer    = PAWL_RETRY;
@@ -279,12 +264,11 @@ static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
     pawl_text       last = rows.items[rows.count - 1].event.body;
     assert_true(world_says(last, "crashed while it ran this flush in isolation (worker "));
     assert_false(world_says(last, "in flight"));
-    finish(it, kept);
 }
 
 static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red_alone);
     world *it = open_world(url, 2);
     world_drain(it);
@@ -294,12 +278,11 @@ static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
     assert_int_equal(rows.count, 3);
     assert_string_equal(rows.items[2].event.body.data, "[]");
     assert_string_equal(rows.items[2].event.type.data, PAWL_ISOLATED_FLUSH);
-    finish(it, kept);
 }
 
 static void e26_a_flush_in_hand_is_left_alone(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red);
     pawl_store *other = open_worker(url); /* frees the lease of the dead one */
     world      *it    = open_world(url, 1);
@@ -311,13 +294,12 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
     close_worker(other);
     world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "blue3! 1 red3! "); /* the stamp that the other left */
-    finish(it, kept);
 }
 
 /* However long it runs there: a stamp in a stream is met while its flush runs. */
 static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
 {
-    pawl_store       *kept  = prepare(url);
+    prepare(url);
     pawl_store       *other = open_worker(url);
     const pawl__stamp made  = {
          pawl_store_worker(other).uuid, pawl_store_epoch(other), getpid(), WORLD_START, {{0}}, 0};
@@ -331,12 +313,11 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
         world_go_both(it, PAWL_MINUTES(2));
     }
     close_worker(other);
-    finish(it, kept);
 }
 
 static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red);
     meddler   = open_worker(url);
     world *it = open_world(url, 1);
@@ -348,7 +329,6 @@ static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
     assert_true(world_says(rows.items[1].event.body, "in flight"));
     close_worker(meddler);
     meddler = NULL;
-    finish(it, kept);
 }
 
 static void note_death(world *it)
@@ -380,7 +360,7 @@ static void end_died(world *it, const char *url)
 /* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
 static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
 {
-    pawl_store *kept = prepare(url);
+    prepare(url);
     die(url, hold_red_supervised);
     world *it = open_world(url, 1);
     note_death(it);
@@ -393,14 +373,13 @@ static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
     assert_true(red_of(it).is_dead);
     assert_true(
         world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
-    finish(it, kept);
 }
 
 /* A third process has ended the row of the dead worker before its supervisor came. */
 static void e26_a_note_under_the_process_needs_no_row(const char *url)
 {
-    int64_t                 noted = 0;
-    pawl_store             *kept  = prepare(url);
+    int64_t noted = 0;
+    prepare(url);
     const pawl_worker_crash death = {
         .pid = 1, .process = {{7}}, .signal = 6, .by = PAWL_TEXT_INIT("ann")};
     die(url, hold_red_supervised);
@@ -416,16 +395,15 @@ static void e26_a_note_under_the_process_needs_no_row(const char *url)
     assert_true(red_of(it).is_dead);
     assert_true(
         world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
-    finish(it, kept);
 }
 
 /* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
  * what it had leased, and remembers whose stamp it meets then. */
 static void e26_who_ends_the_row_remembers_the_death(void)
 {
-    const char *url  = "memory:beside";
-    pawl_store *kept = prepare(url);
-    world      *it   = open_world(url, 1);
+    const char *url = "memory:beside";
+    prepare(url);
+    world *it = open_world(url, 1);
     world_drain(it);
     die(url, hold_red_alone);
     world_go_machine(it, PAWL_SECONDS(3));
@@ -434,7 +412,6 @@ static void e26_who_ends_the_row_remembers_the_death(void)
     world_go_machine(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "blue3! ");
     assert_true(red_of(it).is_dead);
-    finish(it, kept);
 }
 
 const struct CMUnitTest tests[] = {

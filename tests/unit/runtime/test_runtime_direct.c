@@ -341,7 +341,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         char       inner[300];
         reading    r;
         scenario_url_like(url, inner, sizeof inner);
-        pawl_store *held = world_hold(inner);
+        world_hold(inner);
         fault_bind("direct", inner);
         open_direct(&r, "fault:direct", &(pawl_endpoint_options){.batch_messages = 3});
         for (int i = 1; i <= 5; i++)
@@ -352,7 +352,6 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         is_met = fault_is_met();
         all_is_done_once(&r, 5);
         close_direct(&r);
-        pawl_store_close(held);
         scenario_forget(inner);
     }
 }

@@ -10,10 +10,10 @@
 /* Copies among them; three workers and the thread that reads at once. */
 static void e27_in_threads_each_is_handled_once(const char *url)
 {
-    runner      it;
-    pawl_store *held = world_hold(url);
-    broker           = (struct broker){.channel = 1};
-    failures_left    = 0;
+    runner it;
+    world_hold(url);
+    broker        = (struct broker){.channel = 1};
+    failures_left = 0;
     atomic_store(&gone, 0);
     must(pawl_inbound_register(&list, world_error()));
     for (int i = 0; i < LETTERS_MAX; i++)
@@ -30,7 +30,6 @@ static void e27_in_threads_each_is_handled_once(const char *url)
     world_drain(after);
     assert_int_equal(world_queue(after, "out").count, 35);
     assert_int_equal(world_queue(after, "reader").count, 0);
-    pawl_store_close(held);
 }
 
 static const char *stopping_url;
@@ -69,11 +68,11 @@ static void count_at_finish(void)
 /* Other processes see by them that messages may be in hand here. */
 static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const char *url)
 {
-    runner      it;
-    pawl_store *held = world_hold(url);
-    broker           = (struct broker){.channel = 1, .at_finish = count_at_finish};
-    stopping_url     = url;
-    failures_left    = 0;
+    runner it;
+    world_hold(url);
+    broker        = (struct broker){.channel = 1, .at_finish = count_at_finish};
+    stopping_url  = url;
+    failures_left = 0;
     atomic_store(&gone, 0);
     atomic_store(&workers_at_finish, 0);
     must(pawl_inbound_register(&list, world_error()));
@@ -90,7 +89,6 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     assert_int_equal(atomic_load(&workers_at_finish), 3);
     assert_int_equal(atomic_load(&hook_opened_ahead),
                      0); /* messages straight from the broker come in between */
-    pawl_store_close(held);
 }
 
 const struct CMUnitTest tests[] = {

@@ -14,19 +14,15 @@ static int handled;
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     handled++;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec reader = {
-    .name     = "reader",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "file",
-    .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+static const pawl_endpoint_spec reader      = {.name     = "reader",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
+static const pawl_application   application = APPLICATION("file", &reader);
 
 static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
 {

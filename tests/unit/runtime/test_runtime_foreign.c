@@ -11,17 +11,14 @@ PAWL_RECORD(ping, PING);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "sleeping",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("sleeping", &plain);
 
 /* A handle to look and to insert with; in memory it keeps the store alive, too. */
 static pawl_store *open_store(const char *url)

@@ -15,17 +15,14 @@ PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_tick, tick);
 
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tick)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hands",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};
+static const pawl_application   application = APPLICATION("hands", &plain);
 
 static const pawl__call call = {.what = "message",
                                 .id   = PAWL_TEXT_INIT("m-1"),

@@ -28,8 +28,7 @@ static void meddle(void);
 
 static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     counter->count++;
     if (atomic_load(&meddlings) > 0) {
         atomic_fetch_sub(&meddlings, 1);
@@ -44,13 +43,9 @@ static const pawl_saga counter_saga = {
     .name        = "Counter",
     .state       = PAWL_RECORD_OF(counter_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                            {.handle = NULL}}};
-static const pawl_endpoint_spec counting = {
-    .name = "counting", .sagas = (const pawl_saga *const[]){&counter_saga, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "hot_threads",
-    .endpoints = (const pawl_endpoint_spec *const[]){&counting, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true})};
+static const pawl_endpoint_spec counting = {.name = "counting", .sagas = PAWL_SAGAS(&counter_saga)};
+static const pawl_application   application = APPLICATION("hot_threads", &counting);
 
 /* Another worker saves the counter "a" as it is. */
 static void meddle(void)

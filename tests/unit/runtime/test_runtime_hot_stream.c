@@ -92,27 +92,22 @@ static void apply_told(asker *state, const told *event)
 }
 PAWL_APPLY(apply_told, asker, told);
 
-static const pawl_entity box_entity = {
-    .name  = "Box",
-    .state = PAWL_RECORD_OF(box),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_put), NULL},
-    .snapshot_every = 50};
+static const pawl_entity  box_entity    = {.name  = "Box",
+                                           .state = PAWL_RECORD_OF(box),
+                                           .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
+                                           .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_put)),
+                                           .snapshot_every = 50};
 static const pawl_process asker_process = {
-    .name  = "Asker",
-    .state = PAWL_RECORD_OF(asker),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ask), .key = "name", .starts = true},
-                               {.handle = PAWL_HANDLE(on_accepted)},
-                               {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_asked), PAWL_APPLIES(apply_told), NULL},
+    .name           = "Asker",
+    .state          = PAWL_RECORD_OF(asker),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_ask), .key = "name", .starts = true},
+                              {.handle = PAWL_HANDLE(on_accepted)}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_asked), PAWL_APPLIES(apply_told)),
     .snapshot_every = 50};
-static const pawl_endpoint_spec shop = {
-    .name      = "shop",
-    .processes = (const pawl_process *const[]){&asker_process, NULL},
-    .entities  = (const pawl_entity *const[]){&box_entity, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "hot_streams",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&shop, NULL}};
+static const pawl_endpoint_spec shop        = {.name      = "shop",
+                                               .processes = PAWL_PROCESSES(&asker_process),
+                                               .entities  = PAWL_ENTITIES(&box_entity)};
+static const pawl_application   application = APPLICATION("hot_streams", &shop);
 
 /* ---- Running ------------------------------------------------------------------ */
 

@@ -37,42 +37,35 @@ PAWL_RECORD(ping, PING);
 
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
-    (void)order;
-    (void)message;
+    (void)order, (void)message;
     return pawl_timeout(ctx, "payment", PAWL_MINUTES(15));
 }
 PAWL_HANDLER(on_place_order, order_state, place_order);
 
 static pawl_code on_payment(pawl_context *ctx, order_state *order)
 {
-    (void)ctx;
-    (void)order;
+    (void)ctx, (void)order;
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_payment, order_state);
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_parts, part);
 
 static pawl_code on_lines(pawl_context *ctx, const line *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_lines, line);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
@@ -81,34 +74,28 @@ static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                 {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"},
-                 {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+                  {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
 static const pawl_aggregator lines_of = {
     .name = "Lines", .handle = PAWL_HANDLE(on_lines), .period = PAWL_HOURS(1), .max = 50};
 
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_endpoint_spec orders  = {.name  = "orders",
-                                           .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
-static const pawl_endpoint_spec packing = {
-    .name = "packing", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
-static const pawl_projection    pings   = {.name = "Pings",
-                                           .on   = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_endpoint_spec reading = {
-    .name = "reading", .projections = (const pawl_projection *const[]){&pings, NULL}};
-static const pawl_endpoint_spec everything = {
-    .name        = "everything",
-    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&parts, &lines_of, NULL},
-    .projections = (const pawl_projection *const[]){&pings, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "idle",
-    .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, &packing, &reading,
-                                                     &everything, NULL}};
+static const pawl_endpoint_spec plain      = {.name     = "plain",
+                                              .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_endpoint_spec orders     = {.name = "orders", .sagas = PAWL_SAGAS(&order_saga)};
+static const pawl_endpoint_spec packing    = {.name        = "packing",
+                                              .aggregators = PAWL_AGGREGATORS(&parts)};
+static const pawl_projection    pings      = {.name = "Pings",
+                                              .on   = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_endpoint_spec reading    = {.name        = "reading",
+                                              .projections = PAWL_PROJECTIONS(&pings)};
+static const pawl_endpoint_spec everything = {.name        = "everything",
+                                              .sagas       = PAWL_SAGAS(&order_saga),
+                                              .aggregators = PAWL_AGGREGATORS(&parts, &lines_of),
+                                              .projections = PAWL_PROJECTIONS(&pings)};
+static const pawl_application   application =
+    APPLICATION("idle", &plain, &orders, &packing, &reading, &everything);
 
 /* ---- Counting ---------------------------------------------------------------- */
 

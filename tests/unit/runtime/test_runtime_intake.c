@@ -220,17 +220,12 @@ static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
 
 /* The queues have other names than their endpoints, as where each service has one queue in the broker's style. */
 static const pawl_endpoint_spec named[] = {
-    {.name     = "reader",
-     .queue    = "reader.in",
-     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}},
+    {.name = "reader", .queue = "reader.in", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})},
     {.name     = "renamed",
      .queue    = "reader.in",
-     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}}};
-static const pawl_application names[] = {
-    {PAWL_APPLICATION_HEAD, .name = "named",
-     .endpoints = (const pawl_endpoint_spec *const[]){&named[0], NULL}},
-    {PAWL_APPLICATION_HEAD, .name = "renamed",
-     .endpoints = (const pawl_endpoint_spec *const[]){&named[1], NULL}}};
+     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})}};
+static const pawl_application names[] = {APPLICATION("named", &named[0]),
+                                         APPLICATION("renamed", &named[1])};
 
 /* An operator takes m-1 out for good, and makes a letter of m-2; copies of both come from the broker afterwards. */
 static void purge_two(reading *r)
@@ -251,7 +246,7 @@ static void purge_two(reading *r)
 
 static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named(const char *url)
 {
-    pawl_store *held = world_hold(url);
+    world_hold(url);
     for (int i = 0; i < 2; i++) {
         reading    r;
         pawl_error error = PAWL_ERROR_INIT;
@@ -283,7 +278,6 @@ static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_name
         assert_string_equal(letters.items[0].endpoint.data, "reader");
         close_reading(&r);
     }
-    pawl_store_close(held);
 }
 
 static int warnings;

@@ -16,8 +16,8 @@ static const char *const names[WHOSE_COUNT] = {"own",      "living", "back", "re
                                                "dead now", "dead",   "ended"};
 
 typedef struct ground {
-    world          it;
-    pawl_store    *kept, *living, *back, *revived;
+    world         *it;
+    pawl_store    *living, *back, *revived;
     pawl__worker  *worker;
     pawl__stamp    stamps[WHOSE_COUNT];
     pawl_store_ops ops;
@@ -55,7 +55,7 @@ static pawl_queue_row row_with(const ground *p, whose of, int64_t among)
     return (pawl_queue_row){
         .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("load")},
         .crashes = among == 0 ? 1 : 0,
-        .history = pawl__stamp_add(p->it.arena, PAWL_TEXT(""), &stamp),
+        .history = pawl__stamp_add(p->it->arena, PAWL_TEXT(""), &stamp),
     };
 }
 
@@ -75,10 +75,10 @@ static void revive(ground *p, const char *url)
 static void open_ground(ground *p)
 {
     const char *url = "memory:marks";
-    p->kept         = prepare(url);
-    open_world(&p->it, url, 2);
-    world_drain(&p->it);
-    p->worker         = p->it.endpoint->worker;
+    prepare(url);
+    p->it = open_world(url, 2);
+    world_drain(p->it);
+    p->worker         = p->it->endpoint->worker;
     p->stamps[OWN]    = stamp_of(p->worker->store);
     p->living         = open_worker(url);
     p->stamps[LIVING] = stamp_of(p->living);
@@ -96,7 +96,7 @@ static void open_ground(ground *p)
     pawl_queue_row       row = row_with(p, DEAD, 0);
     judge(p, &row, &way); /* is seen for the first time */
     p->worker->engine.machine_now += PAWL_SECONDS(2);
-    pawl_clock_set(p->it.machine, p->worker->engine.machine_now);
+    pawl_clock_set(p->it->machine, p->worker->engine.machine_now);
     pawl_store_close(dead[0]);
     pawl_store *ended = open_worker(url);
     p->stamps[ENDED]  = stamp_of(ended);
@@ -114,7 +114,6 @@ static void close_ground(ground *p)
     pawl_store_close(p->living);
     pawl_store_close(p->back);
     pawl_store_close(p->revived);
-    finish(&p->it, p->kept);
 }
 
 /* ---- What follows ------------------------------------------------------------- */
@@ -129,7 +128,7 @@ static void expect(const char *what, whose of, int64_t among, int64_t actual, in
 static bool has_stamp(const ground *p, const pawl_queue_row *row)
 {
     pawl__stamp stamp;
-    return row->history.size > 0 && pawl__stamp_read(p->it.arena, row->history, &stamp);
+    return row->history.size > 0 && pawl__stamp_read(p->it->arena, row->history, &stamp);
 }
 
 static void e26_what_a_stamp_alone_means(void)

@@ -26,14 +26,10 @@ static pawl_code on_abroad(pawl_context *ctx, const abroad *message)
 }
 PAWL_MESSAGE_HANDLER(on_abroad, abroad);
 
-static const pawl_endpoint_spec mill        = {.name = "mill",
-                                               .handlers =
-                                                   (const pawl_on[]){{.handle = PAWL_HANDLE(on_slow_work)},
-                                                                     {.handle = PAWL_HANDLE(on_abroad)},
-                                                                     {.handle = NULL}}};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "midway",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&mill, NULL}};
+static const pawl_endpoint_spec mill = {
+    .name     = "mill",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work)}, {.handle = PAWL_HANDLE(on_abroad)})};
+static const pawl_application application = APPLICATION("midway", &mill);
 
 static atomic_int delivered;
 

@@ -20,12 +20,9 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec caller = {
-    .name     = "caller",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "no_service",
-    .endpoints = (const pawl_endpoint_spec *const[]){&caller, NULL}};
+static const pawl_endpoint_spec caller      = {.name     = "caller",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+static const pawl_application   application = APPLICATION("no_service", &caller);
 
 static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_target"},
                                     {.name = NULL}};

@@ -174,7 +174,7 @@ static void what_is_not_for_the_table_is_refused(void)
     static const char *const     names[] = {"store",       "mode",       "system_prefix",
                                             "saga_prefix", "business",   "machine",
                                             "seed",        "no_service", "observe"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         char text[200];
         snprintf(text, sizeof text, "endpoint works: option %s in the endpoint's table", names[i]);
         refuse(with(bad[i]), text);
@@ -215,11 +215,7 @@ static void marks_outlast_every_delay_between_two_tries(void)
 static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items, size_t count,
                                  pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)items;
-    (void)count;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)items, (void)count, (void)arena, (void)error;
     return PAWL_OK;
 }
 

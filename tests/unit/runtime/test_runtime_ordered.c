@@ -55,8 +55,7 @@ static const pawl_endpoint_spec desk = {
     .options =
         PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1, .delayed_retries = 9,
                      .retry_delay = PAWL_MILLISECONDS(5), .batch_messages = 16)};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "order",
-                                             .endpoints = PAWL_ENDPOINTS(&desk)};
+static const pawl_application application = APPLICATION("order", &desk);
 
 static void send_some(const char *url, int first, int count)
 {
@@ -84,7 +83,7 @@ static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
 {
     const pawl_endpoint_options options = {.workers = 3};
     runner                      first, second;
-    pawl_store                 *held = world_hold(url);
+    world_hold(url);
     atomic_store(&handled, 0);
     atomic_store(&late, 0);
     for (int i = 1; i <= MESSAGES; i++)
@@ -100,7 +99,6 @@ static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
     wait_for_handled(MESSAGES);
     runner_close(&second);
     assert_int_equal(atomic_load(&late), 0);
-    pawl_store_close(held);
 }
 
 /* The message that was in hand comes before the later ones of its key, in the next program. */
@@ -162,17 +160,17 @@ static char last_line[200];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level;
-    (void)context;
+    (void)level, (void)context;
     snprintf(last_line, sizeof last_line, "%s", text);
 }
 
 /* Two workers of one process, of which one leads. */
-static pawl__worker *open_two(world *it, const char *url)
+static pawl__worker *open_two(world **opened, const char *url)
 {
     pawl__worker *second = NULL;
     pawl_step     step   = {0};
-    world_open(it, url, &application, NULL, NULL);
+    world        *it     = world_begin(url, &application, NULL, NULL);
+    *opened              = it;
     world_drain(it);
     must(pawl__worker_create(it->endpoint, &second, world_error()));
     must(pawl__worker_step(second, &step, world_error()));
@@ -190,39 +188,37 @@ static bool leads(pawl__worker *worker)
 
 static void e27_a_worker_that_gives_way_keeps_no_lease(const char *url)
 {
-    world         it;
-    pawl__worker *second = open_two(&it, url), *first = it.endpoint->worker;
-    assert_false(others_may_lead(&it));
+    world        *it;
+    pawl__worker *second = open_two(&it, url), *first = it->endpoint->worker;
+    assert_false(others_may_lead(it));
     first->batch->has_unit_of_other = true;
     must(pawl__ordered_give_way(first, world_error()));
     first->batch->has_unit_of_other = false;
-    assert_true(others_may_lead(&it));
+    assert_true(others_may_lead(it));
     assert_false(leads(first)); /* for ten seconds */
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(4));
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(4));
     pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
     assert_true(leads(second)); /* though the first one's lease would not be over yet */
     world_quiet();
     assert_non_null(strstr(last_line, ": this worker leads the ordered queue "));
     pawl__worker_destroy(second);
-    world_close(&it);
 }
 
 /* By the old plan neither would ask for an hour. */
 static void e27_a_clock_that_was_set_back_stops_no_worker(const char *url)
 {
-    world         it;
-    pawl__worker *second = open_two(&it, url), *first = it.endpoint->worker;
+    world        *it;
+    pawl__worker *second = open_two(&it, url), *first = it->endpoint->worker;
     for (int i = 0; i < 2; i++) {
-        world_set_back(&it, PAWL_HOURS(1));
+        world_set_back(it, PAWL_HOURS(1));
         assert_true(leads(first));
         assert_false(leads(second));
         assert_true(pawl__ordered_wait(first) <= PAWL_SECONDS(20));
     }
     pawl__worker_leave(first);
-    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_SECONDS(4));
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(4));
     assert_true(leads(second));
     pawl__worker_destroy(second);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

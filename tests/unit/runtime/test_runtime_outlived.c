@@ -134,13 +134,11 @@ static const pawl_saga books = {
                            {.handle = PAWL_HANDLE(on_bell), .timeout = "bell"})};
 static const pawl_aggregator items = {
     .name = "Items", .handle = PAWL_HANDLE(on_items), .size = 2, .max = 2};
-static const pawl_endpoint_spec works       = {.name  = "works",
-                                               .sagas = PAWL_SAGAS(&books),
-                                               .aggregators =
-                                                   (const pawl_aggregator *const[]){&items, NULL},
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "outlived",
-                                               .endpoints = PAWL_ENDPOINTS(&works)};
+static const pawl_endpoint_spec works       = {.name        = "works",
+                                               .sagas       = PAWL_SAGAS(&books),
+                                               .aggregators = PAWL_AGGREGATORS(&items),
+                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
+static const pawl_application   application = APPLICATION("outlived", &works);
 
 static void begin(const char *url, const pawl_endpoint_options *options)
 {

@@ -110,40 +110,31 @@ static const pawl_saga counter_saga = {
     .name        = "Counter",
     .state       = PAWL_RECORD_OF(counter_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
-                            {.handle = PAWL_HANDLE(on_both), .key = "name"},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                           {.handle = PAWL_HANDLE(on_both), .key = "name"},
+                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga other_saga = {
     .name        = "Other",
     .state       = PAWL_RECORD_OF(other_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true})};
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1};
-static const pawl_endpoint_spec desk = {
-    .name        = "desk",
-    .sagas       = (const pawl_saga *const[]){&counter_saga, &other_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&pieces, NULL}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "owners",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_endpoint_spec desk        = {.name        = "desk",
+                                               .sagas       = PAWL_SAGAS(&counter_saga, &other_saga),
+                                               .aggregators = PAWL_AGGREGATORS(&pieces)};
+static const pawl_application   application = APPLICATION("owners", &desk);
 
 static const pawl_saga counter_saga_of_sql = {
     .name        = "Counter",
     .state       = PAWL_RECORD_OF(counter_state),
     .correlation = "name",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_own), .key = "name", .starts = true, .own_sql = true},
-                 {.handle = NULL}}};
-static const pawl_endpoint_spec desk_of_sql = {
-    .name = "desk", .sagas = (const pawl_saga *const[]){&counter_saga_of_sql, NULL}};
-static const pawl_application application_of_sql = {
-    PAWL_APPLICATION_HEAD, .name = "owners",
-    .endpoints = (const pawl_endpoint_spec *const[]){&desk_of_sql, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_own), .key = "name", .starts = true, .own_sql = true})};
+static const pawl_endpoint_spec desk_of_sql        = {.name  = "desk",
+                                                      .sagas = PAWL_SAGAS(&counter_saga_of_sql)};
+static const pawl_application   application_of_sql = APPLICATION("owners", &desk_of_sql);
 
 static void bump_it(const char *name)
 {

@@ -23,16 +23,14 @@ static atomic_int pings, payments;
 
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
-    (void)order;
-    (void)message;
+    (void)order, (void)message;
     return pawl_timeout(ctx, "payment", PAWL_MILLISECONDS(300));
 }
 PAWL_HANDLER(on_place_order, order_state, place_order);
 
 static pawl_code on_payment(pawl_context *ctx, order_state *order)
 {
-    (void)ctx;
-    (void)order;
+    (void)ctx, (void)order;
     atomic_fetch_add(&payments, 1);
     return PAWL_OK;
 }
@@ -40,8 +38,7 @@ PAWL_TIMEOUT_HANDLER(on_payment, order_state);
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     atomic_fetch_add(&pings, 1);
     return PAWL_OK;
 }
@@ -51,17 +48,12 @@ static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                 {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"},
-                 {.handle = NULL}}};
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_endpoint_spec orders      = {.name  = "orders",
-                                               .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "waking",
-      .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, NULL}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+                  {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_endpoint_spec orders      = {.name = "orders", .sagas = PAWL_SAGAS(&order_saga)};
+static const pawl_application   application = APPLICATION("waking", &plain, &orders);
 
 /* ---- Waking ------------------------------------------------------------------- */
 
@@ -143,7 +135,7 @@ static void keep_row(ground *p)
           .message     = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("ping"), .body = PAWL_TEXT("{}")},
           .at          = NOW};
     pawl_changes changes = {ONE_UNIT, .now = NOW, .outbox_add = {.items = &add, .count = 1}};
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     pawl_store_close(store);
     raw_run(p->pg, "create table kept as select * from pawl_outbox");
     raw_run(p->pg, "delete from pawl_outbox");
@@ -191,7 +183,7 @@ static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last, 
     pawl_alarm_rows rows = {.count = 0};
     size_t          same = 0;
     for (;;) {
-        expect_code(p, pawl_store_alarms(store, p->arena, &rows, &p->error), PAWL_OK);
+        ok(p, pawl_store_alarms(store, p->arena, &rows, &p->error));
         if (rows.count == 1 &&
             (pawl_uuid_compare(rows.items[0].worker.uuid, last.worker.uuid) != 0 ||
              rows.items[0].epoch != last.epoch))

@@ -9,8 +9,7 @@ PAWL_RECORD(tick, TICK);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_tick, tick);
@@ -21,11 +20,11 @@ static const pawl_application   shop  = {PAWL_APPLICATION_HEAD, .name = "shop",
                                          .endpoints = PAWL_ENDPOINTS(&plain), .version = "2.4.1"};
 
 /* Runs one step of the application, and gives the row of its worker. */
-static pawl_worker_info worker_of(world *it, const char *url, const pawl_application *application)
+static pawl_worker_info worker_of(const char *url, const pawl_application *application)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0, found = 0;
-    world_open(it, url, application, NULL, NULL);
+    world            *it = world_begin(url, application, NULL, NULL);
     world_step(it);
     must(pawl_store_worker_list(it->store, it->arena, &items, &count, world_error()));
     for (size_t i = 0; i < count; i++)
@@ -37,38 +36,32 @@ static pawl_worker_info worker_of(world *it, const char *url, const pawl_applica
 
 static void a_worker_is_one_of_its_program(const char *url)
 {
-    world            it;
-    pawl_worker_info worker = worker_of(&it, url, &shop);
+    pawl_worker_info worker = worker_of(url, &shop);
     assert_string_equal(worker.program.data, "shop");
     assert_string_equal(worker.program_version.data, "2.4.1");
     assert_string_equal(worker.pawl_version.data, pawl_version());
     assert_true(worker.host.size > 0);
-    world_close(&it);
 }
 
 /* Bytes behind the size that an application gives are not its version. */
 static void an_older_application_says_no_version(const char *url)
 {
-    world            it;
     pawl_application older  = shop;
     older.application_size  = offsetof(pawl_application, version);
     older.version           = "no version";
-    pawl_worker_info worker = worker_of(&it, url, &older);
+    pawl_worker_info worker = worker_of(url, &older);
     assert_string_equal(worker.program.data, "shop");
     assert_int_equal(worker.program_version.size, 0);
-    world_close(&it);
 }
 
 static void an_application_may_say_neither(const char *url)
 {
-    world            it;
     pawl_application bare   = shop;
     bare.name               = NULL;
     bare.version            = NULL;
-    pawl_worker_info worker = worker_of(&it, url, &bare);
+    pawl_worker_info worker = worker_of(url, &bare);
     assert_int_equal(worker.program.size, 0);
     assert_int_equal(worker.program_version.size, 0);
-    world_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

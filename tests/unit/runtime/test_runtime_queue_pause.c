@@ -17,17 +17,15 @@ static atomic_int handled;
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     atomic_fetch_add(&handled, 1);
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec plain = {
-    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "paused",
-                                             .endpoints = PAWL_ENDPOINTS(&plain)};
+static const pawl_endpoint_spec plain       = {.name     = "plain",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("paused", &plain);
 
 static void send_some(const char *url, int count)
 {
@@ -57,7 +55,8 @@ static int send_until_paused(const runner *it, const char *url)
 static void e26_threads_pause_and_go_on(const char *url)
 {
     runner      it;
-    pawl_store *held = world_hold(url), *store = NULL;
+    pawl_store *store = NULL;
+    world_hold(url);
     atomic_store(&handled, 0);
     runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = WORKERS});
     must(pawl_store_open(url, NULL, &store, world_error()));
@@ -74,7 +73,6 @@ static void e26_threads_pause_and_go_on(const char *url)
     runner_close(&it);
     assert_int_equal(atomic_load(&handled), 5 + sent + 20);
     pawl_store_close(store);
-    pawl_store_close(held);
 }
 
 /* ---- Looks ------------------------------------------------------------------------ */

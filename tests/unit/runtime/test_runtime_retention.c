@@ -18,22 +18,16 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "retention",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+static const pawl_application   application = APPLICATION("retention", &source);
 
 static size_t heard;
 
 static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)items;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)items, (void)arena, (void)error;
     heard += count;
     return PAWL_OK;
 }

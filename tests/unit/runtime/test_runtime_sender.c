@@ -25,8 +25,7 @@ static world_log seen;
 
 static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     order->count++;
     return PAWL_OK;
 }
@@ -34,8 +33,7 @@ PAWL_HANDLER(on_place, order_state, place);
 
 static pawl_code on_pay(pawl_context *ctx, order_state *order, const pay *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     order->count += 10;
     return PAWL_OK;
 }
@@ -61,18 +59,14 @@ static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
-                            {.handle = PAWL_HANDLE(on_pay), .key = "order_id"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+                           {.handle = PAWL_HANDLE(on_pay), .key = "order_id"})};
 static const pawl_endpoint_spec shop = {
-    .name = "shop", .queue = "shop.in", .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+    .name = "shop", .queue = "shop.in", .sagas = PAWL_SAGAS(&order_saga)};
 static const pawl_endpoint_spec audit = {
     .name     = "audit",
-    .handlers = (const pawl_on[]){
-        {.handle = PAWL_HANDLE(on_happened)}, {.handle = PAWL_HANDLE(on_job)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "senders",
-    .endpoints = (const pawl_endpoint_spec *const[]){&shop, &audit, NULL}};
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_happened)}, {.handle = PAWL_HANDLE(on_job)})};
+static const pawl_application application = APPLICATION("senders", &shop, &audit);
 
 static world *open_world(const char *url, const char *name)
 {

@@ -31,16 +31,14 @@ PAWL_MESSAGE_HANDLER(on_ping, ping);
 
 static pawl_code on_set_bell(pawl_context *ctx, bell_state *state, const set_bell *message)
 {
-    (void)state;
-    (void)message;
+    (void)state, (void)message;
     return pawl_timeout(ctx, "ring", PAWL_SECONDS(1));
 }
 PAWL_HANDLER(on_set_bell, bell_state, set_bell);
 
 static pawl_code on_ring(pawl_context *ctx, bell_state *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     world_note(&seen, "ring");
     return PAWL_OK;
 }
@@ -48,8 +46,7 @@ PAWL_TIMEOUT_HANDLER(on_ring, bell_state);
 
 static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
+    (void)ctx, (void)messages;
     world_note(&seen, "coins%zu", count);
     return PAWL_OK;
 }
@@ -59,18 +56,14 @@ static const pawl_saga bell = {
     .name        = "Bell",
     .state       = PAWL_RECORD_OF(bell_state),
     .correlation = "name",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_endpoint_spec hall = {
-    .name        = "hall",
-    .sagas       = (const pawl_saga *const[]){&bell, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&coins, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {.handle = NULL}}};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "short",
-                                             .endpoints =
-                                                 (const pawl_endpoint_spec *const[]){&hall, NULL}};
+static const pawl_endpoint_spec hall        = {.name        = "hall",
+                                               .sagas       = PAWL_SAGAS(&bell),
+                                               .aggregators = PAWL_AGGREGATORS(&coins),
+                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("short", &hall);
 
 /* ---- A commit without memory ---------------------------------------------------- */
 

@@ -51,8 +51,7 @@ PAWL_HANDLER(on_page, book, page);
 
 static pawl_code on_reading(pawl_context *ctx, book *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     world_note(&said, "late");
     return PAWL_OK;
 }
@@ -62,14 +61,10 @@ static const pawl_saga book_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book),
     .correlation = "book_id",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
-                            {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"},
-                            {0}}};
-static const pawl_endpoint_spec reader      = {.name  = "reader",
-                                               .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .name = "books",
-      .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
+                           {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"})};
+static const pawl_endpoint_spec reader      = {.name = "reader", .sagas = PAWL_SAGAS(&book_saga)};
+static const pawl_application   application = APPLICATION("books", &reader);
 
 static world *open_world(const char *url)
 {

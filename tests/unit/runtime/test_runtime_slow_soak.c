@@ -30,8 +30,7 @@ PAWL_MESSAGE_HANDLER(on_task, task);
 
 static const pawl_endpoint_spec works       = {.name     = "works",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "slow",
-                                               .endpoints = PAWL_ENDPOINTS(&works)};
+static const pawl_application   application = APPLICATION("slow", &works);
 
 static int64_t queued(pawl_store *store)
 {

@@ -60,8 +60,7 @@ PAWL_MESSAGE_HANDLER(on_own, own);
 
 static pawl_code on_latch(pawl_context *ctx, latch *state, const latch *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     state->number++;
     gate_pass();
     return PAWL_OK;
@@ -76,8 +75,7 @@ PAWL_MESSAGE_HANDLER(on_abroad, abroad);
 
 static pawl_code at_commit(pawl_context *ctx, void *data)
 {
-    (void)ctx;
-    (void)data;
+    (void)ctx, (void)data;
     gate_pass();
     return PAWL_OK;
 }
@@ -91,9 +89,7 @@ PAWL_MESSAGE_HANDLER(on_watched, watched);
 
 static pawl_code on_pile(pawl_context *ctx, const pile *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     gate_pass();
     return PAWL_OK;
 }
@@ -101,17 +97,14 @@ PAWL_BATCH_HANDLER(on_pile, pile);
 
 static pawl_code on_found(pawl_context *ctx, latch *state, const found *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_found, latch, found);
 
 static pawl_code find(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     *id = (pawl_saga_id){{{0}}};
     gate_pass();
     return PAWL_OK;
@@ -120,8 +113,7 @@ static pawl_code find(pawl_context *ctx, const void *message, pawl_saga_id *id)
 /* Of messages of one type. */
 static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)context;
+    (void)ctx, (void)context;
     if (strcmp(message->id.data, "filtered") == 0)
         gate_pass();
     return PAWL_OK;
@@ -129,9 +121,7 @@ static pawl_code before(pawl_context *ctx, const pawl_message *message, void *co
 
 static pawl_code after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)message;
-    (void)context;
+    (void)ctx, (void)message, (void)context;
     atomic_fetch_add(&after_calls, 1);
     return PAWL_OK;
 }
@@ -140,34 +130,25 @@ static const pawl_saga latch_saga = {
     .name        = "Latch",
     .state       = PAWL_RECORD_OF(latch),
     .correlation = "number",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_latch), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_found), .find = find},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_latch), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_found), .find = find})};
 static const pawl_aggregator piles = {.name = "Piles", .handle = PAWL_HANDLE(on_pile), .size = 1};
 
 static const pawl_endpoint_spec holding = {
     .name        = "holding",
-    .sagas       = (const pawl_saga *const[]){&latch_saga, NULL},
-    .aggregators = (const pawl_aggregator *const[]){&piles, NULL},
-    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_stubborn)},
-                                     {.handle = PAWL_HANDLE(on_late)},
-                                     {.handle = PAWL_HANDLE(on_watched)},
-                                     {.handle = PAWL_HANDLE(on_abroad)},
-                                     {.handle = NULL}}};
+    .sagas       = PAWL_SAGAS(&latch_saga),
+    .aggregators = PAWL_AGGREGATORS(&piles),
+    .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_stubborn)}, {.handle = PAWL_HANDLE(on_late)},
+                           {.handle = PAWL_HANDLE(on_watched)}, {.handle = PAWL_HANDLE(on_abroad)})};
 
 static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "stopping",
-    .endpoints = (const pawl_endpoint_spec *const[]){&holding, NULL},
-    .filters   = (const pawl_filter[]){{.before = before, .after = after}, {.before = NULL}}};
+    PAWL_APPLICATION_HEAD, .name = "stopping", .endpoints = PAWL_ENDPOINTS(&holding),
+    .filters = PAWL_FILTERS({.before = before, .after = after})};
 
 static const pawl_endpoint_spec owning = {
-    .name = "owning",
-    .handlers =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_own), .own_sql = true}, {.handle = NULL}}};
+    .name = "owning", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_own), .own_sql = true})};
 
-static const pawl_application own_application = {
-    PAWL_APPLICATION_HEAD, .name = "own",
-    .endpoints = (const pawl_endpoint_spec *const[]){&owning, NULL}};
+static const pawl_application own_application = APPLICATION("own", &owning);
 
 /* ---- A ground ------------------------------------------------------------------------ */
 
@@ -372,7 +353,7 @@ static void e29_what_does_not_return_is_named(const char *url)
          "message filtered of type stubborn is in a filter before handlers for "},
         {"pile", "p-1", "partition Piles of type pile is in handler on_pile for "},
     };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < COUNT(all); i++) {
         ground p;
         open_ground(&p, url, &application);
         post_json(&p, all[i].id, all[i].type);
@@ -444,9 +425,7 @@ static atomic_int delivered, closed;
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)arena;
-    (void)error;
+    (void)transport, (void)arena, (void)error;
     gate_pass();
     for (size_t i = 0; i < count; i++)
         items[i].outcome = PAWL_ATTEMPT_SUCCESS;
@@ -542,19 +521,15 @@ static ground *stepped;
 
 static pawl_code step_slowly(pawl_context *ctx, const stubborn *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     pass(stepped, PAWL_SECONDS(11));
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(step_slowly, stubborn);
 
 static const pawl_endpoint_spec stepping = {
-    .name     = "stepping",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(step_slowly)}, {.handle = NULL}}};
-static const pawl_application step_application = {
-    PAWL_APPLICATION_HEAD, .name = "steps",
-    .endpoints = (const pawl_endpoint_spec *const[]){&stepping, NULL}};
+    .name = "stepping", .handlers = PAWL_ON({.handle = PAWL_HANDLE(step_slowly)})};
+static const pawl_application step_application = APPLICATION("steps", &stepping);
 
 /* Where nobody watches it is said afterwards. */
 static void e29_a_step_that_took_long_is_said(const char *url)

@@ -44,8 +44,7 @@ PAWL_HANDLER(on_count_up, counter_state, count_up);
 
 static pawl_code on_alarm(pawl_context *ctx, counter_state *counter, const alarm_set *message)
 {
-    (void)counter;
-    (void)message;
+    (void)counter, (void)message;
     return pawl_timeout(ctx, "ring", PAWL_MILLISECONDS(5));
 }
 PAWL_HANDLER(on_alarm, counter_state, alarm_set);
@@ -61,8 +60,7 @@ PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
+    (void)ctx, (void)messages;
     atomic_fetch_add(&flushes, 1);
     atomic_fetch_add(&odd_flushes, count != 50);
     return PAWL_OK;
@@ -94,27 +92,22 @@ static const pawl_saga counter_saga = {
     .name        = "Counter",
     .state       = PAWL_RECORD_OF(counter_state),
     .correlation = "number",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_count_up), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_alarm), .key = "number", .starts = true},
-                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_count_up), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_alarm), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
 
 static const pawl_endpoint_spec counting = {
     .name     = "counting",
-    .sagas    = (const pawl_saga *const[]){&counter_saga, NULL},
-    .handlers = (const pawl_on[]){
-        {.handle = PAWL_HANDLE(on_slow)}, {.handle = PAWL_HANDLE(on_forward)}, {.handle = NULL}}};
-static const pawl_endpoint_spec packing = {
-    .name = "packing", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
-static const pawl_endpoint_spec second = {
-    .name     = "second",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_forward)}, {.handle = NULL}}};
+    .sagas    = PAWL_SAGAS(&counter_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow)}, {.handle = PAWL_HANDLE(on_forward)})};
+static const pawl_endpoint_spec packing = {.name        = "packing",
+                                           .aggregators = PAWL_AGGREGATORS(&parts)};
+static const pawl_endpoint_spec second  = {.name     = "second",
+                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_forward)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "threads",
-    .endpoints = (const pawl_endpoint_spec *const[]){&counting, &packing, &second, NULL}};
+static const pawl_application application = APPLICATION("threads", &counting, &packing, &second);
 
 /* ---- Running ---------------------------------------------------------------------- */
 
@@ -284,14 +277,13 @@ static bool claims_ahead(const char *url, pawl_endpoint_options options)
 /* A clock of the program's may stand still; an ordered queue is led by lease. */
 static void e5_claims_go_ahead_of_the_machines_clock_alone(const char *url)
 {
-    pawl_store *held  = world_hold(url);
+    world_hold(url);
     pawl_clock *clock = pawl_clock_create(WORLD_START);
     assert_true(claims_ahead(url, (pawl_endpoint_options){0}));
     assert_false(claims_ahead(url, (pawl_endpoint_options){.business = clock}));
     assert_false(claims_ahead(url, (pawl_endpoint_options){.machine = clock}));
     assert_false(claims_ahead(url, (pawl_endpoint_options){.ordered = "header:key"}));
     pawl_clock_destroy(clock);
-    pawl_store_close(held);
 }
 
 /* The machine clock stands still: nobody looks at the partitions again after ten

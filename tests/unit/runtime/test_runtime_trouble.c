@@ -19,18 +19,15 @@ static atomic_int handled;
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     atomic_fetch_add(&handled, 1);
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec pinging = {
-    .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "trouble",
-    .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
+static const pawl_endpoint_spec pinging     = {.name     = "pinging",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_application   application = APPLICATION("trouble", &pinging);
 
 /* ---- A server that can be away ------------------------------------------------ */
 
@@ -135,7 +132,7 @@ static pawl_store *keep_store(void)
 static void a_server_that_comes_back_was_waited_for(void)
 {
     static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EDENIED};
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    for (size_t i = 0; i < COUNT(codes); i++) {
         runner it;
         use_driver(codes[i]);
         pawl_store *store = keep_store();
@@ -305,7 +302,7 @@ static void patience_has_no_end(void)
     static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN, PAWL_EDENIED};
     pawl_random            random;
     pawl_random_seed(&random, 1);
-    for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
+    for (size_t i = 0; i < COUNT(away); i++)
         for (int retries = 0; retries < 50; retries++)
             assert_true(pawl__thread_goes_on(away[i], true, retries));
     for (int retries = 0; retries < 50; retries++) {

@@ -31,8 +31,7 @@ PAWL_MESSAGE_HANDLER(on_task, task);
 
 static const pawl_endpoint_spec office = {.name     = "office",
                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   plain  = {PAWL_APPLICATION_HEAD, .name = "plain",
-                                          .endpoints = PAWL_ENDPOINTS(&office)};
+static const pawl_application   plain  = APPLICATION("plain", &office);
 
 static const pawl_endpoint_spec office_with = {
     .name      = "office",
@@ -41,8 +40,7 @@ static const pawl_endpoint_spec office_with = {
                                  .cron    = "0 3 * * *",
                                  .zone    = "Europe/Berlin",
                                  .message = PAWL_RECORD_OF(task)})};
-static const pawl_application with_own = {PAWL_APPLICATION_HEAD, .name = "plain",
-                                          .endpoints = PAWL_ENDPOINTS(&office_with)};
+static const pawl_application with_own = APPLICATION("plain", &office_with);
 
 #define MESSAGE                                                        \
     .queue = PAWL_TEXT_INIT("office"), .type = PAWL_TEXT_INIT("task"), \
@@ -180,7 +178,7 @@ static const struct {
 static void each_mistake_is_named(const char *url)
 {
     world *it = world_begin(url, &plain, NULL, NULL);
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code =
             pawl_store_schedule_add(it->store, &mistakes[i].row, BY, NONE, WORLD_START, &error);

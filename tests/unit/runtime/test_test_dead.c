@@ -31,8 +31,7 @@ static const pawl_endpoint_spec shop  = {.name     = "shop",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
 static const pawl_endpoint_spec bank  = {.name     = "bank",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bill)})};
-static const pawl_application   bills = {PAWL_APPLICATION_HEAD, .name = "bills",
-                                         .endpoints = PAWL_ENDPOINTS(&shop, &bank)};
+static const pawl_application   bills = APPLICATION("bills", &shop, &bank);
 
 static pawl_test *open_bills(void)
 {

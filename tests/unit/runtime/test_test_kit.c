@@ -66,9 +66,8 @@ static const pawl_saga game_saga = {
     .name        = "GameSaga",
     .state       = PAWL_RECORD_OF(game_state),
     .correlation = "game",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ball), .key = "game", .starts = true},
-                            {.handle = PAWL_HANDLE(on_back), .timeout = "back"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ball), .key = "game", .starts = true},
+                           {.handle = PAWL_HANDLE(on_back), .timeout = "back"})};
 
 static pawl_code on_return(pawl_context *ctx, const ball *message)
 {
@@ -86,16 +85,12 @@ static pawl_code on_over(pawl_context *ctx, const game_over *message)
 }
 PAWL_MESSAGE_HANDLER(on_over, game_over);
 
-static const pawl_endpoint_spec ping = {.name  = "ping",
-                                        .sagas = (const pawl_saga *const[]){&game_saga, NULL}};
+static const pawl_endpoint_spec ping = {.name = "ping", .sagas = PAWL_SAGAS(&game_saga)};
 static const pawl_endpoint_spec pong = {
     .name     = "pong",
-    .handlers = (const pawl_on[]){
-        {.handle = PAWL_HANDLE(on_return)}, {.handle = PAWL_HANDLE(on_over)}, {.handle = NULL}}};
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_return)}, {.handle = PAWL_HANDLE(on_over)})};
 
-static const pawl_application games = {PAWL_APPLICATION_HEAD, .name = "games",
-                                       .endpoints =
-                                           (const pawl_endpoint_spec *const[]){&ping, &pong, NULL}};
+static const pawl_application games = APPLICATION("games", &ping, &pong);
 
 /* Sends to itself without end. */
 static pawl_code on_echo(pawl_context *ctx, const ball *message)
@@ -104,12 +99,9 @@ static pawl_code on_echo(pawl_context *ctx, const ball *message)
 }
 PAWL_MESSAGE_HANDLER(on_echo, ball);
 
-static const pawl_endpoint_spec echo = {
-    .name     = "echo",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_echo)}, {.handle = NULL}}};
-static const pawl_application echoes = {PAWL_APPLICATION_HEAD, .name = "echoes",
-                                        .endpoints =
-                                            (const pawl_endpoint_spec *const[]){&echo, NULL}};
+static const pawl_endpoint_spec echo   = {.name     = "echo",
+                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_echo)})};
+static const pawl_application   echoes = APPLICATION("echoes", &echo);
 
 /* ---- What is told by events ---------------------------------------------------- */
 
@@ -148,20 +140,15 @@ static void apply_was_put(basket *state, const was_put *event)
 PAWL_APPLY(apply_was_put, basket, was_put);
 
 static const pawl_process basket_process = {
-    .name  = "Basket",
-    .state = PAWL_RECORD_OF(basket),
-    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "game", .starts = true},
-                               {.handle = PAWL_HANDLE(on_old), .timeout = "old"},
-                               {.handle = NULL}},
-    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},
+    .name           = "Basket",
+    .state          = PAWL_RECORD_OF(basket),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "game", .starts = true},
+                              {.handle = PAWL_HANDLE(on_old), .timeout = "old"}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_was_put)),
     .snapshot_every = 2};
-static const pawl_endpoint_spec shop     = {.name  = "shop",
-                                            .sagas = (const pawl_saga *const[]){&game_saga, NULL},
-                                            .processes =
-                                                (const pawl_process *const[]){&basket_process, NULL}};
-static const pawl_application   shopping = {PAWL_APPLICATION_HEAD, .name = "shopping",
-                                            .endpoints =
-                                                (const pawl_endpoint_spec *const[]){&shop, NULL}};
+static const pawl_endpoint_spec shop = {
+    .name = "shop", .sagas = PAWL_SAGAS(&game_saga), .processes = PAWL_PROCESSES(&basket_process)};
+static const pawl_application shopping = APPLICATION("shopping", &shop);
 
 /* ---- The tests -------------------------------------------------------------- */
 

@@ -46,15 +46,11 @@ static const pawl_saga jobs = {
     .name        = "Job",
     .state       = PAWL_RECORD_OF(job_state),
     .correlation = "job",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin), .key = "job", .starts = true},
-                            {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "job", .starts = true},
+                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
 
-static const pawl_endpoint_spec desk        = {.name  = "desk",
-                                               .sagas = (const pawl_saga *const[]){&jobs, NULL}};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "desk",
-                                               .endpoints =
-                                                   (const pawl_endpoint_spec *const[]){&desk, NULL}};
+static const pawl_endpoint_spec desk        = {.name = "desk", .sagas = PAWL_SAGAS(&jobs)};
+static const pawl_application   application = APPLICATION("desk", &desk);
 
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)

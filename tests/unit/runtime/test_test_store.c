@@ -54,8 +54,7 @@ static const pawl_saga room_saga = {
     .on = PAWL_ON({.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
                   {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
 static const pawl_endpoint_spec hotel_endpoint = {.name = "hotel", .sagas = PAWL_SAGAS(&room_saga)};
-static const pawl_application   hotel          = {PAWL_APPLICATION_HEAD, .name = "hotel",
-                                                  .endpoints = PAWL_ENDPOINTS(&hotel_endpoint)};
+static const pawl_application   hotel          = APPLICATION("hotel", &hotel_endpoint);
 
 /* The same sagas without SQL, for any store. */
 static pawl_code on_plain_stay(pawl_context *ctx, room *state, const stay *message)
@@ -71,8 +70,7 @@ static const pawl_saga plain_saga = {
     .correlation = "room",
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plain_stay), .key = "room", .starts = true})};
 static const pawl_endpoint_spec inn_endpoint = {.name = "inn", .sagas = PAWL_SAGAS(&plain_saga)};
-static const pawl_application   inn          = {PAWL_APPLICATION_HEAD, .name = "inn",
-                                                .endpoints = PAWL_ENDPOINTS(&inn_endpoint)};
+static const pawl_application   inn          = APPLICATION("inn", &inn_endpoint);
 
 static pawl_test *open_test(const pawl_application *application, const pawl_test_options *options)
 {
@@ -411,7 +409,7 @@ static void a_bad_url_is_named(const char *url)
         {"nosuch:x", PAWL_EUNREACHABLE, "store of a test: "},
         {"sqlite:/nonexistent/x.db", PAWL_EUNREACHABLE, "store of a test: "},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         pawl_test_options options = on_store(bad[i].url);
         refuse(&inn, &options, bad[i].code, bad[i].text);
         options.is_emptied = true;
@@ -452,8 +450,7 @@ static const pawl_endpoint_spec inn_with_sql = {
     .name     = "inn",
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bell)},
                         {.handle = PAWL_HANDLE(on_bill), .own_sql = true})};
-static const pawl_application mixed = {PAWL_APPLICATION_HEAD, .name = "mixed",
-                                       .endpoints = PAWL_ENDPOINTS(&inn_with_sql)};
+static const pawl_application mixed = APPLICATION("mixed", &inn_with_sql);
 
 /* A message whose handler asks is a dead letter that says why, whatever it answers; all else of the
  * application is tested. An endpoint on such a store is refused. */
@@ -464,7 +461,7 @@ static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
     pawl_endpoint         *endpoint  = NULL;
     pawl_endpoint_options  options   = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                    = url;
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < COUNT(answers); i++) {
         pawl_test     *made = open_test(&mixed, NULL);
         pawl_dead_rows rows;
         bells          = 0;

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 
 /* The call: an answer that is spoilt before is empty after a failure, and the driver's own otherwise. */

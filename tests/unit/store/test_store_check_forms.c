@@ -9,7 +9,6 @@
 #include "support/changes.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LARGE ((size_t)16 * 1024 * 1024)
 
 static good_set set;

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- A driver that answers what the test says --------------------------- */
 
 typedef struct fake_store {
@@ -51,9 +49,7 @@ static void fake_close(pawl_store *store)
 static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store;
-    (void)verb;
-    (void)error;
+    (void)store, (void)verb, (void)error;
     line(pawl_text_of(spec->system_prefix), context);
     return PAWL_OK;
 }
@@ -61,10 +57,7 @@ static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const paw
 static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    (void)endpoint;
-    (void)types;
-    (void)now;
-    (void)error;
+    (void)endpoint, (void)types, (void)now, (void)error;
     store->epoch = 7;
     fake.worker_count++;
     return PAWL_OK;
@@ -72,9 +65,7 @@ static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
 
 static pawl_code fake_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    (void)store;
-    (void)now;
-    (void)error;
+    (void)store, (void)now, (void)error;
     return PAWL_OK;
 }
 

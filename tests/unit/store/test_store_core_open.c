@@ -11,8 +11,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- A driver that keeps what it is handed ------------------------------ */
 
 static struct {
@@ -58,10 +56,7 @@ static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const paw
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
-    (void)changes;
-    (void)refused;
-    (void)error;
+    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 

@@ -182,9 +182,7 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                   size_t count, bool *known, pawl_error *error)
 {
-    (void)store;
-    (void)endpoint;
-    (void)ids;
+    (void)store, (void)endpoint, (void)ids;
     assert_int_equal(count, 1);
     *known = fake.is_known;
     return lean_answer(fake.known_code, error);
@@ -194,22 +192,14 @@ static pawl_code fake_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                    pawl_error *error)
 {
-    (void)store;
-    (void)endpoint;
-    (void)now;
-    (void)count_max;
-    (void)arena;
-    (void)rows;
-    (void)error;
+    (void)store, (void)endpoint, (void)now, (void)count_max, (void)arena, (void)rows, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                            pawl_found *found, pawl_error *error)
 {
-    (void)store;
-    (void)arena;
-    (void)found;
+    (void)store, (void)arena, (void)found;
     assert_int_equal(asked->kind, PAWL_FIND_OUTBOX);
     fake.find_count++;
     return lean_answer(fake.find_code, error);
@@ -376,7 +366,7 @@ static void an_absent_entry_is_unsupported(void)
                  pawl_store_outbox_get(f->store, name, name, f->arena, &record, &is_found, &f->error),
                  pawl_store_checkpoint_get(f->store, name, &position, &f->error),
     };
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+    for (size_t i = 0; i < COUNT(codes); i++)
         assert_int_equal(codes[i], PAWL_EUNSUPPORTED);
     assert_string_equal(f->error.text, "driver 'journalonly' has no checkpoint_get");
     assert_int_equal(stream.version + (int64_t)events.count + (int64_t)rows.count + position, 0);

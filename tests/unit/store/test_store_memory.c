@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- Handles ------------------------------------------------------------- */
 
 static pawl_store *open_store(const char *url)

@@ -8,8 +8,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static pawl_store *open_store(const char *url)
 {
     pawl_store *store = NULL;

@@ -10,8 +10,6 @@
 
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static pawl_store *open_store(const char *url)
 {
     pawl_store *store = NULL;

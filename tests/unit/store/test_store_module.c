@@ -21,7 +21,7 @@ static size_t look_count;
 
 PAWL_API int access(const char *path, int mode)
 {
-    if (look_count < sizeof looks / sizeof looks[0])
+    if (look_count < COUNT(looks))
         snprintf(looks[look_count++], sizeof looks[0], "%s", path);
     return faccessat(AT_FDCWD, path, mode, 0);
 }
@@ -71,7 +71,7 @@ static int clean(void **state)
     static const char *const names[] = {"tiny", "older", "nameless", "bench", "other"};
     folders                 *f       = *state;
     char                     path[100];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(path, sizeof path, "%s/libpawl-%s.so", f->given, names[i]);
         unlink(path);
     }

@@ -35,13 +35,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
                            const pawl_value *values, size_t count, pawl_saga_lock lock,
                            pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    (void)store;
-    (void)table;
-    (void)key;
-    (void)values;
-    (void)count;
-    (void)lock;
-    (void)arena;
+    (void)store, (void)table, (void)key, (void)values, (void)count, (void)lock, (void)arena;
     rows[0].version = 9; /* rows of a failed call are not looked at */
     return lean_answer(fake.load_code, error);
 }
@@ -49,8 +43,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
 static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                  pawl_error *error)
 {
-    (void)store;
-    (void)table;
+    (void)store, (void)table;
     *count = 0;
     return lean_answer(fake.count_code, error);
 }
@@ -59,11 +52,7 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
-    (void)store;
-    (void)partition;
-    (void)types;
-    (void)type_count;
-    (void)now;
+    (void)store, (void)partition, (void)types, (void)type_count, (void)now;
     counts->all = fake.row_count;
     return lean_answer(fake.count_code, error);
 }
@@ -140,7 +129,7 @@ static void an_absent_entry_is_unsupported(void)
         pawl_store_aggregator_count_resolved(f->store, PAWL_TEXT("A"), NULL, 0, &count, &f->error),
         pawl_store_aggregator_count(f->store, PAWL_TEXT("A"), &count, &f->error),
     };
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+    for (size_t i = 0; i < COUNT(answers); i++)
         assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
     assert_string_equal(f->error.text, "driver 'lean' has no aggregator_count");
     assert_int_equal(count, 0);
@@ -235,8 +224,7 @@ static void an_unknown_outcome_is_settled_before_the_row(void **state)
 
 static bool decodes_nothing(const pawl_message *message, void *context)
 {
-    (void)message;
-    (void)context;
+    (void)message, (void)context;
     return false;
 }
 

@@ -7,8 +7,6 @@
 
 #include "pawl/operations.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- Timeouts ----------------------------------------------------------- */
 
 static void a_timeout_is_inserted_as_it_is(void **state)

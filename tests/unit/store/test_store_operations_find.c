@@ -7,8 +7,6 @@
 
 #include "pawl/operations.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- A driver that keeps what it is asked ------------------------------- */
 
 static struct {
@@ -22,10 +20,7 @@ static struct {
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
-    (void)changes;
-    (void)refused;
-    (void)error;
+    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 
@@ -33,8 +28,7 @@ static pawl_code fake_saga_load(pawl_store *store, const pawl_saga_table *table,
                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                 pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    (void)store;
-    (void)arena;
+    (void)store, (void)arena;
     assert_int_equal(count, 1);
     fake.calls++;
     fake.table      = table;

@@ -7,7 +7,6 @@
 
 #include "pawl/operations.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 #define SAME_TEXT(a, b) assert_true(pawl_text_equal(a, PAWL_TEXT(b)))
 #define SAME_ID(a, b) assert_int_equal(pawl_uuid_compare((a).uuid, (b).uuid), 0)
@@ -38,9 +37,7 @@ static struct {
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
-    (void)refused;
-    (void)error;
+    (void)store, (void)refused, (void)error;
     fake.release_count += changes->leased_batch_release.count;
     if (changes->leased_batch_release.count != 0)
         fake.released = changes->leased_batch_release.items[0].session;
@@ -71,8 +68,7 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
-    (void)store;
-    (void)now;
+    (void)store, (void)now;
     fake.partition  = partition;
     fake.types      = types;
     fake.type_count = type_count;
@@ -114,8 +110,7 @@ static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const p
 static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                            pawl_found *found, pawl_error *error)
 {
-    (void)store;
-    (void)arena;
+    (void)store, (void)arena;
     switch (asked->kind) {
     case PAWL_FIND_PARTITION:
         fake.partition = asked->name;
@@ -136,8 +131,7 @@ static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena
 static pawl_code fake_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    (void)store;
-    (void)arena;
+    (void)store, (void)arena;
     assert_int_equal(count, 1);
     fake.read          = reads[0];
     streams[0].version = 12;

@@ -7,8 +7,6 @@
 
 #include "pawl/operations.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const pawl_outbox_row row_to_send = {.id          = 8,
                                             .dispatch_id = {{{6}}},
                                             .source      = PAWL_TEXT_INIT("Order/1"),

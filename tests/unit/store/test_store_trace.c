@@ -85,9 +85,7 @@ static int64_t now_us(void)
 static pawl_code take_a_while(pawl_store *store, pawl_text lease, pawl_error *error)
 {
     int64_t end = now_us() + 200;
-    (void)store;
-    (void)lease;
-    (void)error;
+    (void)store, (void)lease, (void)error;
     while (now_us() < end) {
     }
     return PAWL_OK;

@@ -6,8 +6,6 @@
 #include "store/core/core.h"
 #include "support/tests.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static void passwords_are_masked(void)
 {
     static const struct {

@@ -24,7 +24,7 @@ static const pawl__url_option options[] = {
 };
 static const pawl__url_kind kind = {.driver             = "db",
                                     .options            = options,
-                                    .option_count       = sizeof options / sizeof options[0],
+                                    .option_count       = COUNT(options),
                                     .schemes            = "db:// or dbs://",
                                     .port               = 1521,
                                     .database_chars_max = 3};

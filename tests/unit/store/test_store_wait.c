@@ -37,9 +37,7 @@ static int close_wait(void **state)
 
 static pawl_code look(pawl_store *store, bool *is_news, int *session_fd, pawl_error *error)
 {
-    (void)store;
-    (void)session_fd;
-    (void)error;
+    (void)store, (void)session_fd, (void)error;
     at[looks++] = pawl__clock_ms();
     *is_news    = looks == news_at;
     return PAWL_OK;
@@ -157,9 +155,7 @@ static void a_session_that_ends_is_lost(void **state)
 static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                          pawl_error *error)
 {
-    (void)store;
-    (void)commit_id;
-    (void)error;
+    (void)store, (void)commit_id, (void)error;
     *is_applied = true;
     if (++asks == interrupts_at)
         pawl__wait_interrupt(&it);
@@ -171,7 +167,7 @@ static pawl_code resolve_with(pawl_code all, int count, pawl_code last, int64_t 
 {
     bool is_applied = false;
     asks            = 0;
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+    for (size_t i = 0; i < COUNT(answers); i++)
         answers[i] = all;
     if (count > 0)
         answers[count - 1] = last;

@@ -112,7 +112,7 @@ static void an_end_of_its_time_is_the_expiration(void)
                  {"{\"pawl.expires\":\"2026-02-20T02:02:47.419456Z\"}", NULL},
                  {"{\"pawl.expires\":\"soon\"}", NULL},
                  {"", NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         sample s;
         begin(&s, "amqp://broker?headers=nservicebus");
         s.item.message.headers = pawl_text_of(cases[i].headers);

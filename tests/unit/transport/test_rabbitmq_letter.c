@@ -197,7 +197,7 @@ static void of_several_types_the_first_counts(void)
     static const char *const texts[] = {"Shop.Placed, Shop, Version=1.0;Shop.Event, Shop",
                                         "Shop.Placed;Shop.Event", "Shop.Placed;Shop.Event, Shop",
                                         "Shop.Placed, Shop", "Shop.Placed"};
-    for (size_t i = 0; i < 2 * (sizeof texts / sizeof texts[0]); i++) {
+    for (size_t i = 0; i < 2 * (COUNT(texts)); i++) {
         made m;
         make(&m, "{}");
         if (i % 2 == 0)
@@ -326,7 +326,7 @@ static void a_time_to_be_processed_becomes_its_end(void)
     end(&m);
     static const char *const odd[] = {"",        "x",         "10",  "00:10",
                                       "00:00:x", "-00:00:01", "1.2", "9999999999:00:00"};
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+    for (size_t i = 0; i < COUNT(odd); i++) {
         make(&m, "{}");
         PROPERTY(&m, TYPE, type, "ping");
         header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");

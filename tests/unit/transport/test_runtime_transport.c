@@ -19,12 +19,9 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source = {
-    .name     = "source",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .name = "transport",
-    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+static const pawl_endpoint_spec source      = {.name     = "source",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
+static const pawl_application   application = APPLICATION("transport", &source);
 
 /* ---- The sink: writes down what it gets, answers as it is told ------------------ */
 
@@ -35,8 +32,7 @@ static int                  opened, closed;
 static pawl_code open_bell(pawl_transport *transport, const char *url, const char *system_prefix,
                            pawl_error *error)
 {
-    (void)transport;
-    (void)system_prefix;
+    (void)transport, (void)system_prefix;
     opened++;
     if (strcmp(url, "bell:cracked") == 0)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "the bell is cracked");
@@ -52,8 +48,7 @@ static void close_bell(pawl_transport *transport)
 static pawl_code ring(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
 {
-    (void)transport;
-    (void)error;
+    (void)transport, (void)error;
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(heard);
         snprintf(heard + used, sizeof heard - used, "%.*s<%.*s ",

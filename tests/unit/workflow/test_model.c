@@ -27,52 +27,42 @@ PAWL_RECORD(place, PLACE);
 
 static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_place, order_state, place);
 
 static pawl_code on_place_other(pawl_context *ctx, other_state *state, const place *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_place_other, other_state, place);
 
 static pawl_code on_late(pawl_context *ctx, order_state *state)
 {
-    (void)ctx;
-    (void)state;
+    (void)ctx, (void)state;
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_late, order_state);
 
 static pawl_code on_plain(pawl_context *ctx, const place *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_plain, place);
 
 static pawl_code on_batch(pawl_context *ctx, const place *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_batch, place);
 
 static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
-    (void)id;
+    (void)ctx, (void)message, (void)id;
     return PAWL_OK;
 }
 
@@ -190,7 +180,7 @@ static const mistake mistakes[] = {
 
 static void every_mistake_is_refused_and_named(void)
 {
-    check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
+    check_refused(mistakes, COUNT(mistakes));
 }
 
 /* ---- Transitional properties ------------------------------------------------------- */
@@ -205,8 +195,7 @@ static const mistake transitional_mistakes[] = {
 
 static void d32_transitional_properties_that_cannot_be_are_refused(void)
 {
-    check_refused(transitional_mistakes,
-                  sizeof transitional_mistakes / sizeof transitional_mistakes[0]);
+    check_refused(transitional_mistakes, COUNT(transitional_mistakes));
 }
 
 /* None at all, a main one alone, and both. */
@@ -224,13 +213,11 @@ static void d32_all_other_ways_are_accepted(void)
              .transitional_key = "order_id",
              .starts           = true})},
     };
-    for (size_t i = 0; i < sizeof sagas / sizeof sagas[0]; i++) {
-        const pawl_endpoint_spec spec  = {.name  = "e",
-                                          .sagas = (const pawl_saga *const[]){&sagas[i], NULL}};
-        const pawl_application   built = {
-              PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
-        pawl__model *model = NULL;
-        pawl_error   error = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < COUNT(sagas); i++) {
+        const pawl_endpoint_spec spec = {.name = "e", .sagas = PAWL_SAGAS(&sagas[i])};
+        const pawl_application built  = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&spec)};
+        pawl__model           *model  = NULL;
+        pawl_error             error  = PAWL_ERROR_INIT;
         world_ok(pawl__model_create(&built, NULL, NULL, &model, &error), &error);
         assert_int_equal(model->sagas[0].table.main.property.size > 0, i > 0);
         assert_int_equal(model->sagas[0].table.transitional.property.size > 0, i == 2);
@@ -249,9 +236,7 @@ PAWL_RECORD(ring, RING);
 
 static pawl_code on_ring(pawl_context *ctx, alarm_state *state, const ring *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_ring, alarm_state, ring);
@@ -276,17 +261,15 @@ static void d17_a_property_asks_for_an_offset(void **state)
 
 /* ---- What is right ------------------------------------------------------------------ */
 
-static const pawl_saga          good        = {.name = "Order",
-                                               STATE,
-                                               .correlation = "order_id",
-                                               ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
-static const pawl_aggregator    batch       = {.name = "Batch", .handle = PAWL_HANDLE(on_batch)};
-static const pawl_endpoint_spec endpoint    = {.name  = "my.shop",
-                                               .sagas = (const pawl_saga *const[]){&good, NULL},
-                                               .aggregators =
-                                                   (const pawl_aggregator *const[]){&batch, NULL}};
-static const pawl_application   application = {
-      PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
+static const pawl_saga          good     = {.name = "Order",
+                                            STATE,
+                                            .correlation = "order_id",
+                                            ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_aggregator    batch    = {.name = "Batch", .handle = PAWL_HANDLE(on_batch)};
+static const pawl_endpoint_spec endpoint = {
+    .name = "my.shop", .sagas = PAWL_SAGAS(&good), .aggregators = PAWL_AGGREGATORS(&batch)};
+static const pawl_application application = {PAWL_APPLICATION_HEAD,
+                                             .endpoints = PAWL_ENDPOINTS(&endpoint)};
 
 static void a_good_table_is_found_again(void)
 {
@@ -349,7 +332,7 @@ static void an_application_whose_tables_are_too_small_is_refused(void)
         {"pawl_projection", offsetof(pawl_application, projection_size)},
         {"pawl_effect", offsetof(pawl_application, effect_size)},
     };
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         pawl_application other  = application;
         uint32_t         said[] = {1, sizeof(void *)};
         for (size_t j = 0; j < 2; j++) {
@@ -405,11 +388,10 @@ static void rows_are_read_by_their_stride(void)
                                        STATE,
                                        .correlation = "order_id",
                                        .on          = (const pawl_on *)(const void *)rows};
-    const pawl_endpoint_spec spec   = {.name  = "old",
-                                       .sagas = (const pawl_saga *const[]){&saga, NULL}};
+    const pawl_endpoint_spec spec   = {.name = "old", .sagas = PAWL_SAGAS(&saga)};
     pawl_application         old    = application;
     pawl__model             *model  = NULL;
-    old.endpoints                   = (const pawl_endpoint_spec *const[]){&spec, NULL};
+    old.endpoints                   = PAWL_ENDPOINTS(&spec);
     old.on_size                     = sizeof(old_on);
     must(pawl__model_create(&old, NULL, NULL, &model, world_error()));
     const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));

@@ -17,18 +17,14 @@ PAWL_RECORD(open_deal, OPEN_DEAL);
 
 static pawl_code on_open(pawl_context *ctx, deal *state, const open_deal *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_open, deal, open_deal);
 
 static pawl_code on_open_first(pawl_context *ctx, first_deal *state, const open_deal *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_open_first, first_deal, open_deal);
@@ -81,7 +77,7 @@ static const mistake mistakes[] = {
 
 static void s26_every_mistake_is_refused_and_named(void)
 {
-    check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
+    check_refused(mistakes, COUNT(mistakes));
 }
 
 /* Built with these tables; NULL: refused. */

@@ -60,35 +60,27 @@ HEARS_OF(hear_plain, q_plain)
 
 static pawl_code on_batch(pawl_context *ctx, const m_order *messages, size_t count)
 {
-    (void)ctx;
-    (void)messages;
-    (void)count;
+    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_batch, m_order);
 
 static pawl_code on_entity(pawl_context *ctx, const tab *state, const m_order *message)
 {
-    (void)ctx;
-    (void)state;
-    (void)message;
+    (void)ctx, (void)state, (void)message;
     return PAWL_OK;
 }
 PAWL_ENTITY_HANDLER(on_entity, tab, m_order);
 
 static pawl_code find_one(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx;
-    (void)message;
-    (void)id;
+    (void)ctx, (void)message, (void)id;
     return PAWL_OK;
 }
 
 static pawl_code filter(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx;
-    (void)message;
-    (void)context;
+    (void)ctx, (void)message, (void)context;
     return PAWL_OK;
 }
 
@@ -102,9 +94,8 @@ static pawl_code filter(pawl_context *ctx, const pawl_message *message, void *co
 static pawl__model *create(const pawl_endpoint_spec *spec, const pawl_filter *filters)
 {
     pawl__model           *model       = NULL;
-    const pawl_application application = {
-        PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){spec, NULL},
-        .filters = filters};
+    const pawl_application application = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(spec),
+                                          .filters = filters};
     must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
     return model;
 }
@@ -144,7 +135,7 @@ static const struct {
 
 static void each_row_of_a_saga_is_bound_as_it_is(void)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const pawl_on            on[]    = {rows[i].row, START, {.handle = NULL}};
         const pawl_saga          saga    = {.name = "S",
                                             STATE,
@@ -152,8 +143,7 @@ static void each_row_of_a_saga_is_bound_as_it_is(void)
                                             .transitional   = "number",
                                             .on             = on,
                                             .is_pessimistic = rows[i].is_pessimistic};
-        const pawl_endpoint_spec spec    = {.name  = "e",
-                                            .sagas = (const pawl_saga *const[]){&saga, NULL}};
+        const pawl_endpoint_spec spec    = {.name = "e", .sagas = PAWL_SAGAS(&saga)};
         pawl__model             *model   = create(&spec, NULL);
         const pawl__binding     *binding = binding_of(model, "m_order");
         const pawl_on           *row     = &rows[i].row;
@@ -230,7 +220,7 @@ static const mistake mistakes[] = {
 
 static void what_no_row_can_be_is_refused(void)
 {
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
         assert_int_equal(create_with(&mistakes[i], &model, &error), PAWL_ECONFIG);
@@ -251,9 +241,8 @@ static void types_are_sorted_and_found(void)
                                         {.handle = NULL}};
     const pawl_saga          saga    = {.name = "S", STATE, .correlation = "ref", .on = on};
     const pawl_on            plain[] = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
-    const pawl_endpoint_spec spec    = {
-           .name = "e", .sagas = (const pawl_saga *const[]){&saga, NULL}, .handlers = plain};
-    pawl__model *model = create(&spec, NULL);
+    const pawl_endpoint_spec spec    = {.name = "e", .sagas = PAWL_SAGAS(&saga), .handlers = plain};
+    pawl__model             *model   = create(&spec, NULL);
     assert_int_equal(model->type_count, 5);
     for (size_t i = 0; i < 5; i++) {
         assert_string_equal(model->types[i]->type.data, types[i]);
@@ -283,12 +272,11 @@ static void e17_an_aggregator_has_defaults(void)
          5,
          2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        pawl_aggregator given         = cases[i].given;
-        given.name                    = "A";
-        given.handle                  = PAWL_HANDLE(on_batch);
-        const pawl_endpoint_spec spec = {
-            .name = "e", .aggregators = (const pawl_aggregator *const[]){&given, NULL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        pawl_aggregator given              = cases[i].given;
+        given.name                         = "A";
+        given.handle                       = PAWL_HANDLE(on_batch);
+        const pawl_endpoint_spec      spec = {.name = "e", .aggregators = PAWL_AGGREGATORS(&given)};
         pawl__model                  *model = create(&spec, NULL);
         const pawl__aggregator_model *made  = pawl__model_aggregator(model, PAWL_TEXT("A"));
         assert_int_equal(made->size, cases[i].size);
@@ -306,15 +294,14 @@ static void e17_an_aggregator_has_defaults(void)
 /* E9: rows of its own type, of those made from it, and of those made from these. */
 static void e9_an_aggregator_finds_rows_of_derived_types(void)
 {
-    const pawl_aggregator         batch = {.name = "A", .handle = PAWL_HANDLE(on_batch)};
-    const pawl_on                 on[]  = {START,
-                                           {.handle = PAWL_HANDLE(on_child), .key = "ref"},
-                                           {.handle = PAWL_HANDLE(on_grandchild), .key = "ref"},
-                                           {.handle = NULL}};
-    const pawl_saga               saga  = {.name = "S", STATE, .correlation = "ref", .on = on};
-    const pawl_endpoint_spec      spec  = {.name        = "e",
-                                           .sagas       = (const pawl_saga *const[]){&saga, NULL},
-                                           .aggregators = (const pawl_aggregator *const[]){&batch, NULL}};
+    const pawl_aggregator    batch = {.name = "A", .handle = PAWL_HANDLE(on_batch)};
+    const pawl_on            on[]  = {START,
+                                      {.handle = PAWL_HANDLE(on_child), .key = "ref"},
+                                      {.handle = PAWL_HANDLE(on_grandchild), .key = "ref"},
+                                      {.handle = NULL}};
+    const pawl_saga          saga  = {.name = "S", STATE, .correlation = "ref", .on = on};
+    const pawl_endpoint_spec spec  = {
+         .name = "e", .sagas = PAWL_SAGAS(&saga), .aggregators = PAWL_AGGREGATORS(&batch)};
     pawl__model                  *model = create(&spec, NULL);
     const pawl__aggregator_model *made  = pawl__model_aggregator(model, PAWL_TEXT("A"));
     assert_int_equal(made->type_count, 3);
@@ -334,7 +321,7 @@ static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void)
     } cases[] = {{"number", false}, {"needed", true}, {"maybe", true}, {"place.zip", false}};
     const pawl__stream_model stream = {.is_entity = true};
     const pawl__saga_model   of = {.stream = &stream}, saga = {.stream = NULL};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(pawl__model_zero_is_key(&of, PAWL_RECORD_OF(m_order)(), cases[i].key),
                          cases[i].is_key);
         assert_false(pawl__model_zero_is_key(&saga, PAWL_RECORD_OF(m_order)(), cases[i].key));
@@ -349,8 +336,7 @@ static void each_message_starts_an_entity(void)
     static const pawl_on     on[]    = {{.handle = PAWL_HANDLE(on_entity), .key = "needed"},
                                         {.handle = NULL}};
     const pawl_entity        entity  = {.name = "E", STATE, .on = on};
-    const pawl_endpoint_spec spec    = {.name     = "e",
-                                        .entities = (const pawl_entity *const[]){&entity, NULL}};
+    const pawl_endpoint_spec spec    = {.name = "e", .entities = PAWL_ENTITIES(&entity)};
     pawl__model             *model   = create(&spec, NULL);
     const pawl__binding     *binding = binding_of(model, "m_order");
     assert_true(binding->starts);
@@ -363,14 +349,13 @@ static void each_message_starts_an_entity(void)
 static void a_projection_is_made_as_it_is(void)
 {
     for (int own_sql = 0; own_sql < 2; own_sql++) {
-        const pawl_projection    given = {.name    = "V",
-                                          .on      = PAWL_ON({.handle = PAWL_HANDLE(hear_plain)},
-                                                             {.handle = PAWL_HANDLE(hear_other)},
-                                                             {.handle = PAWL_HANDLE(hear_order)}),
-                                          .own_sql = own_sql != 0,
-                                          .batch   = own_sql == 0 ? 1 : 4096};
-        const pawl_endpoint_spec spec  = {
-             .name = "e", .projections = (const pawl_projection *const[]){&given, NULL}};
+        const pawl_projection         given = {.name = "V",
+                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(hear_plain)},
+                                                               {.handle = PAWL_HANDLE(hear_other)},
+                                                               {.handle = PAWL_HANDLE(hear_order)}),
+                                               .own_sql = own_sql != 0,
+                                               .batch   = own_sql == 0 ? 1 : 4096};
+        const pawl_endpoint_spec      spec = {.name = "e", .projections = PAWL_PROJECTIONS(&given)};
         pawl__model                  *model   = create(&spec, NULL);
         const pawl__projection_model *made    = &model->projections[0];
         static const char *const      types[] = {"a_other", "m_order", "q_plain"};
@@ -419,9 +404,8 @@ static void there_are_16_filters_at_most(void)
 
     filters[16].before                 = filter;
     pawl_error             error       = PAWL_ERROR_INIT;
-    const pawl_application application = {
-        PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL},
-        .filters = filters};
+    const pawl_application application = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&spec),
+                                          .filters = filters};
     assert_int_equal(pawl__model_create(&application, NULL, NULL, &model, &error), PAWL_ECONFIG);
     assert_non_null(strstr(error.text, "16"));
 }
@@ -431,11 +415,10 @@ static void one_of_several_endpoints_has_to_be_said(void)
     const pawl_on            plain[]   = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     const pawl_endpoint_spec first     = {.name = "e", .handlers = plain},
                              second    = {.name = "f", .handlers = plain};
-    const pawl_application application = {
-        PAWL_APPLICATION_HEAD,
-        .endpoints = (const pawl_endpoint_spec *const[]){&first, &second, NULL}};
-    pawl_error   error = PAWL_ERROR_INIT;
-    pawl__model *model = NULL;
+    const pawl_application application = {PAWL_APPLICATION_HEAD,
+                                          .endpoints = PAWL_ENDPOINTS(&first, &second)};
+    pawl_error             error       = PAWL_ERROR_INIT;
+    pawl__model           *model       = NULL;
     assert_int_equal(pawl__model_create(&application, NULL, NULL, &model, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "application has 2 endpoints; say which one to run");
     world_ok(pawl__model_create(&application, "f", NULL, &model, &error), &error);
@@ -451,10 +434,9 @@ static void one_of_several_endpoints_has_to_be_said(void)
 static void endpoints_of_an_application_have_different_names(void)
 {
     pawl_endpoint_spec     first = {.name = "e"}, second = {.name = "e"};
-    const pawl_application application = {
-        PAWL_APPLICATION_HEAD,
-        .endpoints = (const pawl_endpoint_spec *const[]){&first, &second, NULL}};
-    pawl_error error = PAWL_ERROR_INIT;
+    const pawl_application application = {PAWL_APPLICATION_HEAD,
+                                          .endpoints = PAWL_ENDPOINTS(&first, &second)};
+    pawl_error             error       = PAWL_ERROR_INIT;
     assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
     assert_string_equal(error.text, "application has two endpoints named 'e'");
     second.name = NULL;
@@ -468,7 +450,7 @@ static void endpoints_of_an_application_have_different_names(void)
 static void what_is_refused_leaves_nothing(void)
 {
     const long live = fault_memory_live();
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         pawl__model *model = NULL;
         assert_int_equal(create_with(&mistakes[i], &model, NULL), PAWL_ECONFIG);
     }

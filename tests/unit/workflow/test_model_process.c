@@ -235,7 +235,7 @@ static const mistake mistakes[] = {
 
 static void every_mistake_is_refused_and_named(void)
 {
-    check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
+    check_refused(mistakes, COUNT(mistakes));
 }
 
 /* ---- What is right ------------------------------------------------------------------ */
@@ -253,13 +253,12 @@ static const pawl_process       good_process    = {.name = "Transfer",
                                                       {.handle = PAWL_HANDLE(on_late), .timeout = "later"})};
 static const pawl_projection    good_projection = {.name = "Totals",
                                                    HEARS({.handle = PAWL_HANDLE(on_plain)})};
-static const pawl_endpoint_spec good            = {
-               .name        = "bank",
-               .entities    = (const pawl_entity *const[]){&good_entity, NULL},
-               .processes   = (const pawl_process *const[]){&good_process, NULL},
-               .projections = (const pawl_projection *const[]){&good_projection, NULL}};
-static const pawl_application application = {
-    PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&good, NULL}};
+static const pawl_endpoint_spec good            = {.name        = "bank",
+                                                   .entities    = PAWL_ENTITIES(&good_entity),
+                                                   .processes   = PAWL_PROCESSES(&good_process),
+                                                   .projections = PAWL_PROJECTIONS(&good_projection)};
+static const pawl_application   application     = {PAWL_APPLICATION_HEAD,
+                                                   .endpoints = PAWL_ENDPOINTS(&good)};
 
 static void a_good_table_is_found_again(void)
 {
@@ -307,13 +306,11 @@ static void the_rows_of_a_saga_say_which_answers_it_asks_for(void)
 {
     static const unsigned answers[] = {PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED,
                                        PAWL__ANSWER_REJECTED, PAWL__ANSWER_NONE};
-    for (size_t i = 0; i < sizeof asking_sagas / sizeof asking_sagas[0]; i++) {
-        const pawl_endpoint_spec desk = {
-            .name = "desk", .sagas = (const pawl_saga *const[]){&asking_sagas[i], NULL}};
-        const pawl_application given = {
-            PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&desk, NULL}};
-        pawl_error   error = PAWL_ERROR_INIT;
-        pawl__model *model = NULL;
+    for (size_t i = 0; i < COUNT(asking_sagas); i++) {
+        const pawl_endpoint_spec desk = {.name = "desk", .sagas = PAWL_SAGAS(&asking_sagas[i])};
+        const pawl_application given  = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&desk)};
+        pawl_error             error  = PAWL_ERROR_INIT;
+        pawl__model           *model  = NULL;
         world_ok(pawl__model_create(&given, NULL, NULL, &model, &error), &error);
         assert_int_equal(model->sagas[0].answers, answers[i]);
         pawl__model_destroy(model);
@@ -366,19 +363,18 @@ static void what_an_older_application_did_not_know_is_absent(void)
         {.handle = (const pawl_handler *)(const void *)&handler, .key = "account", .starts = true},
         {.handle = NULL}};
     static const pawl_saga  saga     = {.name = "S", STATE, .correlation = "account", .on = rows};
-    const followed_endpoint endpoint = {
-        {.name = "old", .sagas = (const pawl_saga *const[]){&saga, NULL}},
-        {"no list", "of any", "kind"}};
-    const old_application old   = {.abi              = PAWL_ABI,
-                                   .application_size = sizeof(old_application),
-                                   .endpoint_size    = sizeof(old_endpoint),
-                                   .saga_size        = sizeof(pawl_saga),
-                                   .on_size          = sizeof(pawl_on),
-                                   .aggregator_size  = sizeof(pawl_aggregator),
-                                   .handler_size     = sizeof(old_handler),
-                                   .filter_size      = sizeof(pawl_filter),
-                                   .endpoints = (const old_endpoint *const[]){&endpoint.is, NULL}};
-    pawl__model          *model = NULL;
+    const followed_endpoint endpoint = {{.name = "old", .sagas = PAWL_SAGAS(&saga)},
+                                        {"no list", "of any", "kind"}};
+    const old_application   old      = {.abi              = PAWL_ABI,
+                                        .application_size = sizeof(old_application),
+                                        .endpoint_size    = sizeof(old_endpoint),
+                                        .saga_size        = sizeof(pawl_saga),
+                                        .on_size          = sizeof(pawl_on),
+                                        .aggregator_size  = sizeof(pawl_aggregator),
+                                        .handler_size     = sizeof(old_handler),
+                                        .filter_size      = sizeof(pawl_filter),
+                                        .endpoints = (const old_endpoint *const[]){&endpoint.is, NULL}};
+    pawl__model            *model    = NULL;
     must(pawl__model_create((const pawl_application *)(const void *)&old, NULL, NULL, &model,
                             world_error()));
     assert_int_equal(model->saga_count, 1);

@@ -51,8 +51,8 @@ static inline pawl_code create_with(const mistake *row, pawl__model **model, paw
                                                   .processes   = processes,
                                                   .entities    = entities,
                                                   .projections = projections};
-    const pawl_application       application   = {
-                PAWL_APPLICATION_HEAD, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+    const pawl_application       application   = {PAWL_APPLICATION_HEAD,
+                                                  .endpoints = PAWL_ENDPOINTS(&spec)};
     return pawl__model_create(&application, NULL, NULL, model, error);
 }
 

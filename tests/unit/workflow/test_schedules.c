@@ -16,8 +16,7 @@ PAWL_RECORD(other, OTHER);
 
 static pawl_code on_task(pawl_context *ctx, const task *message)
 {
-    (void)ctx;
-    (void)message;
+    (void)ctx, (void)message;
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_task, task);
@@ -76,7 +75,7 @@ static const struct {
 
 static void each_mistake_is_named(void)
 {
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
         pawl_code    code  = create_with(mistakes[i].rows, sizeof(pawl_schedule), &model, &error);

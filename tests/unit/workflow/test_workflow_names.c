@@ -35,7 +35,7 @@ static pawl_code check_table(const char *name)
 static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void)
 {
     static const char *const bad[] = {"a[b", "a]b", "a`b", "a\"b"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(check_table(bad[i]), PAWL_ECONFIG);
     assert_int_equal(check_table("orders_Order Saga"), PAWL_OK);
     assert_int_equal(check_table("orders_\xc3\x9c"
