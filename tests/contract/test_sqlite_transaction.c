@@ -9,6 +9,54 @@
 
 #include "contract/sqlite_ground.h"
 
+/* ---- Statements --------------------------------------------------------- */
+
+/* How often SQLite prepared statements of the connection anew by itself. */
+static int prepared_anew(sqlite3 *db)
+{
+    int count = 0;
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s)) != NULL;)
+        count += sqlite3_stmt_status(s, SQLITE_STMTSTATUS_REPREPARE, 0);
+    return count;
+}
+
+static void set_and_cancel(ground *p, pawl_store *store, pawl_time due)
+{
+    static const unsigned sagas[3] = {11, 12, 13};
+    pawl_timeout_set      sets[3];
+    pawl_timeout_cancel   cancels[2] = {{.name = TEXT("pay")}, {.name = TEXT("")}};
+    pawl_changes          changes    = {.now = NOW, ONE_UNIT};
+    for (unsigned i = 0; i < 3; i++)
+        sets[i] = (pawl_timeout_set){.id          = {uuid_of(20 + i)},
+                                     .saga_id     = {uuid_of(sagas[i])},
+                                     .name        = TEXT("pay"),
+                                     .destination = TEXT("orders"),
+                                     .due         = due + i};
+    cancels[0].saga_id        = sets[0].saga_id;
+    cancels[1].saga_id        = sets[1].saga_id;
+    changes.timeout_set.items = sets;
+    changes.timeout_set.count = 3;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    changes.timeout_set.count    = 0;
+    changes.timeout_cancel.items = cancels;
+    changes.timeout_cancel.count = 2;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+/* A partial index finds a saga's timeouts. SQLite looked at each new value whether it serves. */
+static void other_values_prepare_nothing_anew(ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    sqlite3    *db    = store->ops->native(store);
+    set_and_cancel(p, store, NOW + 1);
+    int before = prepared_anew(db);
+    for (int i = 2; i < 10; i++)
+        set_and_cancel(p, store, NOW + i);
+    assert_int_equal(prepared_anew(db), before);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_timeouts"), 1);
+    pawl_store_close(store);
+}
+
 /* ---- Holds -------------------------------------------------------------- */
 
 static pawl_changes one_send(pawl_queue_send *send)
@@ -363,6 +411,7 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(gro
 }
 
 const struct CMUnitTest tests[] = {
+    ON_GROUND(other_values_prepare_nothing_anew),
     ON_GROUND(own_sql_commits_with_the_changes),
     ON_GROUND(a_refusal_in_a_hold_refuses_everything),
     ON_GROUND(a_hold_that_was_rolled_back_is_lost),

@@ -116,7 +116,8 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
 }
 
 /* secure_delete writes every freed page once more, full of zeroes; some
- * distributions have it on. */
+ * distributions have it on. Plans are kept whatever the parameters are: SQLite would prepare a statement
+ * that a partial index may serve anew for each value, which takes longer than to run it. */
 static pawl_code configure(pawl__sqlite *store, pawl_error *error)
 {
     char text[400];
@@ -127,6 +128,7 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
                    "pragma recursive_triggers = off",
                    PAGE_SIZE_NEW, levels[store->synchronous], (long long)store->cache_mb * 1024,
                    LOG_PARTS_KEPT * ((long long)store->log_mb << 20));
+    (void)sqlite3_db_config(store->connection.db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     pawl_code code  = pawl__sqlite_execute(store->connection.db, text, error);
     int       flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     int result = sqlite3_create_function_v2(store->connection.db, "pawl_is_free", 1, flags, store,
