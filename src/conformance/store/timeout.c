@@ -66,6 +66,43 @@ static void due_rows_only_earliest_first(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 0);
 }
 
+/* Whatever the order in which they were set, and however few are claimed at a time. */
+static void timeouts_of_one_due_time_go_by_id(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 7; i >= 1; i--)
+        set_timeout(s, a, i, SUITE_NOW);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT_EQ(s, rows.next_due, SUITE_NOW);
+    rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 4);
+    expect_numbers(s, &rows, (const unsigned[]){2, 3, 4, 5}, 4);
+    EXPECT_EQ(s, rows.next_due, SUITE_NOW);
+    rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 2);
+    expect_numbers(s, &rows, (const unsigned[]){6, 7}, 2);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 0);
+}
+
+/* Leases of others in between are left to them, and one that ended is taken. */
+static void a_claim_takes_what_is_free_between_leases(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (unsigned i = 2; i <= 6; i += 2)
+        set_timeout(s, a, i, SUITE_NOW - 20 + i);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 1);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 71, SUITE_NOW + 1, 9).count, 2);
+    for (unsigned i = 1; i <= 5; i += 2)
+        set_timeout(s, b, i, SUITE_NOW - 20 + i);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, b, 73, SUITE_NOW + SUITE_LEASE, 9);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 5}, 4);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 6);
+    for (size_t i = 0; i < rows.count; i++) {
+        unsigned owner = is_number(rows.items[i].id, 4) || is_number(rows.items[i].id, 6) ? 71 : 73;
+        EXPECT_EQ(s, pawl_uuid_compare(rows.items[i].owner.uuid, suite_uuid(owner)), 0);
+    }
+}
+
 /* A program that was built with an older header relies on this number: limits.h must not move it. */
 #define DEFAULT_MIN 1000
 
@@ -422,6 +459,8 @@ static const suite_case cases[] = {
      no_size_is_the_stores_own},
     {"T6 a claim leases the row", a_claim_leases_the_row},
     {"T7 two claims share the due set", two_claims_share_the_due_set},
+    {"T5 timeouts of one due time go by id", timeouts_of_one_due_time_go_by_id},
+    {"T7 T8 a claim takes what is free between leases", a_claim_takes_what_is_free_between_leases},
     {"T8 a lease ends at its time", a_lease_ends_at_its_time},
     {"T9 T11 remove checks the owner", remove_checks_the_owner},
     {"T10 an expired lease belongs to its owner until taken or reaped",

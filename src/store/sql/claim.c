@@ -8,6 +8,8 @@
 #include "store/sql/outbox.h"
 #include "store/sql/rows.h"
 
+#include <stdlib.h>
+
 /* ---- Stamps ------------------------------------------------------------- */
 
 /* A row that is leased: a timeout by its id, a row of a partition by its number. */
@@ -68,6 +70,47 @@ static size_t count_of(const pawl_timeout_claim *claim)
     return claim->count_max != 0 ? claim->count_max : PAWL_TIMEOUTS_DEFAULT;
 }
 
+/* The rows that are free, at most `limit`. */
+static pawl_code read_rows(pawl_store *store, const pawl_timeout_claim *claim, int statement,
+                           size_t limit, pawl_arena *arena, pawl_timeout_rows *rows,
+                           pawl_error *error)
+{
+    bool                  is_any = claim->destination.size == 0;
+    const timeout_by      by     = {claim->destination, claim->due_max, claim->now, (int64_t)limit};
+    const pawl__sql_asked due    = {statement, is_any ? &due_any : &due_of, &by,
+                                    &pawl__timeout_row_fields, sizeof *rows->items};
+    pawl_found            found;
+    pawl_code             code = pawl__sql_read(store, &due, arena, &found, error);
+    *rows                      = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    rows->items                = found.items;
+    rows->count                = found.count;
+    return code;
+}
+
+static int by_due(const void *left, const void *right)
+{
+    const pawl_timeout_row *a = left, *b = right;
+    int                     order = (a->due > b->due) - (a->due < b->due);
+    return order != 0 ? order : pawl_uuid_compare(a->id.uuid, b->id.uuid);
+}
+
+/* Rows come in the order of their due times alone, so one more than wanted tells whether rows of the last due time
+ * were left out: then the database has to sort them by id. */
+static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *claim, size_t limit,
+                               pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_code code =
+        read_rows(store, claim, PAWL__SQL_TIMEOUT_CLAIM, limit + 1, arena, rows, error);
+    if (code != PAWL_OK || rows->count == 0)
+        return code;
+    bool is_cut = rows->count > limit;
+    if (is_cut && rows->items[limit - 1].due == rows->items[limit].due)
+        return read_rows(store, claim, PAWL__SQL_TIMEOUT_DUE, limit, arena, rows, error);
+    rows->count -= is_cut;
+    qsort(rows->items, rows->count, sizeof *rows->items, by_due);
+    return PAWL_OK;
+}
+
 /* The due rows that are free, and one more: when there is one, its due time is the next. A look
  * without stamps need not read more than one. */
 static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_stamping,
@@ -78,40 +121,76 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
 
     bool                  is_any = claim->destination.size == 0;
     size_t                count  = is_stamping ? count_of(claim) : 1;
-    const timeout_by      by = {claim->destination, claim->due_max, claim->now, (int64_t)count + 1};
-    const pawl__sql_asked due  = {statements[is_stamping][is_any], is_any ? &due_any : &due_of, &by,
-                                  &pawl__timeout_row_fields, sizeof *rows->items};
-    const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
+    const timeout_by      by     = {claim->destination, claim->due_max, claim->now, 0};
+    const pawl__sql_asked next   = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
                                   is_any ? &next_any : &next_of, &by, &pawl__one_time, 0};
-    pawl_found found;
-    *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code = pawl__sql_read(store, &due, arena, &found, error);
+    pawl_code code = is_stamping && !is_any && pawl__sql_ops_of(store)->writes_alone
+                         ? read_unsorted(store, claim, count + 1, arena, rows, error)
+                         : read_rows(store, claim, statements[is_stamping][is_any], count + 1,
+                                     arena, rows, error);
     if (code != PAWL_OK)
         return code;
-    rows->items = found.items;
-    rows->count = found.count;
     if (rows->count <= count)
         return pawl__sql_read_first(store, &next, arena, &rows->next_due, error);
     rows->next_due = rows->items[--rows->count].due;
     return PAWL_OK;
 }
 
-static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
-                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+/* All free rows up to a due time, where nobody else can have written since they were read. */
+typedef struct stamp_until {
+    stamp     stamp;
+    pawl_text destination;
+    pawl_time due_max;
+    pawl_time now;
+} stamp_until;
+
+#define UNTIL(member, as) PAWL__AS_OF(stamp_until, member, as)
+
+static const pawl__field_list free_until =
+    PAWL__FIELDS(UNTIL(stamp.session, UUID), UNTIL(stamp.expires, TIME), UNTIL(stamp.worker, UUID),
+                 UNTIL(destination, TEXT), UNTIL(due_max, TIME), UNTIL(now, TIME));
+
+static pawl_code stamp_all(pawl_store *store, const pawl_timeout_claim *claim, const stamp *row,
+                           const pawl_timeout_rows *rows, pawl_error *error)
 {
-    stamp      *stamps;
-    const stamp row  = {.session = claim->owner,
-                        .expires = pawl_time_add(claim->now, claim->lease),
-                        .worker  = store->worker};
-    pawl_code   code = make_stamps(store, &row, rows->count, arena, &stamps, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
-        rows->items[i].owner         = row.session;
-        rows->items[i].lease_expires = row.expires;
-        stamps[i].id                 = rows->items[i].id;
-    }
+    const stamp_until     until   = {*row, claim->destination, rows->items[rows->count - 1].due,
+                                     claim->now};
+    const pawl__sql_asked asked   = {PAWL__SQL_TIMEOUT_STAMP_UNTIL, &free_until, &until, NULL, 0};
+    int64_t               changed = 0;
+    pawl_code             code    = pawl__sql_execute(store, &asked, &changed, error);
+    if (code == PAWL_OK && changed != (int64_t)rows->count)
+        code = pawl_error_set(error, PAWL_EPERSIST, "%s: leased %lld timeouts of %zu",
+                              pawl__sql_ops_of(store)->name, (long long)changed, rows->count);
+    return code;
+}
+
+static pawl_code stamp_each(pawl_store *store, const stamp *row, pawl_arena *arena,
+                            const pawl_timeout_rows *rows, pawl_error *error)
+{
+    stamp    *stamps;
+    pawl_code code = make_stamps(store, row, rows->count, arena, &stamps, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        stamps[i].id = rows->items[i].id;
     return code != PAWL_OK ? code
                            : pawl__sql_write_rows(store, &stamp_timeout, stamps, sizeof *stamps,
                                                   rows->count, NULL, error);
+}
+
+static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    const stamp row = {.session = claim->owner,
+                       .expires = pawl_time_add(claim->now, claim->lease),
+                       .worker  = store->worker};
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->items[i].owner         = row.session;
+        rows->items[i].lease_expires = row.expires;
+    }
+    /* Are the rows all that are free up to the due time of the last one? */
+    bool is_whole = rows->count > 0 && rows->items[rows->count - 1].due < rows->next_due;
+    return is_whole && claim->destination.size != 0 && pawl__sql_ops_of(store)->writes_alone
+               ? stamp_all(store, claim, &row, rows, error)
+               : stamp_each(store, &row, arena, rows, error);
 }
 
 /* Without a lock first: most of the time nothing is due. */

@@ -146,6 +146,8 @@ typedef struct pawl__sql_ops {
      * NULL: nothing. */
     pawl_code (*stamps_begin)(pawl_store *store, pawl_error *error);
     void (*stamps_end)(pawl_store *store);
+    /* Nobody else writes while a transaction for stamps is open, so the rows that it read are as they were. */
+    bool writes_alone;
     /* Whether the row is this worker's; inside the transaction. EGONE, said in `why`: no longer. */
     pawl_code (*claim_check)(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why);
     /* The commit ended with `code`: after PAWL_OK the rows it settled are nobody's, after

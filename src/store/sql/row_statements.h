@@ -120,6 +120,10 @@
     X(TIMEOUT_STAMP,                                                                                  \
       "update {timeouts} set [Owner] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "                  \
       "where [Id] = ?4")                                                                              \
+    X(TIMEOUT_STAMP_UNTIL,                                                                            \
+      "update {timeouts} set [Owner] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "                  \
+      "where [Destination] = ?4 and [Due] <= ?5 "                                                     \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?6)")                                         \
     X(TIMEOUT_FREE, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseWorker] = ?1")          \
     X(TIMEOUT_REAP, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseExpires] <= ?1")        \
     X(TIMEOUT_DELETE, "delete from {timeouts} where [Id] = ?1 " PAWL__SQL_TIMEOUT_IS)                 \

@@ -11,7 +11,7 @@ struct pawl__sql_request {
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
 const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
-    [PAWL__SQL_TIMEOUT_CLAIM]            = PAWL__SQL_TIMEOUT_DUE,
+    [PAWL__SQL_TIMEOUT_CLAIM]            = PAWL__SQLITE_TIMEOUT_CLAIM,
     [PAWL__SQL_TIMEOUT_CLAIM_ANY]        = PAWL__SQL_TIMEOUT_DUE_ANY,
     [PAWL__SQL_AGGREGATOR_CLAIM]         = PAWL__SQL_AGGREGATOR_GET,
     [PAWL__SQL_INBOX_SWEEP]              = PAWL__SQLITE_INBOX_SWEEP,
@@ -120,6 +120,7 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .is_open      = pawl__sqlite_is_open,
     .stamps_begin = pawl__sqlite_stamps_begin,
     .stamps_end   = pawl__sqlite_stamps_end,
+    .writes_alone = true,
     .rollback     = pawl__sqlite_rollback,
     .claim_check  = pawl__sqlite_claim_check,
     .claims_end   = pawl__sqlite_claims_settled,

@@ -26,6 +26,9 @@
     X(QUEUE_CLAIM,                                                                             \
       PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                           \
                                "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")       \
+    X(TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_ROW                                                     \
+      "where [Destination] = ?1 and [Due] <= ?2 "                                              \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due] limit ?4")          \
     X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                        \
                    "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "    \
                    "where [At] < ?1 limit ?2)")                                                \

@@ -380,6 +380,10 @@ offset 0 rows fetch next 1 rows only;
 -- TIMEOUT_STAMP
 update [dbo].[pawl_timeouts] set [Owner] = ?, [LeaseExpires] = ?, [LeaseWorker] = ? where [Id] = ?;
 
+-- TIMEOUT_STAMP_UNTIL
+update [dbo].[pawl_timeouts] set [Owner] = ?, [LeaseExpires] = ?, [LeaseWorker] = ? where
+[Destination] = ? and [Due] <= ? and ([LeaseExpires] is null or [LeaseExpires] <= ?);
+
 -- TIMEOUT_FREE
 update [dbo].[pawl_timeouts] set [Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null where
 [LeaseWorker] = ?;

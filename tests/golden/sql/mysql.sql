@@ -407,6 +407,10 @@ select `Due` from `pawl_timeouts` where `Destination` = ? and `Owner` is null or
 -- TIMEOUT_STAMP
 update `pawl_timeouts` set `Owner` = ?, `LeaseExpires` = ?, `LeaseWorker` = ? where `Id` = ?;
 
+-- TIMEOUT_STAMP_UNTIL
+update `pawl_timeouts` set `Owner` = ?, `LeaseExpires` = ?, `LeaseWorker` = ? where `Destination` =
+? and `Due` <= ? and (`LeaseExpires` is null or `LeaseExpires` <= ?);
+
 -- TIMEOUT_FREE
 update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null where
 `LeaseWorker` = ?;

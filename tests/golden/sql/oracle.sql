@@ -391,6 +391,10 @@ first 1 rows only;
 -- TIMEOUT_STAMP
 update "PAWL_TIMEOUTS" set "OWNER" = ?, "LEASEEXPIRES" = ?, "LEASEWORKER" = ? where "ID" = ?;
 
+-- TIMEOUT_STAMP_UNTIL
+update "PAWL_TIMEOUTS" set "OWNER" = ?, "LEASEEXPIRES" = ?, "LEASEWORKER" = ? where "DESTINATION" =
+? and "DUE" <= ? and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?);
+
 -- TIMEOUT_FREE
 update "PAWL_TIMEOUTS" set "OWNER" = null, "LEASEEXPIRES" = null, "LEASEWORKER" = null where
 "LEASEWORKER" = ?;

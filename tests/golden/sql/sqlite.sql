@@ -337,7 +337,7 @@ insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") values (?1, 
 -- INBOX_DELETE
 delete from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
 
--- TIMEOUT_DUE, for TIMEOUT_CLAIM
+-- TIMEOUT_DUE
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
 and "Due" <= ?2 and ("LeaseExpires" is null or "LeaseExpires" <= ?3) order by "Due", "Id" limit ?4;
@@ -361,6 +361,10 @@ select "Due" from "pawl_timeouts" where "Destination" = ?1 and "Owner" is null o
 
 -- TIMEOUT_STAMP
 update "pawl_timeouts" set "Owner" = ?1, "LeaseExpires" = ?2, "LeaseWorker" = ?3 where "Id" = ?4;
+
+-- TIMEOUT_STAMP_UNTIL
+update "pawl_timeouts" set "Owner" = ?1, "LeaseExpires" = ?2, "LeaseWorker" = ?3 where "Destination"
+= ?4 and "Due" <= ?5 and ("LeaseExpires" is null or "LeaseExpires" <= ?6);
 
 -- TIMEOUT_FREE
 update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null where
@@ -661,6 +665,11 @@ pragma data_version;
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 and "Due" <=
 ?2 and pawl_is_free("Seq") order by "Due", "Seq" limit ?3;
+
+-- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
+and "Due" <= ?2 and ("LeaseExpires" is null or "LeaseExpires" <= ?3) order by "Due" limit ?4;
 
 -- INBOX_SWEEP, for INBOX_SWEEP
 delete from "pawl_inbox" where rowid in (select r from (select rowid as r, "At" from "pawl_inbox"
