@@ -106,6 +106,7 @@ void pawl__help_print(const pawl__verb *verb, FILE *out);
 
 /* As the calls of pawl_arena, for answers of a verb: without memory they end the process as a failure of PAWL_ENOMEM does, with
  * its line and its exit code. Work that is under way in the store ends as after a kill. */
+void       *pawl__must(void *made);          /* is it not NULL? */
 void        pawl__must_have(pawl_code code); /* is it another than PAWL_ENOMEM? */
 pawl_arena *pawl__must_create(void);
 void       *pawl__must_take(pawl_arena *arena, size_t size);
@@ -214,12 +215,11 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 const char *pawl__masked(const char *url, char *text, size_t size);
 /* The text behind `before` as one line of standard output, whatever the store has in it. */
 void pawl__print_line(const char *before, pawl_text text);
-/* One object on one line; destroys the document. PAWL_ENOMEM. */
-pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error);
-/* NULL when out of memory. The root is an object. */
+/* One object on one line; destroys the document. PAWL_OK: the work of a verb may end with it, as with the others that print. */
+pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out);
+/* The root is an object. All that is added to it is there, or the process has ended: pawl__must. */
 yyjson_mut_doc *pawl__json_create(void);
-/* The JSON value that the text is, or a JSON string of a text that is no JSON; NULL when out of
- * memory. */
+/* The JSON value that the text is, or a JSON string of a text that is no JSON. */
 yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
 /* PAWL_EINPUT: the text is not JSON, and why. */
 pawl_code pawl__json_check(pawl_text text, pawl_error *error);

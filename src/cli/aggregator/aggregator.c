@@ -215,18 +215,17 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     view.level            = PAWL__LEVEL_SHOW;
     if (found != PAWL_OK && !view.is_json)
         printf("partition %s has no rows now\n", fields->partition);
-    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions, error);
+    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions);
 }
 
 /* ---- Run now and remove ---------------------------------------------------- */
 
 static pawl_code print_done(const verb_fields *fields, const char *key, const char *done,
-                            int64_t count, pawl_error *error)
+                            int64_t count)
 {
     if (fields->is_json)
         return pawl__facts_print(
-            PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}),
-            error);
+            PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}));
     printf("%s partition %s with %" PRId64 " row%s\n", done, fields->partition, count,
            count == 1 ? "" : "s");
     return PAWL_OK;
@@ -242,7 +241,7 @@ static pawl_code run_now(const void *context, pawl_store *store, pawl_arena *are
     if (code == PAWL_OK)
         code = pawl_store_partition_run_now(store, name, pawl__user(), pawl_text_of(fields->reason),
                                             pawl_clock_now(NULL), error);
-    return code == PAWL_OK ? print_done(fields, "run_now", "run now", row.count, error) : code;
+    return code == PAWL_OK ? print_done(fields, "run_now", "run now", row.count) : code;
 }
 
 static pawl_code ask(const verb_fields *fields, const pawl_partition_row *row, pawl_error *error)
@@ -270,7 +269,7 @@ static pawl_code remove_rows(const void *context, pawl_store *store, pawl_arena 
     if (code == PAWL_OK)
         code = pawl_store_partition_remove(store, name, pawl__user(), pawl_text_of(fields->reason),
                                            pawl_clock_now(NULL), &count, error);
-    return code == PAWL_OK ? print_done(fields, "removed", "removed", count, error) : code;
+    return code == PAWL_OK ? print_done(fields, "removed", "removed", count) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -136,21 +136,14 @@ static void add_health(yyjson_mut_doc *doc, yyjson_mut_val *root, const pawl_hea
     }
 }
 
-static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_error *error)
+static pawl_code print_json(const pawl__watch_sample *sample, FILE *out)
 {
     const pawl_stats *stats = pawl__watch_stats(sample);
     yyjson_mut_doc   *doc   = pawl__json_create();
-    if (doc == NULL)
-        return pawl__json_print(doc, out, error);
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val   *root  = yyjson_mut_doc_get_root(doc);
     pawl__json_add_time(doc, root, "at", sample->at);
     yyjson_mut_obj_add_sint(doc, root, "count_max", PAWL_STATS_COUNT_MAX);
-    const pawl__view view = {.columns = numbers};
-    pawl_code        code = pawl__row_json(&view, doc, root, stats, error);
-    if (code != PAWL_OK) {
-        yyjson_mut_doc_free(doc);
-        return code;
-    }
+    pawl__row_json(&(const pawl__view){.columns = numbers}, doc, root, stats);
     yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue  = &stats->queues[i];
@@ -164,7 +157,7 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out, pawl_er
         yyjson_mut_obj_add_bool(doc, object, "paused", pawl__watch_is_paused(sample, i));
     }
     add_health(doc, root, &sample->health);
-    return pawl__json_print(doc, out, error);
+    return pawl__json_print(doc, out);
 }
 
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -175,7 +168,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
-        return print_json(&sample, stdout, error);
+        return print_json(&sample, stdout);
     print_page(&sample, stdout);
     return PAWL_OK;
 }

@@ -192,11 +192,8 @@ static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__wat
                                  pawl_error *error)
 {
     const pawl_stats *stats = pawl__watch_stats(sample);
-    bool             *found = pawl_arena_take(arena, (stats->queue_count + 1) * sizeof *found);
+    bool             *found = pawl__must_take(arena, (stats->queue_count + 1) * sizeof *found);
     pawl_code         code  = PAWL_OK;
-    if (found == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues",
-                              stats->queue_count);
     for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
         pawl_queue_pause pause;
         code     = pawl_store_queue_pause_find(store, stats->queues[i].queue, arena, &pause, error);
@@ -249,7 +246,7 @@ static bool print(watching *it, pawl_error *error)
     if (it->picture.failure != NULL)
         fprintf(stderr, "no answer: %s\n", it->picture.failure);
     else if (it->watch->print != NULL)
-        code = it->watch->print(&it->sample, stdout, error);
+        code = it->watch->print(&it->sample, stdout);
     else
         pawl__watch_line(&it->picture, stdout);
     return code == PAWL_OK && fflush(stdout) == 0;

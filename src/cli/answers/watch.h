@@ -61,8 +61,7 @@ pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits,
 /* Looks at the store every `period` until somebody ends it; `print`, which may be NULL, prints each
  * sample in the place of a picture. Returns a failure of the first look only: later ones are in the
  * picture. */
-typedef pawl_code pawl__watch_print_fn(const pawl__watch_sample *sample, FILE *out,
-                                       pawl_error *error);
+typedef pawl_code pawl__watch_print_fn(const pawl__watch_sample *sample, FILE *out);
 typedef struct pawl__watch {
     const char           *store;
     int64_t               period;

@@ -63,18 +63,17 @@ static pawl_code print(const pawl__why *why, bool is_json)
 {
     pawl__view view = pawl__view_of(is_json ? columns : page_columns, "place", sizeof(pawl__answer),
                                     is_json, why->arena);
-    pawl_code  code = PAWL_OK;
     if (is_json)
-        return pawl__rows_print(&view, why->answers, why->count, why->error);
-    for (size_t i = 0; code == PAWL_OK && i < why->count; i++) {
+        return pawl__rows_print(&view, why->answers, why->count);
+    for (size_t i = 0; i < why->count; i++) {
         const pawl__answer *answer = &why->answers[i];
         if (i > 0)
             putchar('\n');
-        code = pawl__row_page(&view, answer, why->error);
+        pawl__row_page(&view, answer);
         for (size_t r = 0; r < answer->run.count; r++)
             pawl__print_line("run: ", answer->run.items[r]);
     }
-    return code;
+    return PAWL_OK;
 }
 
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)

@@ -60,10 +60,10 @@ pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions)
 }
 
 pawl_code pawl__actions_show(const pawl__view *view, const void *row,
-                             const pawl__action_rows *actions, pawl_error *error)
+                             const pawl__action_rows *actions)
 {
     const pawl__inner_rows inner = pawl__actions_inner(actions);
-    return pawl__row_show(view, row, &inner, 1, error);
+    return pawl__row_show(view, row, &inner, 1);
 }
 
 pawl_code pawl__reason_check(const char *reason, pawl_error *error)

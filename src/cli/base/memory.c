@@ -5,40 +5,32 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void *must(void *made)
-{
-    if (made == NULL)
-        exit(pawl__fail(PAWL_ENOMEM, NULL));
-    return made;
-}
 
 void pawl__must_have(pawl_code code)
 {
-    (void)must(code != PAWL_ENOMEM ? &code : NULL);
+    (void)pawl__must(code != PAWL_ENOMEM ? &code : NULL);
 }
 
 pawl_arena *pawl__must_create(void)
 {
-    return must(pawl_arena_create(0));
+    return pawl__must(pawl_arena_create(0));
 }
 
 void *pawl__must_take(pawl_arena *arena, size_t size)
 {
-    return must(pawl_arena_take(arena, size));
+    return pawl__must(pawl_arena_take(arena, size));
 }
 
 void *pawl__must_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity, size_t size)
 {
-    return must(pawl_arena_grow(arena, items, count, capacity, size));
+    return pawl__must(pawl_arena_grow(arena, items, count, capacity, size));
 }
 
 pawl_text pawl__must_text(pawl_arena *arena, pawl_text text)
 {
     pawl_text made = pawl_arena_text(arena, text);
-    (void)must((void *)(uintptr_t)made.data);
+    (void)pawl__must((void *)(uintptr_t)made.data);
     return made;
 }
 
@@ -48,7 +40,7 @@ pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...)
     va_start(list, format);
     int size = vsnprintf(NULL, 0, format, list);
     va_end(list);
-    char *text = must(size >= 0 ? pawl_arena_take(arena, (size_t)size + 1) : NULL);
+    char *text = pawl__must(size >= 0 ? pawl_arena_take(arena, (size_t)size + 1) : NULL);
     va_start(list, format);
     (void)vsnprintf(text, (size_t)size + 1, format, list);
     va_end(list);

@@ -33,6 +33,13 @@ int pawl__fail(pawl_code code, const pawl_error *error)
     return code != PAWL_OK ? say(code, "", text_of(code, error)) : pawl_code_exit(code);
 }
 
+void *pawl__must(void *made)
+{
+    if (made == NULL)
+        exit(pawl__fail(PAWL_ENOMEM, NULL));
+    return made;
+}
+
 const char *pawl__masked(const char *url, char *text, size_t size)
 {
     pawl_arena *arena  = pawl_arena_create(PAWL_URL_SIZE_MAX * 2);
@@ -117,14 +124,13 @@ void pawl__progress_end(int64_t count)
 static void *json_malloc(void *context, size_t size)
 {
     (void)context;
-    return pawl_resize(NULL, size);
+    return pawl__must(pawl_resize(NULL, size));
 }
 
 static void *json_realloc(void *context, void *memory, size_t size_before, size_t size)
 {
-    (void)context;
-    (void)size_before;
-    return pawl_resize(memory, size);
+    (void)context, (void)size_before;
+    return pawl__must(pawl_resize(memory, size));
 }
 
 static void json_free(void *context, void *memory)
@@ -138,8 +144,7 @@ static const yyjson_alc json_allocator = {json_malloc, json_realloc, json_free, 
 yyjson_mut_doc *pawl__json_create(void)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&json_allocator);
-    if (doc != NULL)
-        yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+    yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
     return doc;
 }
 
@@ -162,15 +167,12 @@ static void print_calm(const char *text, size_t size, FILE *out)
 }
 
 /* A name in an application's tables may have bytes that are no UTF-8: each becomes '?'. */
-pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
+pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out)
 {
     size_t size = 0;
-    char  *text = doc != NULL ? yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE,
-                                                      &json_allocator, &size, NULL)
-                              : NULL;
+    char  *text = pawl__must(yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE,
+                                                   &json_allocator, &size, NULL));
     yyjson_mut_doc_free(doc);
-    if (text == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the JSON of the answer");
     pawl__make_utf8(text, size);
     print_calm(text, size, out);
     fputc('\n', out);
@@ -178,10 +180,10 @@ pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
     return PAWL_OK;
 }
 
-pawl_code pawl__facts_print(const pawl__fact *facts, size_t count, pawl_error *error)
+pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
 {
     yyjson_mut_doc *doc  = pawl__json_create();
-    yyjson_mut_val *root = doc != NULL ? yyjson_mut_doc_get_root(doc) : NULL;
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     for (size_t i = 0; i < count; i++)
         if (facts[i].key != NULL && facts[i].is_null)
             yyjson_mut_obj_add_null(doc, root, facts[i].key);
@@ -189,7 +191,7 @@ pawl_code pawl__facts_print(const pawl__fact *facts, size_t count, pawl_error *e
             yyjson_mut_obj_add_str(doc, root, facts[i].key, facts[i].text);
         else if (facts[i].key != NULL)
             yyjson_mut_obj_add_sint(doc, root, facts[i].key, facts[i].number);
-    return pawl__json_print(doc, stdout, error);
+    return pawl__json_print(doc, stdout);
 }
 
 /* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */
@@ -204,9 +206,7 @@ yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
     yyjson_read_err why;
     yyjson_doc     *read = read_json(text, &why);
     if (read == NULL)
-        return why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION
-                   ? NULL
-                   : yyjson_mut_strncpy(doc, text.data, text.size);
+        return yyjson_mut_strncpy(doc, text.data, text.size);
     yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
     yyjson_doc_free(read);
     return value;
@@ -219,9 +219,6 @@ pawl_code pawl__json_check(pawl_text text, pawl_error *error)
     yyjson_doc_free(doc);
     if (doc != NULL)
         return PAWL_OK;
-    if (why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a body of %zu bytes",
-                              text.size);
     if (text.size == 0)
         return pawl_error_set(error, PAWL_EINPUT, "not JSON: it is empty");
     return pawl_error_set(error, PAWL_EINPUT, "not JSON: %s at byte %zu", why.msg, why.pos);

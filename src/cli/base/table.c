@@ -25,11 +25,6 @@ pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t r
 #define PAGE_ROWS 100 /* rows of one read, whose bodies are in memory */
 #define LABEL_WIDTH 18
 
-static pawl_code no_memory(pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
-}
-
 /* ---- Times ----------------------------------------------------------------- */
 
 typedef struct span_unit {
@@ -79,29 +74,29 @@ pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena
     const char *text  = yyjson_get_str(value);
     return text == NULL
                ? (pawl_text){0}
-               : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
+               : pawl__must_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
 }
 
-bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+void pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time)
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
-    if (time == 0)
-        return yyjson_mut_obj_add_null(doc, object, key);
-    pawl_time_format(time, text);
-    return yyjson_mut_obj_add_strcpy(doc, object, key, text);
+    if (time != 0)
+        pawl_time_format(time, text);
+    if (time != 0)
+        yyjson_mut_obj_add_strcpy(doc, object, key, text);
+    else
+        yyjson_mut_obj_add_null(doc, object, key);
 }
 
 /* ---- Texts ----------------------------------------------------------------- */
 
 /* Puts U+FFFD in place of each byte that is no UTF-8, as the text of a handler's failure may have
- * any. data NULL when out of memory. */
+ * any. */
 static pawl_text mended(pawl_text text, pawl_arena *arena)
 {
-    char  *made = pawl_arena_take(arena, text.size * 3 + 1);
+    char  *made = pawl__must_take(arena, text.size * 3 + 1);
     size_t size = 0;
-    if (made == NULL)
-        return (pawl_text){0};
     while (text.size > 0) {
         size_t good   = text.size;
         bool   is_bad = !pawl_text_is_valid(text, &good);
@@ -130,11 +125,9 @@ static pawl_text calmed(pawl_text text, bool keeps_lines, pawl_arena *arena)
 static pawl_text joined(const pawl__text_list *texts, pawl_arena *arena)
 {
     pawl_text all = PAWL_TEXT("");
-    for (size_t i = 0; i < texts->count && all.data != NULL; i++) {
+    for (size_t i = 0; i < texts->count; i++) {
         pawl_text calm = calmed(texts->items[i], false, arena);
-        if (calm.data == NULL)
-            return calm;
-        all = pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all), i > 0 ? ", " : "",
+        all = pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all), i > 0 ? ", " : "",
                                 PAWL_TEXT_ARGS(calm));
     }
     return all;
@@ -158,7 +151,7 @@ static pawl_text id_text(const pawl__column *column, const void *row, pawl_arena
     const pawl_uuid *id                            = field_of(column, row);
     if (!pawl_uuid_is_zero(*id))
         pawl_uuid_format(*id, text);
-    return pawl_arena_text(arena, pawl_text_of(text));
+    return pawl__must_text(arena, pawl_text_of(text));
 }
 
 static pawl_text time_text(const pawl__view *view, pawl_time time, bool is_line)
@@ -169,11 +162,10 @@ static pawl_text time_text(const pawl__view *view, pawl_time time, bool is_line)
     pawl_time_format(time, text);
     if (is_line) /* whole seconds in a table */
         memcpy(text + strlen("2026-01-31T23:59:59"), "Z", 2);
-    return pawl_arena_printf(view->arena, "%s (%s)", text, pawl__age_text(time, view->now, age));
+    return pawl__must_printf(view->arena, "%s (%s)", text, pawl__age_text(time, view->now, age));
 }
 
-/* The text of a field for people; empty: the row does not have it. `is_line`: for a table. data
- * NULL when out of memory. */
+/* The text of a field for people; empty: the row does not have it. `is_line`: for a table. */
 static pawl_text cell_text(const pawl__view *view, const pawl__column *column, const void *row,
                            bool is_line)
 {
@@ -182,7 +174,7 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
     switch (column->kind) {
     case PAWL__COLUMN_TEXT:
     case PAWL__COLUMN_JSON: return calmed(*text, column->level == PAWL__LEVEL_REVEAL, view->arena);
-    case PAWL__COLUMN_SIZE: return pawl_arena_printf(view->arena, "%zu bytes", text->size);
+    case PAWL__COLUMN_SIZE: return pawl__must_printf(view->arena, "%zu bytes", text->size);
     case PAWL__COLUMN_LIST: return joined(field_of(column, row), view->arena);
     case PAWL__COLUMN_ID: return id_text(column, row, view->arena);
     case PAWL__COLUMN_NAME:
@@ -190,18 +182,18 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
     case PAWL__COLUMN_TIME: return time_text(view, number_of(column, row), is_line);
     case PAWL__COLUMN_DURATION:
         pawl__span_text(number_of(column, row), span);
-        return pawl_arena_text(view->arena, pawl_text_of(span));
+        return pawl__must_text(view->arena, pawl_text_of(span));
     case PAWL__COLUMN_NUMBER:
         if (number_of(column, row) == 0)
             return PAWL_TEXT("");
         break;
     case PAWL__COLUMN_ROWS:
-        return pawl_arena_text(view->arena,
+        return pawl__must_text(view->arena,
                                pawl_text_of(pawl__rows_text(number_of(column, row), span)));
     case PAWL__COLUMN_COUNT:
     case PAWL__COLUMN_COUNT_32: break;
     }
-    return pawl_arena_printf(view->arena, "%" PRId64, number_of(column, row));
+    return pawl__must_printf(view->arena, "%" PRId64, number_of(column, row));
 }
 
 /* ---- Tables ---------------------------------------------------------------- */
@@ -276,43 +268,35 @@ static void widen(pawl__view *view, const pawl_text *cells, size_t count)
             view->widths[i] = width_of(cells[i]);
 }
 
-static pawl_code print_table(pawl__view *view, const void *rows, size_t count, pawl_error *error)
+static void print_table(pawl__view *view, const void *rows, size_t count)
 {
     const pawl__column *list[PAWL__COLUMNS_MAX];
     pawl_text           heads[PAWL__COLUMNS_MAX];
     size_t              width = headed_columns(view, list);
-    pawl_text          *cells = pawl_arena_take(view->arena, (count * width + 1) * sizeof *cells);
-    if (cells == NULL)
-        return no_memory(error);
+    pawl_text          *cells = pawl__must_take(view->arena, (count * width + 1) * sizeof *cells);
     for (size_t i = 0; i < width; i++)
         heads[i] = pawl_text_of(list[i]->heading);
     widen(view, heads, width);
     for (size_t i = 0; i < count; i++) {
         const void *row = (const char *)rows + i * view->row_size;
-        for (size_t j = 0; j < width; j++) {
+        for (size_t j = 0; j < width; j++)
             cells[i * width + j] = cell_text(view, list[j], row, true);
-            if (cells[i * width + j].data == NULL)
-                return no_memory(error);
-        }
         widen(view, &cells[i * width], width);
     }
     if (view->printed == 0 && count > 0)
         print_line(view, list, heads, width);
     for (size_t i = 0; i < count; i++)
         print_line(view, list, &cells[i * width], width);
-    return PAWL_OK;
 }
 
 /* ---- Pages ----------------------------------------------------------------- */
 
-pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *error)
+void pawl__row_page(const pawl__view *view, const void *row)
 {
     for (const pawl__column *column = view->columns; column->key != NULL; column++) {
         if (column->level > view->level)
             continue;
         pawl_text text = cell_text(view, column, row, false);
-        if (text.data == NULL)
-            return no_memory(error);
         if (text.size == 0)
             continue;
         char label[PAWL__SPAN_SIZE]; /* a longer one pushes its value to the right */
@@ -326,102 +310,91 @@ pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *er
                   : "\n",
               view->out);
     }
-    return PAWL_OK;
 }
 
 /* ---- JSON ------------------------------------------------------------------ */
 
-static bool add_value(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, pawl_text text)
-{
-    yyjson_mut_val *value = pawl__json_value(doc, text);
-    return value != NULL && yyjson_mut_obj_add_val(doc, object, key, value);
-}
-
-static bool add_list(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
-                     const char *key, const pawl__text_list *texts)
+static yyjson_mut_val *list_value(const pawl__view *view, yyjson_mut_doc *doc,
+                                  const pawl__text_list *texts)
 {
     if (texts->items == NULL)
-        return yyjson_mut_obj_add_null(doc, object, key);
-    yyjson_mut_val *list  = yyjson_mut_obj_add_arr(doc, object, key);
-    bool            is_ok = list != NULL;
-    for (size_t i = 0; i < texts->count && is_ok; i++) {
+        return yyjson_mut_null(doc);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < texts->count; i++) {
         pawl_text text = mended(texts->items[i], view->arena);
-        is_ok = text.data != NULL && yyjson_mut_arr_add_strncpy(doc, list, text.data, text.size);
+        yyjson_mut_arr_add_strncpy(doc, list, text.data, text.size);
     }
-    return is_ok;
+    return list;
 }
 
-static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
+static yyjson_mut_val *text_value(yyjson_mut_doc *doc, pawl_text text, bool is_json)
+{
+    return text.size == 0 ? yyjson_mut_null(doc)
+           : is_json      ? pawl__json_value(doc, text)
+                          : yyjson_mut_strncpy(doc, text.data, text.size);
+}
+
+static void add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
                       const pawl__column *column, const void *row)
 {
-    const char *key  = column->key;
-    pawl_text   text = {.data = "", .size = 0};
+    const void     *field = field_of(column, row);
+    yyjson_mut_val *value = NULL;
     switch (column->kind) {
     case PAWL__COLUMN_TEXT:
     case PAWL__COLUMN_JSON:
-        text = mended(*(const pawl_text *)field_of(column, row), view->arena);
+        value = text_value(doc, mended(*(const pawl_text *)field, view->arena),
+                           column->kind == PAWL__COLUMN_JSON);
         break;
-    case PAWL__COLUMN_ID: text = id_text(column, row, view->arena); break;
-    case PAWL__COLUMN_NAME: text = cell_text(view, column, row, false); break;
-    case PAWL__COLUMN_SIZE:
-        return yyjson_mut_obj_add_uint(doc, object, key,
-                                       ((const pawl_text *)field_of(column, row))->size);
-    case PAWL__COLUMN_LIST: return add_list(view, doc, object, key, field_of(column, row));
-    case PAWL__COLUMN_TIME: return pawl__json_add_time(doc, object, key, number_of(column, row));
+    case PAWL__COLUMN_ID: value = text_value(doc, id_text(column, row, view->arena), false); break;
+    case PAWL__COLUMN_NAME:
+        value = text_value(doc, cell_text(view, column, row, false), false);
+        break;
+    case PAWL__COLUMN_SIZE: value = yyjson_mut_uint(doc, ((const pawl_text *)field)->size); break;
+    case PAWL__COLUMN_LIST: value = list_value(view, doc, field); break;
+    case PAWL__COLUMN_TIME:
+        pawl__json_add_time(doc, object, column->key, number_of(column, row));
+        return;
     case PAWL__COLUMN_NUMBER:
-        if (number_of(column, row) == 0)
-            return yyjson_mut_obj_add_null(doc, object, key);
-        return yyjson_mut_obj_add_sint(doc, object, key, number_of(column, row));
+        if (number_of(column, row) == 0) {
+            value = yyjson_mut_null(doc);
+            break;
+        } /* fall through */
     case PAWL__COLUMN_COUNT:
     case PAWL__COLUMN_COUNT_32:
     case PAWL__COLUMN_ROWS:
-    case PAWL__COLUMN_DURATION:
-        return yyjson_mut_obj_add_sint(doc, object, key, number_of(column, row));
+    case PAWL__COLUMN_DURATION: value = yyjson_mut_sint(doc, number_of(column, row)); break;
     }
-    if (text.data == NULL)
-        return false;
-    if (text.size == 0)
-        return yyjson_mut_obj_add_null(doc, object, key);
-    return column->kind == PAWL__COLUMN_JSON
-               ? add_value(doc, object, key, text)
-               : yyjson_mut_obj_add_strncpy(doc, object, key, text.data, text.size);
+    yyjson_mut_obj_add_val(doc, object, column->key, value);
 }
 
-pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
-                         const void *row, pawl_error *error)
+void pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
+                    const void *row)
 {
     for (const pawl__column *column = view->columns; column->key != NULL; column++)
-        if (column->level <= view->level && !add_field(view, doc, object, column, row))
-            return no_memory(error);
-    return PAWL_OK;
+        if (column->level <= view->level)
+            add_field(view, doc, object, column, row);
 }
 
-static pawl_code print_objects(const pawl__view *view, const void *rows, size_t count,
-                               pawl_error *error)
+static void print_objects(const pawl__view *view, const void *rows, size_t count)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         yyjson_mut_doc *doc = pawl__json_create();
-        if (doc == NULL)
-            return no_memory(error);
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc),
-                              (const char *)rows + i * view->row_size, error);
-        if (code == PAWL_OK)
-            code = pawl__json_print(doc, view->out, error);
-        else
-            yyjson_mut_doc_free(doc);
+        pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc),
+                       (const char *)rows + i * view->row_size);
+        (void)pawl__json_print(doc, view->out);
     }
-    return code;
 }
 
 /* ---- Rows ------------------------------------------------------------------ */
 
-pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, pawl_error *error)
+pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count)
 {
-    pawl_code code = view->is_json ? print_objects(view, rows, count, error)
-                                   : print_table(view, rows, count, error);
+    if (view->is_json)
+        print_objects(view, rows, count);
+    else
+        print_table(view, rows, count);
     view->printed += (int64_t)count;
-    return code;
+    return PAWL_OK;
 }
 
 /* Says on standard error that no row matched, or that there are more than were asked for. */
@@ -454,7 +427,7 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
         pawl_arena_reset(view->arena);
         pawl_code code = page(context, wanted, view->arena, &rows, &count, error);
         if (code == PAWL_OK)
-            code = pawl__rows_print(view, rows, count, error);
+            code = pawl__rows_print(view, rows, count);
         if (code != PAWL_OK)
             return code;
         left -= (int64_t)count;
@@ -474,45 +447,39 @@ static pawl__view view_on(const pawl__view *view, const pawl__inner_rows *inner)
     return on;
 }
 
-static pawl_code add_inner(const pawl__view *view, yyjson_mut_doc *doc,
-                           const pawl__inner_rows *inner, pawl_error *error)
+static void add_inner(const pawl__view *view, yyjson_mut_doc *doc, const pawl__inner_rows *inner)
 {
     pawl__view      on   = view_on(view, inner);
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, yyjson_mut_doc_get_root(doc), inner->key);
-    pawl_code       code = list != NULL ? PAWL_OK : no_memory(error);
-    for (size_t i = 0; code == PAWL_OK && i < inner->count; i++)
-        code = pawl__row_json(&on, doc, yyjson_mut_arr_add_obj(doc, list),
-                              (const char *)inner->rows + i * inner->row_size, error);
-    return code;
+    for (size_t i = 0; i < inner->count; i++)
+        pawl__row_json(&on, doc, yyjson_mut_arr_add_obj(doc, list),
+                       (const char *)inner->rows + i * inner->row_size);
 }
 
 static pawl_code show_object(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
-                             size_t inner_count, pawl_error *error)
+                             size_t inner_count)
 {
-    yyjson_mut_doc *doc  = pawl__json_create();
-    pawl_code       code = doc != NULL ? PAWL_OK : no_memory(error);
-    if (code == PAWL_OK && row != NULL)
-        code = pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row, error);
-    for (size_t i = 0; code == PAWL_OK && i < inner_count; i++)
-        code = add_inner(view, doc, &inner[i], error);
-    if (code == PAWL_OK)
-        return pawl__json_print(doc, view->out, error);
-    yyjson_mut_doc_free(doc);
-    return code;
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (row != NULL)
+        pawl__row_json(view, doc, yyjson_mut_doc_get_root(doc), row);
+    for (size_t i = 0; i < inner_count; i++)
+        add_inner(view, doc, &inner[i]);
+    return pawl__json_print(doc, view->out);
 }
 
 pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
-                         size_t inner_count, pawl_error *error)
+                         size_t inner_count)
 {
     if (view->is_json)
-        return show_object(view, row, inner, inner_count, error);
-    pawl_code code = row != NULL ? pawl__row_page(view, row, error) : PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < inner_count; i++) {
+        return show_object(view, row, inner, inner_count);
+    if (row != NULL)
+        pawl__row_page(view, row);
+    for (size_t i = 0; i < inner_count; i++) {
         pawl__view on = view_on(view, &inner[i]);
         if (inner[i].count == 0)
             continue;
         fputc('\n', view->out);
-        code = pawl__rows_print(&on, inner[i].rows, inner[i].count, error);
+        (void)pawl__rows_print(&on, inner[i].rows, inner[i].count);
     }
-    return code;
+    return PAWL_OK;
 }

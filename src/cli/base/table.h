@@ -88,14 +88,14 @@ typedef struct pawl__view {
 pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t row_size,
                          bool is_json, pawl_arena *arena);
 
-/* Prints rows one after another: lines of a table, or one JSON object on a line each.
- * PAWL_ENOMEM. */
-pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, pawl_error *error);
+/* Prints rows one after another: lines of a table, or one JSON object on a line each. PAWL_OK: the work of a verb may end
+ * with it, as with others of these. */
+pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count);
 /* Prints one row: a line for each key that it has. */
-pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *error);
-/* Adds the keys of one row to a JSON object. PAWL_ENOMEM. */
-pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
-                         const void *row, pawl_error *error);
+void pawl__row_page(const pawl__view *view, const void *row);
+/* Adds the keys of one row to a JSON object. */
+void pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
+                    const void *row);
 /* Rows that belong to a shown one: "history", "actions". */
 typedef struct pawl__inner_rows {
     const char         *key;
@@ -106,9 +106,9 @@ typedef struct pawl__inner_rows {
 } pawl__inner_rows;
 
 /* Prints a row with its inner rows: as one object, or as a page with a table behind it for each that has some. `row` NULL: it
- * is gone, and only the inner rows are left. PAWL_ENOMEM. */
+ * is gone, and only the inner rows are left. */
 pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
-                         size_t inner_count, pawl_error *error);
+                         size_t inner_count);
 
 /* Gives the rows behind those that it gave before, at most count_max; fewer only at the end. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,
@@ -127,8 +127,8 @@ typedef struct pawl__fact {
     int64_t     number;
     bool        is_null;
 } pawl__fact;
-/* Prints them as one object to standard output. PAWL_ENOMEM. */
-pawl_code pawl__facts_print(const pawl__fact *facts, size_t count, pawl_error *error);
+/* Prints them as one object to standard output. */
+pawl_code pawl__facts_print(const pawl__fact *facts, size_t count);
 #define PAWL__FACTS(...)               \
     (const pawl__fact[]){__VA_ARGS__}, \
         sizeof((const pawl__fact[]){__VA_ARGS__}) / sizeof(pawl__fact)
@@ -142,8 +142,8 @@ const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);
 /* A copy of a member that is a text; empty: it is none. */
 pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena);
-/* Adds a time, null for 0. False when out of memory. */
-bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+/* Adds a time, null for 0. */
+void pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time);
 
 typedef struct pawl__action_row {
@@ -166,7 +166,7 @@ pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *
 pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
 /* Prints a thing with its actions alone. `row` NULL: it is gone, and only what was done with it is told. */
 pawl_code pawl__actions_show(const pawl__view *view, const void *row,
-                             const pawl__action_rows *actions, pawl_error *error);
+                             const pawl__action_rows *actions);
 
 /* PAWL_ELIMIT: the reason and the user's name are too long together, before the store is opened. */
 pawl_code pawl__reason_check(const char *reason, pawl_error *error);

@@ -136,7 +136,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     if (code != PAWL_OK)
         return code;
     const pawl__action_rows actions = pawl__actions_read(&events, "pawl.bulk_", arena);
-    return pawl__actions_show(&view, &row, &actions, error);
+    return pawl__actions_show(&view, &row, &actions);
 }
 
 /* ---- start ------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     pawl_text         people   = pawl__must_printf(
                   arena, "bulk action %.*s: %lld match; pawl bulk run %.*s, or a console, works it off",
                   PAWL_TEXT_ARGS(id), (long long)total, PAWL_TEXT_ARGS(id));
-    return pawl__bulk_print(fields->is_json, keys, values, people.data, error);
+    return pawl__bulk_print(fields->is_json, keys, values, people.data);
 }
 
 /* ---- stop ---------------------------------------------------------------------------------- */
@@ -277,7 +277,7 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
         code = pawl__bulk_append(store, id, &what, error);
     const char *const keys[] = {"stopped", NULL};
     return code == PAWL_OK
-               ? pawl__bulk_print(fields->is_json, keys, &id, "stopped; what was done stays", error)
+               ? pawl__bulk_print(fields->is_json, keys, &id, "stopped; what was done stays")
                : code;
 }
 

@@ -94,7 +94,7 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error);
 /* One object with the keys, of which `id` and `stopped` are texts and the others JSON; or the line for people. */
 pawl_code pawl__bulk_print(bool is_json, const char *const *keys, const pawl_text *values,
-                           const char *people, pawl_error *error);
+                           const char *people);
 /* `pawl bulk run`. */
 pawl__look_fn pawl__bulk_run;
 

@@ -52,7 +52,7 @@ static pawl_code ask(const pawl__bulk_loop *it, pawl_error *error)
     return pawl__agree(it->command != NULL ? it->command : command, it->done, question, error);
 }
 
-static pawl_code print_json(const pawl__bulk_loop *it, pawl_error *error)
+static pawl_code print_json(const pawl__bulk_loop *it)
 {
     bool       is_dry                           = it->words->is_dry;
     pawl__fact facts[PAWL__BULK_COUNTS_MAX + 4] = {
@@ -64,13 +64,13 @@ static pawl_code print_json(const pawl__bulk_loop *it, pawl_error *error)
     for (const pawl__bulk_count *left = it->left; !is_dry && left->key != NULL; left++)
         facts[count++] = (pawl__fact){.key = left->key, .number = (int64_t)left->count};
     facts[count++] = it->last;
-    return pawl__facts_print(facts, count, error);
+    return pawl__facts_print(facts, count);
 }
 
-pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it, pawl_error *error)
+pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it)
 {
     if (it->words->is_json)
-        return print_json(it, error);
+        return print_json(it);
     size_t count = it->words->is_dry ? it->total : it->did;
     printf("%s%s%s %zu %s%s%s%s%s", it->words->is_dry ? "would be " : "", it->done,
            it->words->is_dry ? ":" : "", count, it->noun, plural(count), said(it->place),
@@ -156,7 +156,7 @@ pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error)
         code = it->begin(it->context, error);
     if (code == PAWL_OK && !it->words->is_dry)
         code = work_off(it, error);
-    return code == PAWL_OK ? pawl__bulk_loop_print(it, error) : code;
+    return code == PAWL_OK ? pawl__bulk_loop_print(it) : code;
 }
 
 /* ---- Words ------------------------------------------------------------------ */

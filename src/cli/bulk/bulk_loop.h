@@ -67,7 +67,7 @@ typedef struct pawl__bulk_loop {
 
 pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error);
 /* The line or the object at the end: rows that were done, or would be. */
-pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it, pawl_error *error);
+pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it);
 
 /* PAWL_EINVAL: neither rows nor --all, or both; or a filter or an option that goes with --all, without it. `ids`
  * and `rows`: "message IDs", "dead letters". */

@@ -98,20 +98,20 @@ pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error
 }
 
 pawl_code pawl__bulk_print(bool is_json, const char *const *keys, const pawl_text *values,
-                           const char *people, pawl_error *error)
+                           const char *people)
 {
     if (!is_json) {
         puts(people);
         return PAWL_OK;
     }
     yyjson_mut_doc *doc = pawl__json_create();
-    for (size_t i = 0; doc != NULL && keys[i] != NULL; i++) {
+    for (size_t i = 0; keys[i] != NULL; i++) {
         yyjson_mut_val *value = strcmp(keys[i], "id") == 0 || strcmp(keys[i], "stopped") == 0
                                     ? yyjson_mut_strn(doc, values[i].data, values[i].size)
                                     : pawl__json_value(doc, values[i]);
         yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), keys[i], value);
     }
-    return pawl__json_print(doc, stdout, error);
+    return pawl__json_print(doc, stdout);
 }
 
 /* ---- run --------------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
         return code;
     const char *const keys[]   = {"id", "result", NULL};
     const pawl_text   values[] = {it->id, result};
-    return pawl__bulk_print(fields->is_json, keys, values, result.data, error);
+    return pawl__bulk_print(fields->is_json, keys, values, result.data);
 }
 
 /* The words of the stored array; false: there are too many, or another thing than words. */

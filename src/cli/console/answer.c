@@ -65,7 +65,7 @@ static pawl_text valid_text(const char *data, size_t size, pawl_arena *arena)
 /* {"error":"..."} */
 static void refuse(pawl_serve_answer *answer, pawl_arena *arena, int status, const char *text)
 {
-    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_doc *doc  = pawl__object_begin();
     pawl_text       body = {0};
     pawl_text       why  = valid_text(text, strlen(text), arena);
     if (doc != NULL && why.data != NULL)
@@ -243,7 +243,7 @@ static void call_verb(pawl__console *console, const pawl_serve_request *request,
 static void tell_about(const pawl__console *console, const asker *who, pawl_arena *arena,
                        pawl_serve_answer *answer)
 {
-    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_doc *doc  = pawl__object_begin();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
     yyjson_mut_obj_add_str(doc, root, "store", console->masked);

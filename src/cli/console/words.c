@@ -103,7 +103,7 @@ static void add_options(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *o
 
 pawl_text pawl__console_paths(pawl_arena *arena)
 {
-    yyjson_mut_doc *doc   = pawl__json_create();
+    yyjson_mut_doc *doc   = pawl__object_begin();
     yyjson_mut_val *root  = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *items = yyjson_mut_obj_add_arr(doc, root, "items");
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {

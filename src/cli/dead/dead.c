@@ -353,13 +353,12 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
 }
 
 /* `shown` NULL: the letter is gone. */
-static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, const past *of,
-                             pawl_error *error)
+static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, const past *of)
 {
     const pawl__inner_rows inner[] = {
         {"history", run_columns, sizeof *of->runs, of->runs, of->run_count},
         pawl__actions_inner(&of->actions)};
-    return pawl__row_show(view, shown, inner, 2, error);
+    return pawl__row_show(view, shown, inner, 2);
 }
 
 /* A letter that is gone is still told of, when its endpoint is named: what was done with it. */
@@ -372,7 +371,7 @@ static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *vi
                                    pawl_text_of(fields->words.ids.items[0]), arena, &of, error);
     if (code == PAWL_OK && of.actions.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
-    return code == PAWL_OK ? print_shown(view, NULL, &of, error) : code;
+    return code == PAWL_OK ? print_shown(view, NULL, &of) : code;
 }
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
@@ -392,7 +391,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = read_actions(store, shown.row.endpoint, shown.row.message.id, arena, &of, error);
     if (code == PAWL_OK)
         code = find_next(store, &shown, arena, error);
-    return code == PAWL_OK ? print_shown(&view, &shown, &of, error) : code;
+    return code == PAWL_OK ? print_shown(&view, &shown, &of) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

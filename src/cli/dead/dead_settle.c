@@ -96,7 +96,7 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
     if (code == PAWL_OK)
         code = pawl__queue_names_warn(&queues, store, error);
     loop.did = count;
-    return code == PAWL_OK ? pawl__bulk_loop_print(&loop, error) : code;
+    return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }
 
 /* ---- Letters that have something in common ------------------------------------- */
@@ -337,7 +337,7 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     pawl__input_close(&input);
     pawl__bulk_loop loop = pawl__dead_loop(fields, "edited");
     loop.did             = 1;
-    return code == PAWL_OK ? pawl__bulk_loop_print(&loop, error) : code;
+    return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }
 
 pawl_code pawl__dead_edit(const void *context, pawl_store *store, pawl_arena *arena,

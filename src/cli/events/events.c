@@ -235,18 +235,16 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size_t count,
-                              pawl_error *error)
+static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size_t count)
 {
-    pawl_code code = PAWL_OK;
     if (view->is_json)
-        return pawl__rows_print(view, rows, count, error);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        return pawl__rows_print(view, rows, count);
+    for (size_t i = 0; i < count; i++) {
         if (view->printed++ > 0)
             fputc('\n', view->out);
-        code = pawl__row_page(view, &rows[i], error);
+        pawl__row_page(view, &rows[i]);
     }
-    return code;
+    return PAWL_OK;
 }
 
 /* Prints the whole stream, page by page, or the one event right behind the cursor. */
@@ -260,7 +258,7 @@ static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page
         pawl_arena_reset(view->arena);
         pawl_code code = next_page(cursor, page_size, view->arena, &rows, &count, error);
         if (code == PAWL_OK)
-            code = print_events(view, rows, count, error);
+            code = print_events(view, rows, count);
         if (code != PAWL_OK)
             return code;
     } while (count == page_size && !is_one_page);

@@ -136,7 +136,7 @@ static pawl_code print_found(search *it, pawl__found *row, pawl_arena *arena, pa
     row->run = pawl__store_command(&it->fields->at, row->run, arena);
     pawl__progress_end(it->read_all);
     it->found++;
-    return pawl__rows_print(&it->view, row, 1, error);
+    return pawl__rows_print(&it->view, row, 1);
 }
 
 static pawl_code look_at(search *it, pawl__found *rows, size_t count, pawl_arena *arena,
@@ -255,23 +255,22 @@ static void say_read(const search *it)
     fputc('\n', stderr);
 }
 
-static pawl_code say_json(const search *it, pawl_text cursor, pawl_text command, pawl_error *error)
+static void say_json(const search *it, pawl_text cursor, pawl_text command)
 {
-    yyjson_mut_doc *doc   = pawl__json_create();
-    yyjson_mut_val *root  = doc != NULL ? yyjson_mut_doc_get_root(doc) : NULL;
-    bool            is_ok = doc != NULL && yyjson_mut_obj_add_sint(doc, root, "found", it->found) &&
-                 yyjson_mut_obj_add_sint(doc, root, "read", it->read_all) &&
-                 yyjson_mut_obj_add_sint(doc, root, "unreadable", it->unreadable) &&
-                 yyjson_mut_obj_add_bool(doc, root, "is_complete", it->end == END_COMPLETE) &&
-                 (it->end == END_COMPLETE
-                      ? yyjson_mut_obj_add_null(doc, root, "after") &&
-                            yyjson_mut_obj_add_null(doc, root, "run")
-                      : yyjson_mut_obj_add_strn(doc, root, "after", cursor.data, cursor.size) &&
-                            yyjson_mut_obj_add_strn(doc, root, "run", command.data, command.size));
-    if (is_ok)
-        return pawl__json_print(doc, it->view.out, error);
-    yyjson_mut_doc_free(doc);
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    bool            is_complete = it->end == END_COMPLETE;
+    yyjson_mut_doc *doc         = pawl__json_create();
+    yyjson_mut_val *root        = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_obj_add_sint(doc, root, "found", it->found);
+    yyjson_mut_obj_add_sint(doc, root, "read", it->read_all);
+    yyjson_mut_obj_add_sint(doc, root, "unreadable", it->unreadable);
+    yyjson_mut_obj_add_bool(doc, root, "is_complete", is_complete);
+    yyjson_mut_obj_add_val(doc, root, "after",
+                           is_complete ? yyjson_mut_null(doc)
+                                       : yyjson_mut_strn(doc, cursor.data, cursor.size));
+    yyjson_mut_obj_add_val(doc, root, "run",
+                           is_complete ? yyjson_mut_null(doc)
+                                       : yyjson_mut_strn(doc, command.data, command.size));
+    (void)pawl__json_print(doc, it->view.out);
 }
 
 static void say_text(const search *it, pawl_text command)
@@ -287,31 +286,27 @@ static void say_text(const search *it, pawl_text command)
         fputs("what one of them waits for: pawl why MESSAGE-ID\n", stderr);
 }
 
-static pawl_code say_end(search *it, pawl_arena *arena, pawl_error *error)
+static void say_end(search *it, pawl_arena *arena)
 {
     pawl_text cursor = pawl__find_cursor_text(&it->cursor, arena);
     pawl_text plain  = command_on(it, cursor, arena);
     char     *line   = pawl__must_take(arena, plain.size + 1);
     memcpy(line, plain.data, plain.size);
-    if (it->fields->is_json)
-        return say_json(it, cursor, plain, error);
     pawl__calm_line(line, plain.size);
-    say_text(it, (pawl_text){.data = line, .size = plain.size});
-    return PAWL_OK;
+    if (it->fields->is_json)
+        say_json(it, cursor, plain);
+    else
+        say_text(it, (pawl_text){.data = line, .size = plain.size});
 }
 
 /* A search that the store ended says as well how it goes on. */
 static pawl_code end(search *it, pawl_code code, pawl_arena *arena, pawl_error *error)
 {
-    pawl_error another = PAWL_ERROR_INIT;
-    char       span[PAWL__SPAN_SIZE];
-    if (code != PAWL_OK) {
+    char span[PAWL__SPAN_SIZE];
+    if (code != PAWL_OK)
         it->end = END_FAILED;
-        if (it->read_all > 0)
-            (void)say_end(it, arena, &another);
-        return code;
-    }
-    code = say_end(it, arena, error);
+    if (code == PAWL_OK || it->read_all > 0)
+        say_end(it, arena);
     if (code != PAWL_OK || it->end != END_DEADLINE)
         return code;
     return pawl_error_set(error, PAWL_ETIMEOUT,

@@ -106,14 +106,12 @@ static pawl_code make_id(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
 
 /* ---- One message ----------------------------------------------------------- */
 
-static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count,
-                            pawl_error *error)
+static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count)
 {
     if (fields->is_json)
         return pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
                                              {.key = "queue", .text = fields->queue},
-                                             {.key = id != NULL ? "id" : NULL, .text = id}),
-                                 error);
+                                             {.key = id != NULL ? "id" : NULL, .text = id}));
     if (id != NULL)
         printf("sent %s to %s\n", id, fields->queue);
     else
@@ -152,7 +150,7 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     if (code == PAWL_OK)
-        code = print_sent(fields, options->id, 1, error);
+        code = print_sent(fields, options->id, 1);
     options->id = NULL;
     return code;
 }
@@ -206,7 +204,7 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
     } while (code == PAWL_OK && count > 0);
     pawl__progress_end(sent);
     if (code == PAWL_OK)
-        return print_sent(fields, NULL, sent, error);
+        return print_sent(fields, NULL, sent);
     return pawl_error_wrap(error, code, "after %lld messages were sent", (long long)sent);
 }
 

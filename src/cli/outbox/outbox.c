@@ -411,7 +411,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = pawl__outbox_next(store, &row, view.now, arena, &shown->next, &blocker, error);
     const pawl__inner_rows history = {"history", attempt_columns, sizeof(pawl_attempt_row),
                                       attempts.items, attempts.count};
-    return code == PAWL_OK ? pawl__row_show(&view, shown, &history, 1, error) : code;
+    return code == PAWL_OK ? pawl__row_show(&view, shown, &history, 1) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -130,7 +130,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
         shown[i] = shown_of(&rows.items[i]);
     if (rows.count == 0 && !fields->is_json)
         fputs("no projection ran here\n", stderr);
-    return pawl__rows_print(&view, shown, rows.count, error);
+    return pawl__rows_print(&view, shown, rows.count);
 }
 
 /* Says what happens next by itself, and what an operator can do. */
@@ -174,7 +174,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     shown_projection        shown   = shown_of(&row);
     shown.next                      = next_of(&shown, view.now, arena);
     view.level                      = PAWL__LEVEL_SHOW;
-    return pawl__actions_show(&view, &shown, &actions, error);
+    return pawl__actions_show(&view, &shown, &actions);
 }
 
 /* ---- Restart and rebuild --------------------------------------------------- */
@@ -195,8 +195,7 @@ static pawl_code restart(const void *context, pawl_store *store, pawl_arena *are
     if (fields->is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = "restarted", .text = fields->name},
-                        {.key = "event_position", .number = row.failure.position}),
-            error);
+                        {.key = "event_position", .number = row.failure.position}));
     printf("restarted projection %s at event %.*s, version %" PRId64 "%s\n", fields->name,
            PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
            pawl_uuid_is_zero(row.worker.uuid)
@@ -264,8 +263,7 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
     if (fields->is_json)
         return pawl__facts_print(PAWL__FACTS({.key = "rebuilt", .text = fields->name},
                                              {.key = "from", .number = from},
-                                             {.key = "events", .number = count}),
-                                 error);
+                                             {.key = "events", .number = count}));
     printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
            fields->name, count, count == 1 ? "" : "s", from,
            pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");

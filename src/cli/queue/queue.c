@@ -179,7 +179,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
         rows[i] = row_of(&infos.items[i]);
     if (infos.count == 0 && !fields->words.is_json)
         fputs("there is no queue\n", stderr);
-    return pawl__rows_print(&view, rows, infos.count, error);
+    return pawl__rows_print(&view, rows, infos.count);
 }
 
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
@@ -321,13 +321,12 @@ static pawl_code print_pages(const pawl__view *view, peeking *it, int64_t limit,
 {
     const void *rows  = NULL;
     size_t      count = 0;
-    pawl_code   code  = PAWL_OK;
-    size_t max = limit != 0 && limit < PAWL__LINES_DEFAULT ? (size_t)limit : PAWL__LINES_DEFAULT;
-    code       = next_page(it, max, view->arena, &rows, &count, error);
+    size_t    max = limit != 0 && limit < PAWL__LINES_DEFAULT ? (size_t)limit : PAWL__LINES_DEFAULT;
+    pawl_code code = next_page(it, max, view->arena, &rows, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         if (i > 0)
             fputc('\n', view->out);
-        code = pawl__row_page(view, (const message_row *)rows + i, error);
+        pawl__row_page(view, (const message_row *)rows + i);
     }
     return code;
 }

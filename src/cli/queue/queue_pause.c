@@ -33,17 +33,16 @@ pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void
     if (code != PAWL_OK)
         return code;
     const pawl__action_rows actions = pawl__actions_read(&events, "pawl.queue_", view->arena);
-    return pawl__actions_show(view, row, &actions, error);
+    return pawl__actions_show(view, row, &actions);
 }
 
 /* ---- Pause and resume ------------------------------------------------------ */
 
-static pawl_code print_done(const pawl__queue_fields *fields, const char *done, pawl_error *error)
+static pawl_code print_done(const pawl__queue_fields *fields, const char *done)
 {
     if (fields->words.is_json)
         return pawl__facts_print(
-            PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}),
-            error);
+            PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}));
     printf("%s queue %s\n", done, fields->queue);
     return PAWL_OK;
 }
@@ -93,5 +92,5 @@ pawl_code pawl__queue_settle(const void *context, pawl_store *store, pawl_arena 
         code = pawl_store_queue_pause(store, name, by, reason, now, error);
     else
         code = pawl_store_queue_resume(store, name, by, reason, now, error);
-    return code == PAWL_OK ? print_done(fields, is_pause ? "paused" : "resumed", error) : code;
+    return code == PAWL_OK ? print_done(fields, is_pause ? "paused" : "resumed") : code;
 }

@@ -257,7 +257,7 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
                        .is_json  = fields->is_json,
                        .arena    = arena,
                        .out      = stdout};
-    return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count, error) : code;
+    return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count) : code;
 }
 
 /* Checks the words of the command line, before the application is loaded. */

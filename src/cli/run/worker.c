@@ -148,7 +148,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
         fputs(fields->endpoint == NULL ? "no worker is alive\n"
                                        : "no worker of this endpoint is alive\n",
               stderr);
-    return pawl__rows_print(&view, rows, count, error);
+    return pawl__rows_print(&view, rows, count);
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -227,7 +227,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
                   PAWL_TEXT_ARGS(found->info.endpoint));
     const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(stamped_row),
                                        stamped.items, stamped.count};
-    return pawl__row_show(&view, found, &isolated, 1, error);
+    return pawl__row_show(&view, found, &isolated, 1);
 }
 
 static pawl_code check_words(void *context, pawl_error *error)

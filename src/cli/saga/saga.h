@@ -88,7 +88,7 @@ pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
                                            const pawl__verify_group *group);
 /* Groups that are findings; the others are warnings. */
 size_t    pawl__verify_findings(const pawl__verify_report *report);
-pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json, pawl_error *error);
+pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json);
 /* The groups as a JSON array, findings or warnings. */
 void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyjson_mut_doc *doc,
                        yyjson_mut_val *array);

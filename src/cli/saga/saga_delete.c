@@ -84,8 +84,7 @@ pawl_code pawl__saga_delete(const void *context, pawl_store *store, pawl_arena *
                                              {.key = "id", .text = it.id},
                                              {.key = "version", .number = it.row.version},
                                              {.key = "timeouts", .number = it.timeouts},
-                                             {.key = "outbox", .number = (int64_t)it.outbox}),
-                                 error);
+                                             {.key = "outbox", .number = (int64_t)it.outbox}));
     print_text(fields, &it);
     return PAWL_OK;
 }

@@ -149,7 +149,7 @@ static pawl_code print(const pawl__saga_fields *fields, const found_lines *list,
     if (is_json) {
         pawl__view view = pawl__view_of(pawl__history_columns, "line of history",
                                         sizeof(pawl_history_row), true, arena);
-        return pawl__rows_print(&view, list->items, list->count, error);
+        return pawl__rows_print(&view, list->items, list->count);
     }
     return pawl__history_print(format, pawl_text_of(fields->shown), list->items, list->count,
                                stdout, error);

@@ -269,7 +269,7 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
                                     timeouts.items, timeouts.count};
     pawl__view             view  = view_of(it->fields, arena);
     view.level                   = PAWL__LEVEL_SHOW;
-    return code == PAWL_OK && *is_there ? pawl__row_show(&view, &saga, &inner, 1, error) : code;
+    return code == PAWL_OK && *is_there ? pawl__row_show(&view, &saga, &inner, 1) : code;
 }
 
 /* A saga that was deleted is told of by its id. */
@@ -289,7 +289,7 @@ static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl
     const pawl__action_rows actions = pawl__actions_read(&events, "pawl.saga_", arena);
     if (!view.is_json)
         printf("saga %s is not there any more\n", it->fields->shown);
-    return pawl__actions_show(&view, NULL, &actions, error);
+    return pawl__actions_show(&view, NULL, &actions);
 }
 
 pawl_code pawl__saga_show(const void *context, pawl_store *store, pawl_arena *arena,

@@ -106,7 +106,7 @@ static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *re
     if (code == PAWL_OK && fields->at.store != NULL)
         code = look_at_store(fields, &old, &new, report, error);
     if (code == PAWL_OK)
-        code = pawl__verify_print(report, fields->is_json, error);
+        code = pawl__verify_print(report, fields->is_json);
     unload(&old);
     unload(&new);
     return code;

@@ -170,19 +170,17 @@ void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyj
             add_group(&report->groups[i], doc, yyjson_mut_arr_add_obj(doc, array));
 }
 
-pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json, pawl_error *error)
+pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json)
 {
     if (!is_json) {
         print_page(report);
         return PAWL_OK;
     }
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc == NULL)
-        return pawl__json_print(doc, stdout, error);
+    yyjson_mut_doc *doc  = pawl__json_create();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_obj_add_sint(doc, root, "rows", report->rows);
     pawl__verify_json(report, true, doc, yyjson_mut_obj_add_arr(doc, root, "findings"));
     yyjson_mut_obj_add_sint(doc, root, "more", report->more);
     pawl__verify_json(report, false, doc, yyjson_mut_obj_add_arr(doc, root, "warnings"));
-    return pawl__json_print(doc, stdout, error);
+    return pawl__json_print(doc, stdout);
 }

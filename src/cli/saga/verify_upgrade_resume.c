@@ -19,9 +19,7 @@ static yyjson_mut_doc *make_document(const pawl__verify_cursor *cursor,
                                      const pawl__verify_report *report)
 {
     char            id[PAWL_UUID_TEXT_SIZE + 1];
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc == NULL)
-        return NULL;
+    yyjson_mut_doc *doc  = pawl__json_create();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     pawl_uuid_format(cursor->row.id, id);
     yyjson_mut_obj_add_strcpy(doc, root, "store", cursor->store);
@@ -45,8 +43,8 @@ pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor 
     pawl__part part;
     pawl_code  code = pawl__part_open(&part, path, error);
     if (code == PAWL_OK)
-        code = pawl__part_end(
-            &part, path, pawl__json_print(make_document(cursor, report), part.file, error), error);
+        code = pawl__part_end(&part, path,
+                              pawl__json_print(make_document(cursor, report), part.file), error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--resume");
 }
 

@@ -191,7 +191,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
             shown[count++] = shown_of(&rows.items[i], arena);
     if (code == PAWL_OK && count == 0 && !fields->is_json)
         fputs("there is no schedule\n", stderr);
-    return code == PAWL_OK ? pawl__rows_print(&view, shown, count, error) : code;
+    return code == PAWL_OK ? pawl__rows_print(&view, shown, count) : code;
 }
 
 /* The next times, as text. A zone that this machine does not know has none. */
@@ -223,18 +223,18 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return code;
     shown_row shown = shown_of(&row, arena);
     find_upcoming(&shown, arena);
-    return pawl__row_show(&view, &shown, NULL, 0, error);
+    return pawl__row_show(&view, &shown, NULL, 0);
 }
 
 /* ---- Changes --------------------------------------------------------------- */
 
 static pawl_code print_done(const verb_fields *fields, const char *done, pawl_text id,
-                            pawl_arena *arena, pawl_error *error)
+                            pawl_arena *arena)
 {
     const char *text = pawl__must_text(arena, id).data;
     if (fields->is_json)
         return pawl__facts_print(
-            PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}), error);
+            PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}));
     printf("%s %s\n", done, text);
     return PAWL_OK;
 }
@@ -259,7 +259,7 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
                                        pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code == PAWL_OK && i == ACTION_RUN)
         code = pawl__reader_warn(store, row.queue, arena, error);
-    return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, arena, error) : code;
+    return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, arena) : code;
 }
 
 /* Reads and checks the body before the store is asked for anything. */
@@ -281,7 +281,7 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
     if (code != PAWL_OK)
         return code;
     row.id = pawl__must_printf(arena, "%s/%s", fields->queue, fields->name);
-    return print_done(fields, "added", row.id, arena, error);
+    return print_done(fields, "added", row.id, arena);
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -93,7 +93,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     size_t count = limit != 0 && rows.count > limit ? limit : rows.count;
     code         = pawl__timeout_shown(fields, store, rows.items, count, arena, &shown, error);
     if (code == PAWL_OK)
-        code = pawl__rows_print(&view, shown, count, error);
+        code = pawl__rows_print(&view, shown, count);
     if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
         fprintf(stderr, "these are %zu; there are more: --limit N shows N\n", count);
     return code;
@@ -140,7 +140,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = find_next(store, shown, view.now, arena, error);
     if (code != PAWL_OK)
         return code;
-    return pawl__row_show(&view, shown, NULL, 0, error);
+    return pawl__row_show(&view, shown, NULL, 0);
 }
 
 /* ---- The verb -------------------------------------------------------------- */

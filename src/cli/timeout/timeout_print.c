@@ -71,5 +71,5 @@ pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_st
     pawl__shown_timeout *shown = NULL;
     pawl_code code = pawl__timeout_shown(fields, store, rows, count, arena, &shown, error);
     view.columns   = lease_columns;
-    return code == PAWL_OK ? pawl__rows_print(&view, shown, count, error) : code;
+    return code == PAWL_OK ? pawl__rows_print(&view, shown, count) : code;
 }

@@ -105,7 +105,7 @@ static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *w
 }
 
 static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeout_row *row,
-                           pawl_time was, pawl_time now, pawl_error *error)
+                           pawl_time was, pawl_time now)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1], due[PAWL_TIME_TEXT_SIZE + 1], before[PAWL_TIME_TEXT_SIZE + 1];
     char age[PAWL__SPAN_SIZE];
@@ -120,8 +120,7 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
     }
     return pawl__facts_print(PAWL__FACTS({.key = "set", .number = 1}, {.key = "id", .text = id},
                                          {.key = "due", .text = due},
-                                         {.key = "was_due", .text = before, .is_null = was == 0}),
-                             error);
+                                         {.key = "was_due", .text = before, .is_null = was == 0}));
 }
 
 pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *arena,
@@ -138,5 +137,5 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
     if (code == PAWL_OK)
         code = pawl_store_timeout_set(store, &row, pawl__user(), pawl_text_of(fields->words.reason),
                                       now, &row.id, error);
-    return code == PAWL_OK ? print_set(fields, &row, was, now, error) : code;
+    return code == PAWL_OK ? print_set(fields, &row, was, now) : code;
 }

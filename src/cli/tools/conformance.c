@@ -158,8 +158,6 @@ typedef struct results {
     item_sum           items[SUITE_ITEM_COUNT];
     suite_item         list[SUITE_ITEM_COUNT];
     unsigned           cases[SUITE_RESULT_COUNT];
-    pawl_code          code; /* of printing */
-    pawl_error         error;
 } results;
 
 static void item_name(const suite_item *item, char name[16])
@@ -177,22 +175,18 @@ static void add_text(yyjson_mut_doc *doc, const char *key, const char *text)
 }
 
 /* `item` and `name` may be NULL. */
-static void print_line(results *all, const suite_item *item, const char *name, suite_result result,
+static void print_line(const suite_item *item, const char *name, suite_result result,
                        const char *reason)
 {
     char            id[16] = "";
     yyjson_mut_doc *doc    = pawl__json_create();
     if (item != NULL)
         item_name(item, id);
-    if (doc != NULL) {
-        add_text(doc, "item", id);
-        add_text(doc, "case", name);
-        add_text(doc, "result", suite_result_name(result));
-        add_text(doc, "reason", reason);
-    }
-    pawl_code code = pawl__json_print(doc, stdout, &all->error);
-    if (code != PAWL_OK)
-        all->code = code;
+    add_text(doc, "item", id);
+    add_text(doc, "case", name);
+    add_text(doc, "result", suite_result_name(result));
+    add_text(doc, "reason", reason);
+    (void)pawl__json_print(doc, stdout);
 }
 
 static void add_to_item(item_sum *sum, const suite_report *report)
@@ -221,10 +215,10 @@ static void take_report(const suite_report *report, void *context)
         add_to_item(&all->items[index], report);
         has_item = true;
         if (all->fields->is_json)
-            print_line(all, &all->list[index], report->name, report->result, report->reason);
+            print_line(&all->list[index], report->name, report->result, report->reason);
     }
     if (all->fields->is_json && !has_item)
-        print_line(all, NULL, report->name, report->result, report->reason);
+        print_line(NULL, report->name, report->result, report->reason);
     if (!all->fields->is_json && report->result == SUITE_FAIL) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "\r\033[K");
@@ -276,7 +270,7 @@ static void print_items(results *all, unsigned counts[SUITE_RESULT_COUNT])
             printf("%-5s %-15s %5u%s%s\n", id, suite_result_name(result), count,
                    reason[0] != '\0' ? "  " : "", reason);
         else if (count == 0 || (result == SUITE_WAITING && all->fields->filter == NULL))
-            print_line(all, &all->list[i], NULL, result, reason);
+            print_line(&all->list[i], NULL, result, reason);
     }
 }
 
@@ -308,10 +302,9 @@ static int run(const verb_fields *fields)
                "%u not applicable; seed %" PRId64 "\n",
                all->cases[SUITE_PASS], failed, all->cases[SUITE_NOT_APPLICABLE], items[SUITE_PASS],
                items[SUITE_FAIL], items[SUITE_WAITING], items[SUITE_NOT_APPLICABLE], fields->seed);
-    int exit_code = pawl__fail(all->code, &all->error);
     pawl_free(all);
     if (failed == 0)
-        return exit_code;
+        return 0;
     fflush(stdout);
     fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, failed == 1 ? "" : "s",
             fields->seed);

@@ -136,21 +136,19 @@ static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *na
 
 /* ---- The verb ---------------------------------------------------------------- */
 
-static pawl_code print_json(pawl_error *error)
+static pawl_code print_json(void)
 {
-    yyjson_mut_doc *doc = pawl__json_create();
-    if (doc != NULL) {
-        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-        yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
-        yyjson_mut_obj_add_str(doc, root, "library", pawl_version());
-        yyjson_mut_obj_add_uint(doc, root, "abi", PAWL_ABI);
-        yyjson_mut_obj_add_str(doc, root, "compiler", COMPILER);
-        yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "drivers");
-        for (size_t i = 0; i < LIBRARY_COUNT; i++)
-            if (i == 0 || strcmp(libraries[i].module, libraries[i - 1].module) != 0)
-                add_driver(doc, list, libraries[i].module);
-    }
-    return pawl__json_print(doc, stdout, error);
+    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
+    yyjson_mut_obj_add_str(doc, root, "library", pawl_version());
+    yyjson_mut_obj_add_uint(doc, root, "abi", PAWL_ABI);
+    yyjson_mut_obj_add_str(doc, root, "compiler", COMPILER);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "drivers");
+    for (size_t i = 0; i < LIBRARY_COUNT; i++)
+        if (i == 0 || strcmp(libraries[i].module, libraries[i - 1].module) != 0)
+            add_driver(doc, list, libraries[i].module);
+    return pawl__json_print(doc, stdout);
 }
 
 int pawl__version_verb(const pawl__verb *verb, int count, char **words)
@@ -159,7 +157,7 @@ int pawl__version_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK && fields.is_json)
-        code = print_json(&error);
+        code = print_json();
     else if (code == PAWL_OK)
         printf("pawl %s (library %s, ABI %u)\n", PAWL_VERSION, pawl_version(), PAWL_ABI);
     return pawl__fail(code, &error);

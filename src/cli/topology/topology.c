@@ -194,15 +194,14 @@ void pawl__topology_text(const pawl__topology *topology, FILE *out)
     }
 }
 
-static pawl_code print(const pawl__topology *topology, const char *format, pawl_arena *arena,
-                       pawl_error *error)
+static void print(const pawl__topology *topology, const char *format, pawl_arena *arena)
 {
     if (strcmp(format, "json") == 0)
-        return pawl__topology_json(topology, stdout, error);
-    if (strcmp(format, "text") != 0)
-        return pawl__topology_graph(topology, strcmp(format, "dot") == 0, arena, stdout, error);
-    pawl__topology_text(topology, stdout);
-    return PAWL_OK;
+        pawl__topology_json(topology, stdout);
+    else if (strcmp(format, "text") != 0)
+        pawl__topology_graph(topology, strcmp(format, "dot") == 0, arena, stdout);
+    else
+        pawl__topology_text(topology, stdout);
 }
 
 static pawl_code add_routes(const verb_fields *fields, pawl__topology *topology, pawl_arena *arena,
@@ -217,7 +216,8 @@ static pawl_code add_routes(const verb_fields *fields, pawl__topology *topology,
         if (code != PAWL_OK)
             return pawl_error_wrap(error, code, "--route");
     }
-    return pawl__topology_route(topology, routes, fields->routes.count, arena, error);
+    pawl__topology_route(topology, routes, fields->routes.count, arena);
+    return PAWL_OK;
 }
 
 static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_arena *arena,
@@ -233,7 +233,9 @@ static pawl_code work(const verb_fields *fields, pawl__loaded *loaded, pawl_aren
         code = pawl__topology_read(loaded->application, arena, &topology, error);
     if (code == PAWL_OK)
         code = add_routes(fields, &topology, arena, error);
-    return code == PAWL_OK ? print(&topology, fields->format, arena, error) : code;
+    if (code == PAWL_OK)
+        print(&topology, fields->format, arena);
+    return code;
 }
 
 int pawl__topology_verb(const pawl__verb *verb, int count, char **words)
@@ -244,11 +246,8 @@ int pawl__topology_verb(const pawl__verb *verb, int count, char **words)
     pawl_code    code   = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    else
-        code = work(&fields, &loaded, arena, &error);
+    pawl_arena *arena = pawl__must_create();
+    code              = work(&fields, &loaded, arena, &error);
     fflush(stdout);
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);

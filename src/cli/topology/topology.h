@@ -74,9 +74,9 @@ pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *a
                               pawl__topology *topology, pawl_error *error);
 
 /* Routes beside those of the table, of all endpoints, as `pawl run --route` gives them: one of the table with
- * the same name gives way. PAWL_ENOMEM. */
-pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
-                               pawl_arena *arena, pawl_error *error);
+ * the same name gives way. */
+void pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
+                          pawl_arena *arena);
 
 /* Where a destination leads from an endpoint. */
 typedef struct pawl__receiver {
@@ -92,10 +92,10 @@ pawl__receiver pawl__topology_receiver(const pawl__topology          *topology,
 /* "outbox, queue far", "sqlite:other.db, queue far", "a sink" */
 const char *pawl__route_text(const pawl_route *route, char *text, size_t size);
 
-void      pawl__topology_text(const pawl__topology *topology, FILE *out);
-pawl_code pawl__topology_json(const pawl__topology *topology, FILE *out, pawl_error *error);
+void pawl__topology_text(const pawl__topology *topology, FILE *out);
+void pawl__topology_json(const pawl__topology *topology, FILE *out);
 /* A drawing in dot's language or in mermaid's. */
-pawl_code pawl__topology_graph(const pawl__topology *topology, bool is_dot, pawl_arena *arena,
-                               FILE *out, pawl_error *error);
+void pawl__topology_graph(const pawl__topology *topology, bool is_dot, pawl_arena *arena,
+                          FILE *out);
 
 #endif

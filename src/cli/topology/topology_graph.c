@@ -39,7 +39,6 @@ typedef struct edge {
 typedef struct graph {
     const pawl__topology *topology;
     pawl_arena           *arena;
-    bool                  is_short; /* of memory */
     node                 *nodes;
     size_t                node_count, node_capacity;
     edge                 *edges;
@@ -48,8 +47,8 @@ typedef struct graph {
 
 /* ---- Nodes and edges ----------------------------------------------------- */
 
-static const char *text_of(graph *g, const char *format, ...) PAWL_PRINTF(2, 3);
-static const char *text_of(graph *g, const char *format, ...)
+static const char *text_of(const graph *g, const char *format, ...) PAWL_PRINTF(2, 3);
+static const char *text_of(const graph *g, const char *format, ...)
 {
     char    text[LABEL_SIZE];
     va_list arguments;
@@ -57,19 +56,13 @@ static const char *text_of(graph *g, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pawl__calm_line(text, strlen(text));
-    const char *copy = pawl_arena_text(g->arena, pawl_text_of(text)).data;
-    g->is_short |= copy == NULL;
-    return copy != NULL ? copy : "";
+    return pawl__must_text(g->arena, pawl_text_of(text)).data;
 }
 
 static size_t add_node(graph *g, node added)
 {
-    node *grown =
-        pawl_arena_grow(g->arena, g->nodes, g->node_count, &g->node_capacity, sizeof g->nodes[0]);
-    g->is_short |= grown == NULL;
-    if (grown == NULL)
-        return 0;
-    g->nodes                  = grown;
+    g->nodes =
+        pawl__must_grow(g->arena, g->nodes, g->node_count, &g->node_capacity, sizeof g->nodes[0]);
     g->nodes[g->node_count++] = added;
     return g->node_count - 1;
 }
@@ -105,12 +98,8 @@ static void add_edge(graph *g, size_t from, size_t to, const char *label)
         if (g->edges[i].from == from && g->edges[i].to == to &&
             strcmp(g->edges[i].label, label) == 0)
             return;
-    edge *grown =
-        pawl_arena_grow(g->arena, g->edges, g->edge_count, &g->edge_capacity, sizeof g->edges[0]);
-    g->is_short |= grown == NULL;
-    if (grown == NULL)
-        return;
-    g->edges                  = grown;
+    g->edges =
+        pawl__must_grow(g->arena, g->edges, g->edge_count, &g->edge_capacity, sizeof g->edges[0]);
     g->edges[g->edge_count++] = (edge){from, to, label};
 }
 
@@ -276,13 +265,10 @@ static void put_endpoint(const graph *g, size_t endpoint, bool is_dot, FILE *out
     fputs(is_dot ? "  }\n" : "  end\n", out);
 }
 
-pawl_code pawl__topology_graph(const pawl__topology *topology, bool is_dot, pawl_arena *arena,
-                               FILE *out, pawl_error *error)
+void pawl__topology_graph(const pawl__topology *topology, bool is_dot, pawl_arena *arena, FILE *out)
 {
     graph g = {.topology = topology, .arena = arena};
     build(&g);
-    if (g.is_short)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the drawing");
     fputs(is_dot ? "digraph pawl {\n  rankdir=LR;\n" : "flowchart LR\n", out);
     for (size_t i = 0; i < topology->endpoint_count; i++)
         put_endpoint(&g, i, is_dot, out);
@@ -293,5 +279,4 @@ pawl_code pawl__topology_graph(const pawl__topology *topology, bool is_dot, pawl
         put_edge(&g.edges[i], is_dot, out);
     if (is_dot)
         fputs("}\n", out);
-    return PAWL_OK;
 }

@@ -4,42 +4,19 @@
  */
 #include "cli/topology/topology.h"
 
-typedef struct maker {
-    yyjson_mut_doc *doc;
-    bool            is_short; /* of memory */
-} maker;
-
 /* ---- Values -------------------------------------------------------------- */
 
-static void put(maker *m, yyjson_mut_val *object, const char *key, yyjson_mut_val *value)
+static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
 {
-    m->is_short |= value == NULL || !yyjson_mut_obj_add_val(m->doc, object, key, value);
-}
-
-static void put_text(maker *m, yyjson_mut_val *object, const char *key, const char *text)
-{
-    put(m, object, key, text != NULL ? yyjson_mut_strcpy(m->doc, text) : yyjson_mut_null(m->doc));
+    yyjson_mut_obj_add_val(doc, object, key,
+                           text != NULL ? yyjson_mut_strcpy(doc, text) : yyjson_mut_null(doc));
 }
 
 /* 0 is none. */
-static void put_number(maker *m, yyjson_mut_val *object, const char *key, int64_t number)
+static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, int64_t number)
 {
-    put(m, object, key, number != 0 ? yyjson_mut_sint(m->doc, number) : yyjson_mut_null(m->doc));
-}
-
-/* A value that is made is in its place, whether or not there is memory for what comes into it. */
-static yyjson_mut_val *put_list(maker *m, yyjson_mut_val *object, const char *key)
-{
-    yyjson_mut_val *list = yyjson_mut_arr(m->doc);
-    put(m, object, key, list);
-    return list;
-}
-
-static yyjson_mut_val *add_object(maker *m, yyjson_mut_val *list)
-{
-    yyjson_mut_val *object = yyjson_mut_obj(m->doc);
-    m->is_short |= object == NULL || !yyjson_mut_arr_append(list, object);
-    return object;
+    yyjson_mut_obj_add_val(doc, object, key,
+                           number != 0 ? yyjson_mut_sint(doc, number) : yyjson_mut_null(doc));
 }
 
 static const char *type_of(const pawl_record *record)
@@ -49,7 +26,7 @@ static const char *type_of(const pawl_record *record)
 
 /* ---- Handlers ------------------------------------------------------------ */
 
-static void put_effect(maker *m, const pawl__topology *topology,
+static void put_effect(yyjson_mut_doc *doc, const pawl__topology *topology,
                        const pawl__topology_endpoint *endpoint, const pawl_effect *effect,
                        yyjson_mut_val *object)
 {
@@ -61,128 +38,121 @@ static void put_effect(maker *m, const pawl__topology *topology,
     pawl__receiver           receiver = {.queue = NULL};
     if (is_send && effect->name != NULL)
         receiver = pawl__topology_receiver(topology, endpoint, effect->name);
-    put_text(m, object, "kind", kinds[effect->kind]);
-    put_text(m, object, "message", effect->message != NULL ? type_of(effect->message()) : NULL);
-    put_text(m, object, "timeout", effect->kind == PAWL_EFFECT_TIMEOUT ? effect->name : NULL);
-    put_text(m, object, "destination", is_send ? effect->name : NULL);
-    put_text(m, object, "queue", receiver.queue);
-    put_text(m, object, "endpoint", receiver.endpoint);
+    put_text(doc, object, "kind", kinds[effect->kind]);
+    put_text(doc, object, "message", effect->message != NULL ? type_of(effect->message()) : NULL);
+    put_text(doc, object, "timeout", effect->kind == PAWL_EFFECT_TIMEOUT ? effect->name : NULL);
+    put_text(doc, object, "destination", is_send ? effect->name : NULL);
+    put_text(doc, object, "queue", receiver.queue);
+    put_text(doc, object, "endpoint", receiver.endpoint);
 }
 
-static void put_row(maker *m, const pawl__topology *topology,
+static void put_row(yyjson_mut_doc *doc, const pawl__topology *topology,
                     const pawl__topology_endpoint *endpoint, const pawl__topology_row *row,
                     yyjson_mut_val *object)
 {
-    put_text(m, object, "message", type_of(row->message));
-    put_text(m, object, "timeout", row->message == NULL ? row->timeout : NULL);
-    put_text(m, object, "function", row->function);
-    put_text(m, object, "key", row->key);
-    put_text(m, object, "transitional_key", row->transitional_key);
-    put(m, object, "starts", yyjson_mut_bool(m->doc, row->starts));
-    put_text(m, object, "missing", row->missing);
+    put_text(doc, object, "message", type_of(row->message));
+    put_text(doc, object, "timeout", row->message == NULL ? row->timeout : NULL);
+    put_text(doc, object, "function", row->function);
+    put_text(doc, object, "key", row->key);
+    put_text(doc, object, "transitional_key", row->transitional_key);
+    yyjson_mut_obj_add_bool(doc, object, "starts", row->starts);
+    put_text(doc, object, "missing", row->missing);
     if (!row->is_declared) {
-        put_text(m, object, "does", NULL);
+        put_text(doc, object, "does", NULL);
         return;
     }
-    yyjson_mut_val *list = put_list(m, object, "does");
-    for (size_t i = 0; !m->is_short && i < row->effect_count; i++)
-        put_effect(m, topology, endpoint, &row->effects[i], add_object(m, list));
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "does");
+    for (size_t i = 0; i < row->effect_count; i++)
+        put_effect(doc, topology, endpoint, &row->effects[i], yyjson_mut_arr_add_obj(doc, list));
 }
 
 /* ---- Parts --------------------------------------------------------------- */
 
-static void put_correlation(maker *m, yyjson_mut_val *object, const char *key,
+static void put_correlation(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                             const pawl_correlation *correlation)
 {
     if (correlation->type == PAWL_VALUE_NONE) {
-        put_text(m, object, key, NULL);
+        put_text(doc, object, key, NULL);
         return;
     }
-    yyjson_mut_val *value = yyjson_mut_obj(m->doc);
-    put(m, object, key, value);
-    put(m, value, "property",
-        yyjson_mut_strncpy(m->doc, correlation->property.data, correlation->property.size));
-    put_text(m, value, "type", pawl_value_type_name(correlation->type));
+    yyjson_mut_val *value = yyjson_mut_obj_add_obj(doc, object, key);
+    yyjson_mut_obj_add_strncpy(doc, value, "property", correlation->property.data,
+                               correlation->property.size);
+    put_text(doc, value, "type", pawl_value_type_name(correlation->type));
 }
 
-static void put_part(maker *m, const pawl__topology *topology,
+static void put_part(yyjson_mut_doc *doc, const pawl__topology *topology,
                      const pawl__topology_endpoint *endpoint, const pawl__topology_part *part,
                      yyjson_mut_val *object)
 {
-    put_text(m, object, "kind", pawl__part_kinds[part->kind]);
-    put_text(m, object, "name", part->name);
+    put_text(doc, object, "kind", pawl__part_kinds[part->kind]);
+    put_text(doc, object, "name", part->name);
     if (part->table != NULL) {
         pawl_text name = part->table->name;
-        put(m, object, "table", yyjson_mut_strncpy(m->doc, name.data, name.size));
-        put_correlation(m, object, "correlation", &part->table->main);
-        put_correlation(m, object, "transitional", &part->table->transitional);
+        yyjson_mut_obj_add_strncpy(doc, object, "table", name.data, name.size);
+        put_correlation(doc, object, "correlation", &part->table->main);
+        put_correlation(doc, object, "transitional", &part->table->transitional);
     }
     if (part->kind == PAWL__PART_AGGREGATOR) {
-        put_text(m, object, "key", part->key);
-        put_number(m, object, "size", part->size);
-        put_number(m, object, "max", part->max);
-        put_number(m, object, "period", part->period);
+        put_text(doc, object, "key", part->key);
+        put_number(doc, object, "size", part->size);
+        put_number(doc, object, "max", part->max);
+        put_number(doc, object, "period", part->period);
     }
     if (part->kind == PAWL__PART_PROCESS || part->kind == PAWL__PART_ENTITY) {
-        yyjson_mut_val *events = put_list(m, object, "emits");
+        yyjson_mut_val *events = yyjson_mut_obj_add_arr(doc, object, "emits");
         for (size_t i = 0; i < part->event_count; i++)
-            m->is_short |=
-                !yyjson_mut_arr_add_strcpy(m->doc, events, pawl_record_type(part->events[i]));
+            yyjson_mut_arr_add_strcpy(doc, events, pawl_record_type(part->events[i]));
     }
     if (part->kind == PAWL__PART_SCHEDULE) {
-        put_text(m, object, "message", part->sent != NULL ? pawl_record_type(part->sent) : NULL);
-        put_text(m, object, "cron", part->cron);
-        put_text(m, object, "zone", part->zone);
-        put_number(m, object, "every", part->every);
+        put_text(doc, object, "message", part->sent != NULL ? pawl_record_type(part->sent) : NULL);
+        put_text(doc, object, "cron", part->cron);
+        put_text(doc, object, "zone", part->zone);
+        put_number(doc, object, "every", part->every);
     }
-    yyjson_mut_val *handlers = put_list(m, object, "handles");
-    for (size_t i = 0; !m->is_short && i < part->row_count; i++)
-        put_row(m, topology, endpoint, &part->rows[i], add_object(m, handlers));
+    yyjson_mut_val *handlers = yyjson_mut_obj_add_arr(doc, object, "handles");
+    for (size_t i = 0; i < part->row_count; i++)
+        put_row(doc, topology, endpoint, &part->rows[i], yyjson_mut_arr_add_obj(doc, handlers));
 }
 
-static void put_route(maker *m, const pawl_route *route, yyjson_mut_val *object)
+static void put_route(yyjson_mut_doc *doc, const pawl_route *route, yyjson_mut_val *object)
 {
     char url[PAWL_URL_SIZE_MAX + 1];
-    put_text(m, object, "name", route->name);
-    put_text(m, object, "leads_to",
+    put_text(doc, object, "name", route->name);
+    put_text(doc, object, "leads_to",
              route->outbound != NULL ? "outbound"
              : route->url != NULL    ? "url"
              : route->is_outbox      ? "outbox"
                                      : "queue");
-    put_text(m, object, "url",
+    put_text(doc, object, "url",
              route->url != NULL ? pawl__masked(route->url, url, sizeof url) : NULL);
-    put_text(m, object, "queue",
+    put_text(doc, object, "queue",
              route->outbound != NULL ? NULL
              : route->queue != NULL  ? route->queue
                                      : route->name);
 }
 
-static void put_endpoint(maker *m, const pawl__topology *topology,
+static void put_endpoint(yyjson_mut_doc *doc, const pawl__topology *topology,
                          const pawl__topology_endpoint *endpoint, yyjson_mut_val *object)
 {
-    put_text(m, object, "name", endpoint->name);
-    put_text(m, object, "queue", endpoint->queue);
-    yyjson_mut_val *routes = put_list(m, object, "routes");
-    for (size_t i = 0; !m->is_short && i < endpoint->route_count; i++)
-        put_route(m, &endpoint->routes[i], add_object(m, routes));
-    yyjson_mut_val *parts = put_list(m, object, "parts");
-    for (size_t i = 0; !m->is_short && i < endpoint->part_count; i++)
-        put_part(m, topology, endpoint, &endpoint->parts[i], add_object(m, parts));
+    put_text(doc, object, "name", endpoint->name);
+    put_text(doc, object, "queue", endpoint->queue);
+    yyjson_mut_val *routes = yyjson_mut_obj_add_arr(doc, object, "routes");
+    for (size_t i = 0; i < endpoint->route_count; i++)
+        put_route(doc, &endpoint->routes[i], yyjson_mut_arr_add_obj(doc, routes));
+    yyjson_mut_val *parts = yyjson_mut_obj_add_arr(doc, object, "parts");
+    for (size_t i = 0; i < endpoint->part_count; i++)
+        put_part(doc, topology, endpoint, &endpoint->parts[i], yyjson_mut_arr_add_obj(doc, parts));
 }
 
-pawl_code pawl__topology_json(const pawl__topology *topology, FILE *out, pawl_error *error)
+void pawl__topology_json(const pawl__topology *topology, FILE *out)
 {
-    maker m = {.doc = pawl__json_create()};
-    if (m.doc == NULL)
-        return pawl__json_print(NULL, out, error);
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(m.doc);
-    put_text(&m, root, "application", topology->name);
-    yyjson_mut_val *endpoints = put_list(&m, root, "endpoints");
-    for (size_t i = 0; !m.is_short && i < topology->endpoint_count; i++)
-        put_endpoint(&m, topology, &topology->endpoints[i], add_object(&m, endpoints));
-    if (m.is_short) {
-        yyjson_mut_doc_free(m.doc);
-        m.doc = NULL;
-    }
-    return pawl__json_print(m.doc, out, error);
+    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    put_text(doc, root, "application", topology->name);
+    yyjson_mut_val *endpoints = yyjson_mut_obj_add_arr(doc, root, "endpoints");
+    for (size_t i = 0; i < topology->endpoint_count; i++)
+        put_endpoint(doc, topology, &topology->endpoints[i],
+                     yyjson_mut_arr_add_obj(doc, endpoints));
+    (void)pawl__json_print(doc, out);
 }

@@ -16,19 +16,15 @@ _Static_assert(sizeof pawl__part_kinds / sizeof pawl__part_kinds[0] == pawl__par
 typedef struct reader {
     const pawl_application       *application;
     pawl_arena                   *arena;
-    bool                          is_short; /* of memory: what was read is not whole */
     const pawl_saga_table *const *tables;
     pawl__topology_endpoint      *endpoint;
 } reader;
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* NULL for none; an array of one is never NULL but without memory. */
-static void *take(reader *r, size_t count, size_t size)
+static void *take(const reader *r, size_t count, size_t size)
 {
-    void *made = pawl_arena_take(r->arena, (count + 1) * size);
-    r->is_short |= made == NULL;
-    return made;
+    return pawl__must_take(r->arena, (count + 1) * size);
 }
 
 static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row *row)
@@ -43,9 +39,9 @@ static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row 
         pawl__table_row(does, count, stride, &effect, sizeof effect);
     while (effect.kind != PAWL_EFFECT_END && ++count != 0);
     row->effects = take(r, count, sizeof row->effects[0]);
-    for (size_t i = 0; row->effects != NULL && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         pawl__table_row(does, i, stride, &row->effects[i], sizeof row->effects[i]);
-    row->effect_count = row->effects != NULL ? count : 0;
+    row->effect_count = count;
 }
 
 static void read_handler(reader *r, const pawl_handler *handler, const pawl_effect *does,
@@ -82,7 +78,7 @@ static void read_rows(reader *r, const pawl_on *rows, size_t begin, size_t count
                       pawl__topology_part *part)
 {
     part->rows = take(r, count, sizeof part->rows[0]);
-    for (size_t i = 0; part->rows != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         pawl_on row;
         pawl__table_row(rows, begin + i, r->application->on_size, &row, sizeof row);
         read_on(r, &row, &part->rows[part->row_count++]);
@@ -115,7 +111,7 @@ static void read_process(reader *r, const pawl_process *given, pawl__part_kind k
     size_t               count = pawl__list_count(process.apply);
     read_rows(r, process.on, 0, row_count(r, process.on), part);
     part->events = take(r, count, sizeof part->events[0]);
-    for (size_t i = 0; part->events != NULL && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         part->events[part->event_count++] = process.apply[i]->event();
 }
 
@@ -123,9 +119,8 @@ static void read_plain(reader *r, const pawl_on *rows, size_t index)
 {
     pawl__topology_part *part = next_part(r, PAWL__PART_HANDLER, NULL);
     read_rows(r, rows, index, 1, part);
-    if (part->row_count == 1)
-        part->name = part->rows[0].function != NULL ? part->rows[0].function
-                                                    : pawl_record_type(part->rows[0].message);
+    part->name = part->rows[0].function != NULL ? part->rows[0].function
+                                                : pawl_record_type(part->rows[0].message);
 }
 
 static void read_aggregator(reader *r, const pawl_aggregator *given)
@@ -138,8 +133,7 @@ static void read_aggregator(reader *r, const pawl_aggregator *given)
     part->period              = whole.period;
     part->size = whole.size == 0 && whole.period == 0 ? PAWL__AGGREGATOR_SIZE_DEFAULT : whole.size;
     part->rows = take(r, 1, sizeof part->rows[0]);
-    if (part->rows != NULL)
-        read_handler(r, whole.handle, whole.does, &part->rows[part->row_count++]);
+    read_handler(r, whole.handle, whole.does, &part->rows[part->row_count++]);
 }
 
 static void read_projection(reader *r, const pawl_projection *given)
@@ -149,7 +143,7 @@ static void read_projection(reader *r, const pawl_projection *given)
     pawl__topology_part *part  = next_part(r, PAWL__PART_PROJECTION, whole.name);
     size_t               count = row_count(r, whole.on);
     part->rows                 = take(r, count, sizeof part->rows[0]);
-    for (size_t i = 0; part->rows != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         pawl_on row;
         pawl__table_row(whole.on, i, r->application->on_size, &row, sizeof row);
         read_handler(r, row.handle, whole.does, &part->rows[part->row_count++]);
@@ -199,8 +193,6 @@ static void read_parts(reader *r, const pawl_endpoint_spec *spec)
                    pawl__list_count(spec->entities) + pawl__list_count(spec->aggregators) +
                    pawl__list_count(spec->projections) + schedule_count(r, spec);
     r->endpoint->parts = take(r, count, sizeof r->endpoint->parts[0]);
-    if (r->endpoint->parts == NULL)
-        return;
     for (size_t i = 0; i < pawl__list_count(spec->sagas); i++)
         read_saga(r, spec->sagas[i], r->tables[i]);
     for (size_t i = 0; i < pawl__list_count(spec->processes); i++)
@@ -234,7 +226,7 @@ static void read_routes(reader *r, const pawl_endpoint_options *given)
         pawl__table_row(options.routes, count, stride, &route, sizeof route);
     while (route.name != NULL && ++count != 0);
     r->endpoint->routes = take(r, count, sizeof route);
-    for (size_t i = 0; r->endpoint->routes != NULL && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         pawl__table_row(options.routes, i, stride, &r->endpoint->routes[r->endpoint->route_count++],
                         sizeof route);
 }
@@ -266,12 +258,10 @@ pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *a
     *topology      = (pawl__topology){.name = application->name != NULL ? application->name : ""};
     topology->endpoints =
         take(&r, pawl__list_count(application->endpoints), sizeof topology->endpoints[0]);
-    for (size_t i = 0; code == PAWL_OK && !r.is_short && application->endpoints[i] != NULL; i++) {
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
         r.endpoint = &topology->endpoints[topology->endpoint_count++];
         code       = read_endpoint(&r, application->endpoints[i], error);
     }
-    if (code == PAWL_OK && r.is_short)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the application's tables");
     return code;
 }
 
@@ -307,15 +297,13 @@ const char *pawl__route_text(const pawl_route *route, char *text, size_t size)
     return text;
 }
 
-pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
-                               pawl_arena *arena, pawl_error *error)
+void pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
+                          pawl_arena *arena)
 {
     for (size_t e = 0; e < topology->endpoint_count; e++) {
         pawl__topology_endpoint *endpoint = &topology->endpoints[e];
         size_t                   own      = endpoint->route_count;
-        pawl_route              *made = pawl_arena_take(arena, (own + count + 1) * sizeof *made);
-        if (made == NULL)
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for routes");
+        pawl_route              *made = pawl__must_take(arena, (own + count + 1) * sizeof *made);
         for (size_t i = 0; i < own; i++)
             made[i] = endpoint->routes[i];
         for (size_t i = 0; i < count; i++) {
@@ -326,5 +314,4 @@ pawl_code pawl__topology_route(pawl__topology *topology, const pawl_route *route
         }
         endpoint->routes = made;
     }
-    return PAWL_OK;
 }

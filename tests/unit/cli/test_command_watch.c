@@ -5,6 +5,7 @@
 
 /* Parts of the command, not of the library. */
 #include "cli/answers/watch_draw.c"
+#include "cli/base/memory.c"
 #include "cli/base/output.c"
 #include "cli/base/table.c"
 #include "support/tests.h"
