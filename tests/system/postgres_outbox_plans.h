@@ -16,9 +16,8 @@
     "same('success'::text), same(at(0)), same(1::bigint), same(''::text)"
 #define DEAD_IDS \
     "(select array_agg(\"Id\") from (select \"Id\" from pawl_outbox where \"State\" = 'dead' limit 90) as d)"
-#define FIND_TYPES "bigint, bigint, text, text, text, text, text, bigint, bigint"
-#define FIND_VALUES "0, 9999999, 'orders', '', 'mail', '', '', 20, 0"
-#define FIND_STATES ", '{pending,held,dispatched,dead,discarded}'"
+#define FIND_TYPES "bigint, uuid, bigint, bigint, text, text, text, text, text, bigint, bigint"
+#define FIND_VALUES(states) "0, null, 0, " states ", 'orders', '', 'mail', '', '', 0, 20"
 
 /* Statistics: counts end at their limit. */
 #define COUNTED(types, values)                                       \
@@ -76,16 +75,18 @@
             "numbers(990001, 30), same(1::bigint), 9, 'success', at(0)"),                            \
     [PAWL__PG_OUTBOX_ENABLE]       = HOT(9000, "timestamptz[], bigint[]", "same(at(0)), " DEAD_IDS), \
     [PAWL__PG_OUTBOX_DISCARD]      = HOT(9000, "timestamptz[], bigint[]", "same(at(0)), " DEAD_IDS), \
-    [PAWL__PG_OUTBOX_FIND_PENDING] = HOT(40, FIND_TYPES, FIND_VALUES),                               \
+    [PAWL__PG_OUTBOX_FIND_PENDING] = HOT(40, FIND_TYPES, FIND_VALUES("1")),                          \
     [PAWL__PG_OUTBOX_FIND_TRIED] =                                                                   \
-        HOT(40, FIND_TYPES, "0, 9999999, 'orders', '', 'mail', '', '', 500, 1"),                     \
+        HOT(40, FIND_TYPES, "0, null, 0, 1, 'orders', '', 'mail', '', '', 1, 500"),                  \
     [PAWL__PG_OUTBOX_FIND_HELD] =                                                                    \
-        WALK(200, FIND_TYPES, FIND_VALUES, "along an index of the held rows alone"),                 \
+        WALK(200, FIND_TYPES, FIND_VALUES("2"), "along an index of the held rows alone"),            \
     [PAWL__PG_OUTBOX_FIND_DEAD] =                                                                    \
-        WALK(200, FIND_TYPES, FIND_VALUES, "along an index of the dead rows alone"),                 \
-    [PAWL__PG_OUTBOX_FIND_ANY] = HOT(40, FIND_TYPES ", text[]", FIND_VALUES FIND_STATES),            \
+        WALK(200, FIND_TYPES, FIND_VALUES("8"), "along an index of the dead rows alone"),            \
+    [PAWL__SQL_OUTBOX_FIND_ANY] = HOT(40, FIND_TYPES, FIND_VALUES("0")),                             \
+    [PAWL__SQL_OUTBOX_FIND_ID] =                                                                     \
+        HOT(20, FIND_TYPES, "500000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
     [PAWL__PG_OUTBOX_FIND_DISPATCH] =                                                                \
-        HOT(20, FIND_TYPES ", text[], uuid", FIND_VALUES FIND_STATES ", key(500000)"),               \
+        HOT(20, FIND_TYPES, "0, key(500000), 0, 0, '', '', '', '', '', 0, 20"),                      \
     [PAWL__PG_OUTBOX_RELEASE] = HOT(4000, "text[]", "names('order-', 10007, 10007)"),                \
     [PAWL__PG_OUTBOX_HOLD]    = WIDE(8500, 40000, "bigint, text[], bigint[]",                        \
                                      "990000, names('order-', 990001, 30), numbers(990000, 30)",     \

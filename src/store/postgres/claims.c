@@ -26,19 +26,9 @@ static bool reserve(pawl__pg *store, size_t count)
     pawl__pg_claim *claims   = pawl_resize(store->claims, capacity * sizeof *claims);
     if (claims == NULL)
         return false;
-    store->claims    = claims;
-    int64_t *claimed = pawl_resize(store->claimed, capacity * sizeof *claimed);
-    if (claimed == NULL)
-        return false;
-    store->claimed        = claimed;
+    store->claims         = claims;
     store->claim_capacity = capacity;
     return true;
-}
-
-static void write_numbers(pawl__pg *store)
-{
-    for (size_t i = 0; i < store->claim_count; i++)
-        store->claimed[i] = store->claims[i].seq;
 }
 
 static pawl__pg_claim *find(const pawl__pg *store, int64_t seq)
@@ -52,6 +42,11 @@ static pawl__pg_claim *find(const pawl__pg *store, int64_t seq)
 const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq)
 {
     return find(store, seq);
+}
+
+void pawl__pg_put_claims(pawl__pg_request *request, const pawl__pg *store, size_t count)
+{
+    PAWL__PG_PUT_COLUMN(request, PAWL__WIRE_INT, store->claims, seq, count);
 }
 
 /* Rows that are claimed again stand in the list once. */
@@ -75,7 +70,6 @@ pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, siz
     }
     if (store->claim_count > 1)
         qsort(store->claims, store->claim_count, sizeof *store->claims, by_seq);
-    write_numbers(store);
     return PAWL_OK;
 }
 
@@ -87,7 +81,6 @@ static void remove_marked(pawl__pg *store)
         if (store->claims[i].seq != 0)
             store->claims[kept++] = store->claims[i];
     store->claim_count = kept;
-    write_numbers(store);
 }
 
 void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const bool *is_dropped)
@@ -105,21 +98,13 @@ void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const boo
     remove_marked(store);
 }
 
-static void put_claims(pawl__pg_request *request, const pawl__pg *store)
-{
-    pawl__pg_put_ints(request, store->claimed, store->claim_count);
-    pawl__pg_array_begin(request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, store->claim_count);
-    for (size_t i = 0; i < store->claim_count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_TIME, &store->claims[i].due);
-    pawl__pg_array_end(request);
-}
-
 pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
     size_t           at = 0;
     pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_LOCK, error);
-    put_claims(&request, store);
+    pawl__pg_put_claims(&request, store, store->claim_count);
+    PAWL__PG_PUT_COLUMN(&request, PAWL__WIRE_TIME, store->claims, due, store->claim_count);
     pawl_code code = pawl__pg_run(&request);
     if (code != PAWL_OK)
         return code;

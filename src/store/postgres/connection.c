@@ -15,10 +15,15 @@ struct pawl__sql_request {
 /* Statements with the same parameters and columns as a shared one, in PostgreSQL's own text; 0: the
  * shared text. */
 const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
-    [PAWL__SQL_TIMEOUT_LIST_SAGA] = PAWL__PG_TIMEOUT_LIST_SAGA,
-    [PAWL__SQL_TIMEOUT_FOREIGN]   = PAWL__PG_TIMEOUT_FOREIGN_DUE,
-    [PAWL__SQL_DEAD_FIND]         = PAWL__PG_DEAD_FIND,
-    [PAWL__SQL_OUTBOX_OLDEST]     = PAWL__PG_OUTBOX_OLDEST,
+    [PAWL__SQL_TIMEOUT_LIST_SAGA]    = PAWL__PG_TIMEOUT_LIST_SAGA,
+    [PAWL__SQL_TIMEOUT_FOREIGN]      = PAWL__PG_TIMEOUT_FOREIGN_DUE,
+    [PAWL__SQL_DEAD_FIND]            = PAWL__PG_DEAD_FIND,
+    [PAWL__SQL_OUTBOX_OLDEST]        = PAWL__PG_OUTBOX_OLDEST,
+    [PAWL__SQL_OUTBOX_FIND_PENDING]  = PAWL__PG_OUTBOX_FIND_PENDING,
+    [PAWL__SQL_OUTBOX_FIND_TRIED]    = PAWL__PG_OUTBOX_FIND_TRIED,
+    [PAWL__SQL_OUTBOX_FIND_HELD]     = PAWL__PG_OUTBOX_FIND_HELD,
+    [PAWL__SQL_OUTBOX_FIND_DEAD]     = PAWL__PG_OUTBOX_FIND_DEAD,
+    [PAWL__SQL_OUTBOX_FIND_DISPATCH] = PAWL__PG_OUTBOX_FIND_DISPATCH,
 };
 
 /* Of the generic statements on a saga's table the walk alone: the others are sets here. */

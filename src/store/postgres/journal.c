@@ -118,23 +118,6 @@ static void read_rows(loading *l)
     }
 }
 
-static void put_reads(loading *l)
-{
-    pawl__pg_request *request = &l->request;
-    pawl__pg_array_begin(request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, l->count);
-    for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_TEXT, &l->reads[i].stream);
-    pawl__pg_array_end(request);
-    pawl__pg_array_begin(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, l->count);
-    for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_INT, &l->reads[i].after);
-    pawl__pg_array_end(request);
-    pawl__pg_array_begin(request, PAWL__WIRE_INT32, PAWL_VALUE_NONE, l->count);
-    for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_INT32, &l->reads[i].snapshot_version_max);
-    pawl__pg_array_end(request);
-}
-
 pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
                                pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
@@ -144,7 +127,9 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
         return PAWL_OK;
     pawl__pg_begin(&l.request, &store->main, PAWL__PG_STREAM_LOAD_ALL, error);
     l.request.arena = arena;
-    put_reads(&l);
+    PAWL__PG_PUT_COLUMN(&l.request, PAWL__WIRE_TEXT, reads, stream, count);
+    PAWL__PG_PUT_COLUMN(&l.request, PAWL__WIRE_INT, reads, after, count);
+    PAWL__PG_PUT_COLUMN(&l.request, PAWL__WIRE_INT32, reads, snapshot_version_max, count);
     pawl_code code = pawl__pg_run(&l.request);
     if (code != PAWL_OK)
         return code;

@@ -483,7 +483,6 @@ void pawl__pg_close(pawl_store *base)
     pawl_free(store->given);
     pawl_free(store->conninfo);
     pawl_free(store->claims);
-    pawl_free(store->claimed);
     pawl_free(store->seen);
     store->seen = NULL;
     pawl_arena_destroy(store->round.arena);
@@ -491,5 +490,4 @@ void pawl__pg_close(pawl_store *base)
     store->given       = NULL;
     store->conninfo    = NULL;
     store->claims      = NULL;
-    store->claimed     = NULL;
 }

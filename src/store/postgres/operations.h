@@ -20,8 +20,8 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
 pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                           pawl_error *error);
 
-/* Kinds that find asks in statements of the driver's own (outbox.c, journal.c). */
-pawl_find_rows_fn pawl__pg_find_outbox, pawl__pg_find_events;
+/* find of events (journal.c). */
+pawl_find_rows_fn pawl__pg_find_events;
 
 /* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when
  * `is_pooled_too` (timeout.c). */

@@ -28,15 +28,6 @@
  * off (open.c) no plan walks the primary key, where the dispatched rows are. */
 #define PAWL__PG_OUTBOX_ORDER "order by [Id], [NextAttempt] "
 
-/* An empty filter fits any row. */
-#define PAWL__PG_OUTBOX_FILTERS                                         \
-    "and (?3 = '' or [Endpoint] = ?3) and (?4 = '' or [Source] = ?4) "  \
-    "and (?5 = '' or [Destination] = ?5) and (?6 = '' or [Type] = ?6) " \
-    "and (?7 = '' or [CausationId] = ?7) and [Attempts] >= ?9 "
-/* Few rows are dead: they are sorted, not searched for along the primary key. */
-#define PAWL__PG_OUTBOX_FOUND \
-    "and [Id] + 0 > ?1 and [Id] + 0 <= ?2 " PAWL__PG_OUTBOX_FILTERS "order by [Id] + 0 limit ?8"
-
 /* The ctid of the row while it is in that state: a row that another transaction has changed since
  * has another ctid, and is not found. The join is by the ctid alone, for as many rows as there are
  * items: a condition on the row itself would seem to fit few rows, and behind a pooler, where each
@@ -78,24 +69,22 @@
       "from taken cross join later union all select due.* from ("                                                         \
       "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                    \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                \
-    /* States that most rows leave are searched one by one, in their own indexes. */                                      \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                           \
-      "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                   \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                               \
-    /* ORDER BY names the index of tried rows: no plan walks the other pending rows. */                                   \
+    /* Rows found by the indexes of their states, or of dispatch ids: with an order of the ids alone a plan walks the \
+     * primary key. */   \
+    X(OUTBOX_FIND_PENDING,                                                                                                \
+      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' and " PAWL__SQL_OUTBOX_FILTERS("[Id]")                              \
+          PAWL__PG_OUTBOX_ORDER "limit ?11")                                                                              \
     X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                             \
-      "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                \
-      "order by [Id], [Attempts] limit ?8")                                                                               \
+      "where [State] = 'pending' and [Attempts] > 0 and " PAWL__SQL_OUTBOX_FILTERS(                                       \
+          "[Id]") "order by [Id], [Attempts] limit ?11")                                                                  \
     X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                              \
-      "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                  \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                               \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                             \
-    X(OUTBOX_FIND_ANY,                                                                                                    \
-      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                      \
-                           "and [State] = any (?10) order by [Id] limit ?8")                                              \
+      "where [State] = 'held' and [Attempts] >= 0 and " PAWL__SQL_OUTBOX_FILTERS("[Id]")                                  \
+          PAWL__PG_OUTBOX_ORDER "limit ?11")                                                                              \
+    X(OUTBOX_FIND_DEAD,                                                                                                   \
+      PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' and " PAWL__SQL_OUTBOX_FILTERS(                                        \
+          "[Id] + 0") "order by [Id] + 0 limit ?11")                                                                      \
     X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                          \
-      "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                    \
-      "and [State] = any (?10) limit ?8")                                                                                 \
+      "where [DispatchId] = ?2 and " PAWL__SQL_OUTBOX_FILTERS("[Id] + 0") "limit ?11")                                    \
     X(OUTBOX_SETTLE,                                                                                                      \
       PAWL__PG_OUTBOX_CHANGE_TEXT(                                                                                        \
           "[State] = k.state, [Attempts] = k.attempts, [NextAttempt] = k.next_attempt, [DispatchedAt] = k.dispatched_at", \

@@ -80,10 +80,8 @@ static pawl_code send_releases(pawl__sql_writer *writer, const pawl__sql_blocks 
                                                pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, all->release_count);
-    for (size_t i = 0; i < all->release_count; i++)
-        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &all->releases[i].source);
-    pawl__pg_array_end(&write->request);
+    PAWL__PG_PUT_COLUMN(&write->request, PAWL__WIRE_TEXT, all->releases, source,
+                        all->release_count);
     if (!writer->is_enlisted)
         pawl__pg_outbox_front_restart(&pawl__pg_of(writer->store)->outbox);
     return pawl__pg_write_send(write);

@@ -324,14 +324,20 @@ static void put_all(pawl__pg_request *request, int type, pawl_value_type value_t
     pawl__pg_array_end(request);
 }
 
+void pawl__pg_put_column(pawl__pg_request *request, int type, const void *first, size_t struct_size,
+                         size_t count)
+{
+    put_all(request, type, PAWL_VALUE_NONE, first, struct_size, count);
+}
+
 void pawl__pg_put_ints(pawl__pg_request *request, const int64_t *values, size_t count)
 {
-    put_all(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    pawl__pg_put_column(request, PAWL__WIRE_INT, values, sizeof *values, count);
 }
 
 void pawl__pg_put_texts(pawl__pg_request *request, const pawl_text *values, size_t count)
 {
-    put_all(request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    pawl__pg_put_column(request, PAWL__WIRE_TEXT, values, sizeof *values, count);
 }
 
 void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const pawl_value *values,

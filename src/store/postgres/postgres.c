@@ -14,11 +14,8 @@ static void *native(pawl_store *base)
 static pawl_code find(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
                       pawl_found *found, pawl_error *error)
 {
-    switch (asked->kind) {
-    case PAWL_FIND_OUTBOX: return pawl__pg_find_outbox(base, asked, arena, found, error);
-    case PAWL_FIND_EVENTS: return pawl__pg_find_events(base, asked, arena, found, error);
-    default: return pawl__sql_find(base, asked, arena, found, error);
-    }
+    return (asked->kind == PAWL_FIND_EVENTS ? pawl__pg_find_events
+                                            : pawl__sql_find)(base, asked, arena, found, error);
 }
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;

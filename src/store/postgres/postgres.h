@@ -134,7 +134,6 @@ typedef struct pawl__pg {
     pawl__pg_claim     *claims;    /* by seq */
     size_t              claim_count;
     size_t              claim_capacity;
-    int64_t            *claimed; /* their numbers, as an array for statements */
     pawl__pg_round      round;
     pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
     size_t              front_count;
@@ -233,6 +232,8 @@ pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, siz
                               pawl_error *error);
 /* NULL when the handle has not claimed the row. */
 const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq);
+/* The numbers of the first claims, as an array. */
+void pawl__pg_put_claims(pawl__pg_request *request, const pawl__pg *store, size_t count);
 /* Takes the claims that were settled off the list. */
 void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const bool *is_dropped);
 /* Locks the rows of all claims again, in the transaction that is open; rows that are gone or locked

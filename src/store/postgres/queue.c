@@ -23,7 +23,7 @@ static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl
     pawl__pg_put_text(request, claim->queue);
     pawl__pg_put_time(request, claim->due_max);
     pawl__pg_put_time(request, from);
-    pawl__pg_put_ints(request, store->claimed, locked);
+    pawl__pg_put_claims(request, store, locked);
     pawl__pg_put_int(request, (int64_t)claim->count_max);
     pawl__pg_put_text(request, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
     pawl__pg_put_share(request, claim->size_max, claim->count_max);

@@ -212,9 +212,14 @@ typedef struct pawl__sql_each {
     pawl_text      *name;
     int (*compare)(const void *left, const void *right);
     int64_t limit;
+    size_t  capacity; /* of the rows */
 } pawl__sql_each;
-pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
+pawl_code pawl__sql_read_each(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
                               pawl_found *rows, pawl_error *error);
+/* One read of them, whose rows go behind those that are there, and the end of all. */
+pawl_code pawl__sql_read_more(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
+                              pawl_found *rows, pawl_error *error);
+void      pawl__sql_merge(const pawl__sql_each *each, pawl_found *rows);
 /* Runs a statement that writes. */
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
                             pawl_error *error);

@@ -135,6 +135,38 @@ static int of_outbox(const pawl_outbox_query *query)
     }
 }
 
+/* States that most rows leave have an index each: rows of several of them are found state by state. */
+static bool is_by_state(const pawl_outbox_query *query)
+{
+    const unsigned few =
+        1u << PAWL_OUTBOX_PENDING | 1u << PAWL_OUTBOX_BLOCKED | 1u << PAWL_OUTBOX_DEAD;
+    return (query->states & ~few) == 0 && (query->states & (query->states - 1)) != 0 &&
+           of_outbox(query) == PAWL__SQL_OUTBOX_FIND_ANY;
+}
+
+static int by_outbox_id(const void *left, const void *right)
+{
+    const pawl_outbox_row *l = left, *r = right;
+    return (l->id > r->id) - (l->id < r->id);
+}
+
+static pawl_code find_by_state(pawl_store *store, pawl_find *asked, pawl__sql_each *each,
+                               pawl_arena *arena, pawl_found *found, pawl_error *error)
+{
+    const unsigned states = asked->outbox.states;
+    pawl_code      code   = PAWL_OK;
+    each->compare         = by_outbox_id;
+    for (unsigned state = 1; code == PAWL_OK && state <= states; state <<= 1) {
+        if ((states & state) == 0)
+            continue;
+        asked->outbox.states  = state;
+        each->asked.statement = of_outbox(&asked->outbox);
+        code                  = pawl__sql_read_more(store, each, arena, found, error);
+    }
+    pawl__sql_merge(each, found);
+    return code;
+}
+
 static int of_events(const pawl_event_query *query)
 {
     static const int statements[][2] = {
@@ -221,6 +253,8 @@ pawl_code pawl__sql_find(pawl_store *store, const pawl_find *asked, pawl_arena *
     pawl_find      by   = *asked;
     pawl__sql_each each = {.asked = kinds[asked->kind], .limit = asked->limit};
     each.asked.item     = &by;
+    if (asked->kind == PAWL_FIND_OUTBOX && is_by_state(&by.outbox))
+        return find_by_state(store, &by, &each, arena, found, error);
     choose(&by, &each);
     return each.names != 0 ? pawl__sql_read_each(store, &each, arena, found, error)
                            : pawl__sql_read(store, &each.asked, arena, found, error);

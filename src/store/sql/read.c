@@ -85,40 +85,42 @@ pawl_code pawl__sql_next_name(pawl_store *store, int statement, pawl_text *name,
     return code;
 }
 
-/* The rows behind those that are there. */
-static pawl_code append(pawl_store *store, const pawl_found *more, size_t row_size,
-                        size_t *capacity, pawl_arena *arena, pawl_found *rows, pawl_error *error)
-{
-    for (size_t i = 0; i < more->count; i++) {
-        char *grown = pawl_arena_grow(arena, rows->items, rows->count, capacity, row_size);
-        if (grown == NULL)
-            return pawl__sql_no_memory(store, "rows", error);
-        memcpy(grown + rows->count++ * row_size, (const char *)more->items + i * row_size,
-               row_size);
-        rows->items = grown;
-    }
-    return PAWL_OK;
-}
-
-pawl_code pawl__sql_read_each(pawl_store *store, const pawl__sql_each *each, pawl_arena *arena,
+pawl_code pawl__sql_read_more(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
                               pawl_found *rows, pawl_error *error)
 {
-    size_t capacity = 0;
-    *rows           = (pawl_found){0};
-    *each->name     = PAWL_TEXT("");
-    pawl_code code  = pawl__sql_next_name(store, each->names, each->name, arena, error);
-    while (code == PAWL_OK && each->name->size != 0) {
-        pawl_found more = {0};
-        code            = pawl__sql_read(store, &each->asked, arena, &more, error);
-        if (code == PAWL_OK)
-            code = append(store, &more, each->asked.row_size, &capacity, arena, rows, error);
-        if (code == PAWL_OK)
-            code = pawl__sql_next_name(store, each->names, each->name, arena, error);
+    size_t     row_size = each->asked.row_size;
+    pawl_found more     = {0};
+    pawl_code  code     = pawl__sql_read(store, &each->asked, arena, &more, error);
+    for (size_t i = 0; code == PAWL_OK && i < more.count; i++) {
+        char *grown = pawl_arena_grow(arena, rows->items, rows->count, &each->capacity, row_size);
+        if (grown == NULL)
+            return pawl__sql_no_memory(store, "rows", error);
+        memcpy(grown + rows->count++ * row_size, (const char *)more.items + i * row_size, row_size);
+        rows->items = grown;
     }
+    return code;
+}
+
+void pawl__sql_merge(const pawl__sql_each *each, pawl_found *rows)
+{
     if (rows->count > 1)
         qsort(rows->items, rows->count, each->asked.row_size, each->compare);
     if (rows->count > (uint64_t)each->limit)
         rows->count = (size_t)each->limit;
+}
+
+pawl_code pawl__sql_read_each(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
+                              pawl_found *rows, pawl_error *error)
+{
+    *rows          = (pawl_found){0};
+    *each->name    = PAWL_TEXT("");
+    pawl_code code = pawl__sql_next_name(store, each->names, each->name, arena, error);
+    while (code == PAWL_OK && each->name->size != 0) {
+        code = pawl__sql_read_more(store, each, arena, rows, error);
+        if (code == PAWL_OK)
+            code = pawl__sql_next_name(store, each->names, each->name, arena, error);
+    }
+    pawl__sql_merge(each, rows);
     return code;
 }
 

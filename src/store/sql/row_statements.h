@@ -27,16 +27,6 @@
 /* A settled timeout must have the owner, unless that is null, and the generation, unless it is 0. */
 #define PAWL__SQL_TIMEOUT_IS "and (?2 is null or [Owner] = ?2) and (?3 = 0 or [Generation] = ?3)"
 
-/* The filters of a pawl_outbox_query. The condition that an index serves stands before them
- * once more, plainly, in the statements that use that index. */
-#define PAWL__SQL_OUTBOX_QUERY                                                                \
-    "(?1 = 0 or [Id] = ?1) and (?2 is null or [DispatchId] = ?2) and [Id] > ?3 "              \
-    "and (?4 = 0 or {bits:?4|case [State] when 'pending' then 1 when 'held' then 2 "          \
-    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end} <> 0) " \
-    "and (?5 = '' or [Endpoint] = ?5) and (?6 = '' or [Source] = ?6) "                        \
-    "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                       \
-    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?10 order by [Id] {limit:?11}"
-
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
     /* Workers, fence and leases. */                                                                  \
@@ -154,20 +144,6 @@
     X(OUTBOX_NEXT,                                                                                    \
       "select min([NextAttempt]) from {outbox} {index:outbox_pending}"                                \
       "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")            \
-    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQL_OUTBOX_QUERY)             \
-    X(OUTBOX_FIND_DISPATCH,                                                                           \
-      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQL_OUTBOX_QUERY)                     \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                          \
-      "{index:outbox_dead|outbox_pending}where [State] = 'dead' and " PAWL__SQL_OUTBOX_QUERY)         \
-    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                          \
-      "{index:outbox_held_id|outbox_pending}where [State] = 'held' and [Attempts] >= 0 "              \
-      "and " PAWL__SQL_OUTBOX_QUERY)                                                                  \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                       \
-      "{index:outbox_pending}where [State] = 'pending' and " PAWL__SQL_OUTBOX_QUERY)                  \
-    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                         \
-      "{index:outbox_tried|outbox_pending}where [State] = 'pending' and [Attempts] > 0 "              \
-      "and " PAWL__SQL_OUTBOX_QUERY)                                                                  \
-    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQL_OUTBOX_QUERY)                          \
     X(OUTBOX_ADD,                                                                                     \
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
       "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \

@@ -115,6 +115,17 @@
     "(select 1 from {subscriptions} s where s.[Queue] = d.name))) "                         \
     "select name, due from f where due is not null order by name"
 
+/* The filters of a pawl_outbox_query on the id. The condition that an index serves stands before them
+ * once more, plainly, in the statements that use that index. */
+#define PAWL__SQL_OUTBOX_FILTERS(id)                                                          \
+    "(?1 = 0 or " id " = ?1) and (?2 is null or [DispatchId] = ?2) and " id " > ?3 "          \
+    "and (?4 = 0 or {bits:?4|case [State] when 'pending' then 1 when 'held' then 2 "          \
+    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end} <> 0) " \
+    "and (?5 = '' or [Endpoint] = ?5) and (?6 = '' or [Source] = ?6) "                        \
+    "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                       \
+    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?10 "
+#define PAWL__SQL_OUTBOX_QUERY PAWL__SQL_OUTBOX_FILTERS("[Id]") "order by [Id] {limit:?11}"
+
 /* name, template */
 #define PAWL__SQL_STATEMENTS(X)                                                                                                  \
     /* Workers, fence and leases. */                                                                                             \
@@ -183,6 +194,20 @@
       PAWL__SQL_COUNT("{timeouts} where [Destination] = ?1 and [Due] > ?2", "?3"))                                               \
     /* The outbox. */                                                                                                            \
     X(OUTBOX_PENDING, PAWL__SQL_COUNT("{outbox} where [State] = 'pending'", "?1"))                                               \
+    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQL_OUTBOX_QUERY)                                        \
+    X(OUTBOX_FIND_DISPATCH,                                                                                                      \
+      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQL_OUTBOX_QUERY)                                                \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                                                     \
+      "{index:outbox_dead|outbox_pending}where [State] = 'dead' and " PAWL__SQL_OUTBOX_QUERY)                                    \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                                     \
+      "{index:outbox_held_id|outbox_pending}where [State] = 'held' and [Attempts] >= 0 "                                         \
+      "and " PAWL__SQL_OUTBOX_QUERY)                                                                                             \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                  \
+      "{index:outbox_pending}where [State] = 'pending' and " PAWL__SQL_OUTBOX_QUERY)                                             \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                    \
+      "{index:outbox_tried|outbox_pending}where [State] = 'pending' and [Attempts] > 0 "                                         \
+      "and " PAWL__SQL_OUTBOX_QUERY)                                                                                             \
+    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQL_OUTBOX_QUERY)                                                     \
     X(OUTBOX_OLDEST,                                                                                                             \
       "select [At] from {outbox} where [State] = 'pending' order by [Id] {limit:1}")                                             \
     X(OUTBOX_ATTEMPTS,                                                                                                           \

@@ -106,6 +106,76 @@ select count(*) from (select 1 as [One] from [dbo].[pawl_timeouts] where [Destin
 select count(*) from (select 1 as [One] from [dbo].[pawl_outbox] where [State] = 'pending' order by
 (select null) offset 0 rows fetch next ? rows only) counted;
 
+-- OUTBOX_FIND_ID
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [Id] = ? and (? = 0 or
+[Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_DISPATCH
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [DispatchId] = ? and (? =
+0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_DEAD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dead' and (? =
+0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
+[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
+order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_HELD
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'held' and
+[Attempts] >= 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
+or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
+[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
+[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_PENDING
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and (?
+= 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State]
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?)
+and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and
+[Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_TRIED
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and
+[Attempts] > 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
+or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
+[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
+[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+
+-- OUTBOX_FIND_ANY
+select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
+[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
+[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where (? = 0 or [Id] = ?) and (?
+is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when 'pending' then 1 when
+'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0)
+and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or [Destination] = ?) and (?
+= '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0
+rows fetch next ? rows only;
+
 -- OUTBOX_OLDEST
 select [At] from [dbo].[pawl_outbox] where [State] = 'pending' order by [Id] offset 0 rows fetch
 next 1 rows only;
@@ -422,76 +492,6 @@ select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Sourc
 -- OUTBOX_NEXT
 select min([NextAttempt]) from [dbo].[pawl_outbox] where [State] = 'pending' and [NextAttempt] > ?
 and (? = '' or [Endpoint] = ?);
-
--- OUTBOX_FIND_ID
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [Id] = ? and (? = 0 or
-[Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
-[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
-order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_DISPATCH
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [DispatchId] = ? and (? =
-0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
-[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
-order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_DEAD
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'dead' and (? =
-0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or
-[Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ?
-order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_HELD
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'held' and
-[Attempts] >= 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
-or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
-then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
-[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
-[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_PENDING
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and (?
-= 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State]
-when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
-'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?)
-and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [CausationId] = ?) and
-[Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_TRIED
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and
-[Attempts] > 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
-or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
-then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
-[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
-[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
-
--- OUTBOX_FIND_ANY
-select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
-[Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
-[Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where (? = 0 or [Id] = ?) and (?
-is null or [DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when 'pending' then 1 when
-'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0)
-and (? = '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or [Destination] = ?) and (?
-= '' or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0
-rows fetch next ? rows only;
 
 -- OUTBOX_ADD
 insert into [dbo].[pawl_outbox] ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At],
@@ -1032,6 +1032,13 @@ concat('options of the session: ', @@options), '';
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
+-- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6
@@ -1051,13 +1058,6 @@ concat('options of the session: ', @@options), '';
 -- TIMEOUT_RETRY: 4 5 1 2 2 3 3
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
--- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- CHECKPOINT_MOVE: 2 3 1 4

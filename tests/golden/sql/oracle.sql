@@ -112,6 +112,76 @@ fetch first ? rows only) counted;
 select count(*) from (select 1 as "ONE" from "PAWL_OUTBOX" where "STATE" = 'pending' fetch first ?
 rows only) counted;
 
+-- OUTBOX_FIND_ID
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "ID" = ? and (? = 0 or "ID" = ?)
+and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when 'pending'
+then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else
+0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (? = chr(1) or
+"DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?) and
+"ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_DISPATCH
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "DISPATCHID" = ? and (? = 0 or
+"ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (?
+= chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?)
+and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_DEAD
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'dead' and (? = 0 or
+"ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (?
+= chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?)
+and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_HELD
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'held' and "ATTEMPTS"
+>= 0 and (? = 0 or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or
+bitand(?, case "STATE" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1)
+or "SOURCE" = ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? =
+chr(1) or "CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_PENDING
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' and (? = 0
+or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE"
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE"
+= ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or
+"CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_TRIED
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' and
+"ATTEMPTS" > 0 and (? = 0 or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0
+or bitand(?, case "STATE" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? =
+chr(1) or "SOURCE" = ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (?
+= chr(1) or "CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
+-- OUTBOX_FIND_ANY
+select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
+"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
+"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where (? = 0 or "ID" = ?) and (? is
+null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (? = chr(1) or
+"DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?) and
+"ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+
 -- OUTBOX_OLDEST
 select "AT" from "PAWL_OUTBOX" where "STATE" = 'pending' order by "ID" fetch first 1 rows only;
 
@@ -445,76 +515,6 @@ select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURC
 -- OUTBOX_NEXT
 select min("NEXTATTEMPT") from "PAWL_OUTBOX" where "STATE" = 'pending' and "NEXTATTEMPT" > ? and (?
 = chr(1) or "ENDPOINT" = ?);
-
--- OUTBOX_FIND_ID
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "ID" = ? and (? = 0 or "ID" = ?)
-and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when 'pending'
-then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else
-0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (? = chr(1) or
-"DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?) and
-"ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_DISPATCH
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "DISPATCHID" = ? and (? = 0 or
-"ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (?
-= chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?)
-and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_DEAD
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'dead' and (? = 0 or
-"ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (?
-= chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?)
-and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_HELD
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'held' and "ATTEMPTS"
->= 0 and (? = 0 or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or
-bitand(?, case "STATE" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
-then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1)
-or "SOURCE" = ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? =
-chr(1) or "CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_PENDING
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' and (? = 0
-or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE"
-when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
-'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE"
-= ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or
-"CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_TRIED
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' and
-"ATTEMPTS" > 0 and (? = 0 or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0
-or bitand(?, case "STATE" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
-'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? =
-chr(1) or "SOURCE" = ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (?
-= chr(1) or "CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
-
--- OUTBOX_FIND_ANY
-select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
-"DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
-"HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where (? = 0 or "ID" = ?) and (? is
-null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when 'pending' then 1
-when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
-<> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (? = chr(1) or
-"DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?) and
-"ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
 
 -- OUTBOX_ADD
 insert into "PAWL_OUTBOX" ("DISPATCHID", "STATE", "ATTEMPTS", "NEXTATTEMPT", "DUE", "AT", "SOURCE",
@@ -1276,6 +1276,13 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- TIMEOUT_LIST_SAGA: 1 1 2
+-- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6
@@ -1297,13 +1304,6 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- TIMEOUT_CANCEL_ALL: 1 1
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
--- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
--- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- HISTORY_SWEEP: 2 1

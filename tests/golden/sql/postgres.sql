@@ -113,6 +113,26 @@ limit $3) counted;
 select count(*) from (select 1 as "One" from "pawl_outbox" where "State" = 'pending' limit $1)
 counted;
 
+-- OUTBOX_FIND_ID
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = $1 and ($1 = 0 or "Id" =
+$1) and ($2 is null or "DispatchId" = $2) and "Id" > $3 and ($4 = 0 or ($4 & case "State" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or "Source" = $6) and ($7 =
+'' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = '' or "CausationId" = $9) and
+"Attempts" >= $10 order by "Id" limit $11;
+
+-- OUTBOX_FIND_ANY
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where ($1 = 0 or "Id" = $1) and ($2 is
+null or "DispatchId" = $2) and "Id" > $3 and ($4 = 0 or ($4 & case "State" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or "Source" = $6) and ($7 = '' or "Destination"
+= $7) and ($8 = '' or "Type" = $8) and ($9 = '' or "CausationId" = $9) and "Attempts" >= $10 order
+by "Id" limit $11;
+
 -- OUTBOX_ATTEMPTS
 select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
 = $1 order by "Attempt";
@@ -744,53 +764,55 @@ null, null, null from taken cross join later union all select due.* from (select
 "Body" from "pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3
 and "NextAttempt" <= $1 order by "Id", "NextAttempt" limit $4) as due;
 
--- OUTBOX_FIND_PENDING
+-- OUTBOX_FIND_PENDING, for OUTBOX_FIND_PENDING
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' and "Id" >
-$1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or
-"Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
->= $9 order by "Id", "NextAttempt" limit $8;
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' and ($1 = 0
+or "Id" = $1) and ($2 is null or "DispatchId" = $2) and "Id" > $3 and ($4 = 0 or ($4 & case "State"
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or "Source" =
+$6) and ($7 = '' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = '' or "CausationId" =
+$9) and "Attempts" >= $10 order by "Id", "NextAttempt" limit $11;
 
--- OUTBOX_FIND_TRIED
+-- OUTBOX_FIND_TRIED, for OUTBOX_FIND_TRIED
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
 "Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' and
-"Attempts" > 0 and "Id" > $1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or
-"Source" = $4) and ($5 = '' or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or
-"CausationId" = $7) and "Attempts" >= $9 order by "Id", "Attempts" limit $8;
+"Attempts" > 0 and ($1 = 0 or "Id" = $1) and ($2 is null or "DispatchId" = $2) and "Id" > $3 and ($4
+= 0 or ($4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 =
+'' or "Source" = $6) and ($7 = '' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = ''
+or "CausationId" = $9) and "Attempts" >= $10 order by "Id", "Attempts" limit $11;
 
--- OUTBOX_FIND_HELD
+-- OUTBOX_FIND_HELD, for OUTBOX_FIND_HELD
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
 "Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'held' and "Attempts"
->= 0 and "Id" > $1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4)
-and ($5 = '' or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7)
-and "Attempts" >= $9 order by "Id", "NextAttempt" limit $8;
+>= 0 and ($1 = 0 or "Id" = $1) and ($2 is null or "DispatchId" = $2) and "Id" > $3 and ($4 = 0 or
+($4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
+then 8 when 'discarded' then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or
+"Source" = $6) and ($7 = '' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = '' or
+"CausationId" = $9) and "Attempts" >= $10 order by "Id", "NextAttempt" limit $11;
 
--- OUTBOX_FIND_DEAD
+-- OUTBOX_FIND_DEAD, for OUTBOX_FIND_DEAD
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' and "Id" + 0 >
-$1 and "Id" + 0 <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = ''
-or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and
-"Attempts" >= $9 order by "Id" + 0 limit $8;
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' and ($1 = 0 or
+"Id" + 0 = $1) and ($2 is null or "DispatchId" = $2) and "Id" + 0 > $3 and ($4 = 0 or ($4 & case
+"State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or "Source" =
+$6) and ($7 = '' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = '' or "CausationId" =
+$9) and "Attempts" >= $10 order by "Id" + 0 limit $11;
 
--- OUTBOX_FIND_ANY
+-- OUTBOX_FIND_DISPATCH, for OUTBOX_FIND_DISPATCH
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" > $1 and "Id" <= $2 and ($3
-= '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or "Destination" = $5) and ($6
-= '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts" >= $9 and "State" = any
-($10) order by "Id" limit $8;
-
--- OUTBOX_FIND_DISPATCH
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = $11 and "Id" > $1
-and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or
-"Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
->= $9 and "State" = any ($10) limit $8;
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = $2 and ($1 = 0 or
+"Id" + 0 = $1) and ($2 is null or "DispatchId" = $2) and "Id" + 0 > $3 and ($4 = 0 or ($4 & case
+"State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and ($5 = '' or "Endpoint" = $5) and ($6 = '' or "Source" =
+$6) and ($7 = '' or "Destination" = $7) and ($8 = '' or "Type" = $8) and ($9 = '' or "CausationId" =
+$9) and "Attempts" >= $10 limit $11;
 
 -- OUTBOX_SETTLE
 update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts, "NextAttempt" =

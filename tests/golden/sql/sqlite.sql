@@ -123,6 +123,76 @@ select count(*), min("Due") from (select "Due" from "pawl_timeouts" where "Desti
 select count(*) from (select 1 as "One" from "pawl_timeouts" where "Destination" = ?1 and "Due" > ?2
 limit ?3) counted;
 
+-- OUTBOX_FIND_ID
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = ?1 and (?1 = 0 or "Id" =
+?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 =
+'' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and
+"Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_DISPATCH
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = ?2 and (?1 = 0 or
+"Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State"
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" =
+?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" =
+?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_dead" where
+"State" = 'dead' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and
+(?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 =
+'' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = ''
+or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_held_id" where
+"State" = 'held' and "Attempts" >= 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2)
+and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3
+and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
+when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and
+(?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9
+= '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_TRIED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
+"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
+?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_ANY
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where (?1 = 0 or "Id" = ?1) and (?2 is
+null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination"
+= ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order
+by "Id" limit ?11;
+
 -- OUTBOX_ATTEMPTS
 select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
 = ?1 order by "Attempt";
@@ -416,76 +486,6 @@ select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Sourc
 -- OUTBOX_NEXT
 select min("NextAttempt") from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
 'pending' and "NextAttempt" > ?1 and (?2 = '' or "Endpoint" = ?2);
-
--- OUTBOX_FIND_ID
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = ?1 and (?1 = 0 or "Id" =
-?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 =
-'' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and
-"Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_DISPATCH
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = ?2 and (?1 = 0 or
-"Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State"
-when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
-'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" =
-?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" =
-?9) and "Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_DEAD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_dead" where
-"State" = 'dead' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and
-(?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
-'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 =
-'' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = ''
-or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_HELD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_held_id" where
-"State" = 'held' and "Attempts" >= 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2)
-and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
-'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
-"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
-"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_PENDING
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
-"State" = 'pending' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3
-and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
-when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and
-(?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9
-= '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_TRIED
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
-"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
-?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
-'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
-"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
-"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
-
--- OUTBOX_FIND_ANY
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where (?1 = 0 or "Id" = ?1) and (?2 is
-null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1
-when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
-<> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination"
-= ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order
-by "Id" limit ?11;
 
 -- OUTBOX_ADD
 insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
