@@ -4,7 +4,7 @@
 #   endpoints.sh URL [ENDPOINTS [SECONDS [OPTION ...]]]    100 endpoints, 180 seconds; options of pawl run
 #
 # Makes the database pawl_bench_endpoints and drops it in the end. PAWL_BUILD: the folder of the build, by default
-# build. Prints one JSON object.
+# build. SESSIONS: the parameter `sessions` of the URL, by default none. Prints one JSON object.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu -o pipefail
@@ -16,6 +16,7 @@ source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 build=${PAWL_BUILD:-$source_dir/build}
 database=pawl_bench_endpoints
 server=${url%/*}
+store=$server/$database${SESSIONS:+?sessions=$SESSIONS}
 work=$(mktemp -d)
 pid=
 
@@ -46,8 +47,8 @@ ask "create database $database"
 trap finish EXIT
 "${CC:-cc}" -std=c17 -O2 -shared -fPIC -I "$source_dir/include" -I "$build" \
     "$source_dir/bench/endpoints/endpoints.c" -o "$work/endpoints.so"
-"$build/pawl" schema apply --store "$server/$database" --app "$work/endpoints.so" >/dev/null
-"$build/pawl" run "$work/endpoints.so" --store "$server/$database" --log warning "$@" &
+"$build/pawl" schema apply --store "$store" --app "$work/endpoints.so" >/dev/null
+"$build/pawl" run "$work/endpoints.so" --store "$store" --log warning "$@" &
 pid=$!
 sleep 75 # all are started and have prepared what they ask once a minute
 before=$(transactions)

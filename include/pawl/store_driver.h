@@ -48,6 +48,9 @@ struct pawl_store {
     int64_t               epoch;        /* written by worker_open and resolve */
     char        identity[200]; /* set in open: equal for handles on the same data in one process */
     const char *scheme;        /* as the URL has it: one driver may answer to two */
+    bool
+        waits_long; /* set in open: wait() itself looks for work that nobody told of, so it may last
+                                  an hour; it is called without ready() */
 };
 
 struct pawl_store_ops {

@@ -126,4 +126,9 @@ static inline bool pawl__store_is_server(const pawl_store *store)
     return (pawl_store_promises(store) & PAWL_STORE_KEEPS_WAKE) != 0;
 }
 
+static inline bool pawl__store_waits_long(const pawl_store *store)
+{
+    return (pawl_store_promises(store) & PAWL_STORE_WAITS_LONG) != 0;
+}
+
 #endif

@@ -50,14 +50,23 @@ end_sessions()
         sleep 0.2
     done
 }
-end_sessions &
-started+=($!)
-verify 2331 300 327 9 51 0 "$example" --batch-messages 16 --store "$store" --archive "$store"
-: >"$work/over"
-wait "${started[-1]}"
-grep -q '; trying again$' "$work/err" || die "no session was ended"
-grep -qE '^pawl-replay: going on after [0-9.]+ s$' "$work/err" || die "it does not say that it goes on"
-no_tables_left
+verify_ended() # URL
+{
+    rm -f "$work/over"
+    end_sessions &
+    started+=($!)
+    verify 2331 300 327 9 51 0 "$example" --batch-messages 16 --store "$1" --archive "$1"
+    : >"$work/over"
+    wait "${started[-1]}"
+    grep -q '; trying again$' "$work/err" || die "no session was ended"
+    grep -qE '^pawl-replay: going on after [0-9.]+ s$' "$work/err" || die "it does not say that it goes on"
+    no_tables_left
+}
+verify_ended "$store"
+
+echo "== lent sessions: killed, and ended on the way"
+verify 2331 300 327 9 51 3 "$example" --crash 3 --store "$store&sessions=2" --archive "$store&sessions=2"
+verify_ended "$store&sessions=2"
 
 echo "== kept, and gone on with"
 verify 2331 300 327 9 51 0 "$example" --keep --store "$store" --archive "$store"

@@ -22,6 +22,7 @@
 
 #define SLEEP_MAX PAWL_SECONDS(30)
 #define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
+#define SLEEP_MAX_LONG PAWL_HOURS(1)      /* the store looks for itself (PAWL_STORE_WAITS_LONG) */
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define STOPPED_SLEEP PAWL_SECONDS(1)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
@@ -175,7 +176,9 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
         pawl__fd_wait(self->endpoint->stop_fd, microseconds);
         return;
     }
-    int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
+    int64_t sleep_max = pawl__store_waits_long(store)  ? SLEEP_MAX_LONG
+                        : pawl__store_is_server(store) ? SLEEP_MAX_SERVER
+                                                       : SLEEP_MAX;
     if (microseconds > sleep_max)
         microseconds = sleep_max;
     if (pawl_store_wait(store, microseconds, self->wake_fd, &error) == PAWL_OK)
@@ -320,9 +323,9 @@ static void sleep_service(pawl__thread *self)
                  (service->projections != NULL && service->term == 0);
     if (due <= now)
         return;
-    sleep_until(self, waits ? service->store : NULL, due - now);
-    if (!waits) /* only a wait writes the sign of life */
+    if (!waits) /* only a wait writes the sign of life, and lends the session */
         (void)pawl_store_wait(service->store, 0, -1, &error);
+    sleep_until(self, waits ? service->store : NULL, due - now);
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
     if (!is_on_time)
         pawl__projections_wake(service->projections);

@@ -42,7 +42,7 @@ pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_er
 
 unsigned pawl_store_promises(const pawl_store *store)
 {
-    return store->ops->promises;
+    return store->ops->promises | (store->waits_long ? PAWL_STORE_WAITS_LONG : 0);
 }
 
 const char *pawl_store_scheme(const pawl_store *store)
@@ -270,7 +270,9 @@ static pawl_code wait_without_driver(int64_t microseconds, int wake_fd, pawl_err
 
 pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
-    pawl_code code = pawl__store_call_begin(store, true, "wait", error);
+    *pawl__store_timing_of(store) = pawl__timing_begin("wait");
+    pawl_code code                = store->waits_long ? pawl__store_call_may(store, "wait", error)
+                                                      : pawl__store_call_ready(store, "wait", error);
     if (code == PAWL_OK)
         code = store->ops->wait != NULL ? store->ops->wait(store, microseconds, wake_fd, error)
                                         : wait_without_driver(microseconds, wake_fd, error);

@@ -148,7 +148,22 @@ typedef struct pawl__pg_connection {
     bool             is_lost;        /* the socket broke, or the protocol's state is not known */
     bool             is_read_only;   /* a write was refused: the host may be another server's */
     bool             is_unconfirmed; /* a commit is durable here, on no synchronous standby */
+    int64_t          session_number; /* share.h: of the session's own advisory lock; 0: none */
+    struct pawl__pg_connection *next_idle;
 } pawl__pg_connection;
+
+/* A handle as a member of its process' share (share.h). */
+typedef struct pawl__pg_member {
+    struct pawl__pg_share *share; /* NULL: its sessions are its own */
+    struct pawl__pg       *next;
+    int                    session_max; /* of the URL; 0: none are lent */
+    int                    fd;          /* readable: the keeper woke it */
+    /* The rest is under the share's mutex. */
+    int64_t session;     /* main.session_number, or 0 */
+    int     backend_pid; /* of the main session, as last seen */
+    bool    is_waiting;
+    bool    is_woken; /* by a NOTIFY for it, since its last wait */
+} pawl__pg_member;
 
 /* ---- Errors (error.c) --------------------------------------------------- */
 

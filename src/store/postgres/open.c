@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/wait.h"
-#include "store/postgres/postgres.h"
+#include "store/postgres/share.h"
 
 #include "store/postgres/hosts.h"
 #include "store/postgres/wire.h"
@@ -313,12 +313,12 @@ void pawl__pg_disconnect(pawl__pg_connection *connection)
     connection->is_read_only   = false;
     connection->is_unconfirmed = false;
     connection->failed         = PAWL_OK;
+    connection->session_number = 0;
     pawl__pg_connection_clear(connection);
 }
 
-pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+void pawl__pg_adopt(pawl__pg *store, pawl__pg_connection *connection)
 {
-    pawl__pg_disconnect(connection);
     connection->prefix         = store->sql.base.system_prefix;
     connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
@@ -326,7 +326,21 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->idle_ms        = store->idle_ms;
     connection->deadline_ms    = pawl__pg_rest_ms(store);
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
-    pawl_code code             = dial(store, &connection->pg, error);
+    if (connection->pg != NULL)
+        (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
+    int pid = connection->pg != NULL ? PQbackendPID(connection->pg) : 0;
+    if (connection != &store->main || (pid != 0 && pid == store->backend_pid))
+        return;
+    store->backend_pid = pid; /* another server may have answered */
+    store->numbering   = (pawl__pg_numbering){0};
+    pawl__pg_outbox_front_forget(&store->outbox);
+}
+
+pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    pawl__pg_disconnect(connection);
+    pawl__pg_adopt(store, connection);
+    pawl_code code = dial(store, &connection->pg, error);
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;
@@ -335,10 +349,6 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
                            PQsslInUse(connection->pg) != 0 ? PAWL__URL_TLS_ENCRYPTED
                                                            : PAWL__URL_TLS_NONE,
                            PAWL__PG_TLS_REMEDY);
-    if (connection == &store->main) { /* another server may have answered */
-        store->numbering = (pawl__pg_numbering){0};
-        pawl__pg_outbox_front_forget(&store->outbox);
-    }
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(connection, true, error);
     if (code == PAWL_OK)
@@ -348,13 +358,20 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     return code;
 }
 
+/* A session of its own, or one that the handles of the process lend one another. */
+static pawl_code get_session(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    return store->member.share != NULL ? pawl__pg_share_take(store, connection, error)
+                                       : pawl__pg_connect(store, connection, error);
+}
+
 pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
 {
     *connection   = &store->side;
     bool is_again = store->side.is_lost || store->side.is_read_only;
     if (store->side.pg != NULL && !is_again)
         return PAWL_OK;
-    pawl_code code = pawl__pg_connect(store, &store->side, error);
+    pawl_code code = get_session(store, &store->side, error);
     if (code == PAWL_OK && is_again)
         pawl__pg_end_holder(store, &store->side);
     return code;
@@ -366,14 +383,15 @@ pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_
 static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
-    store->claim_count    = 0;
-    store->sql.in_hold    = false;
-    store->listens        = false;
-    store->sleeps         = false;
+    store->claim_count = 0;
+    store->sql.in_hold = false;
+    store->listens     = false;
+    if (store->member.share == NULL) /* else the keeper has the locks */
+        store->sleeps = false;
     store->has_worker_tid = false;
-    pawl_code code        = pawl__pg_connect(store, &store->main, error);
-    if (code == PAWL_OK && store->lock_number != 0)
-        code = pawl__pg_worker_lock(store, error);
+    pawl_code code        = get_session(store, &store->main, error);
+    if (code == PAWL_OK && store->lock_number != 0 && store->member.share == NULL)
+        code = pawl__pg_session_lock(&store->main, store->lock_number, error);
     if (code == PAWL_OK && store->sql.base.is_attached)
         pawl__pg_end_holder(store, &store->main);
     if (code != PAWL_OK)
@@ -400,6 +418,8 @@ pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error)
     }
     if (store->main.is_lost || store->main.is_read_only)
         return connect_again(store, error);
+    if (store->main.pg == NULL)
+        return get_session(store, &store->main, error);
     drop_notifies(store);
     return PAWL_OK;
 }
@@ -450,7 +470,10 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
     pawl_code code = pawl__pg_url(store, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects when it is called */
-    code = pawl__pg_connect(store, &store->main, error);
+    if (store->member.session_max > 0)
+        code = pawl__pg_share_join(store, error);
+    if (code == PAWL_OK)
+        code = get_session(store, &store->main, error);
     if (code == PAWL_OK)
         write_identity(store);
     if (code == PAWL_OK)
@@ -468,6 +491,7 @@ void pawl__pg_close(pawl_store *base)
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
         if (!store->sql.in_hold)
             pawl__pg_rollback_transaction(&store->main);
+        pawl__pg_share_leave(store);
         pawl__pg_disconnect(&store->main);
         pawl__pg_disconnect(&store->side);
     } else {

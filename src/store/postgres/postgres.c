@@ -8,7 +8,10 @@
 
 static void *native(pawl_store *base)
 {
-    return pawl__pg_of(base)->main.pg;
+    pawl__pg *store = pawl__pg_of(base);
+    if (store->main.pg == NULL) /* its session is lent */
+        (void)pawl__pg_ready(base, NULL);
+    return store->main.pg;
 }
 
 static pawl_code find(pawl_store *base, const pawl_find *asked, pawl_arena *arena,

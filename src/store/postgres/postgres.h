@@ -140,6 +140,7 @@ typedef struct pawl__pg {
     pawl__pg_peek       peek;
     pawl__pg_ahead      ahead;
     atomic_int          interrupt_fd;
+    pawl__pg_member     member;
 
     pawl__pg_outbox_front outbox;
     pawl__pg_numbering    numbering;
@@ -286,8 +287,6 @@ void pawl__pg_end_holder(pawl__pg *store, pawl__pg_connection *connection);
  * advisory lock for numbering events, since their clients were stopped or cut off there. The server
  * alone would wait for ever for the end of their pipelines. */
 void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection);
-/* Takes the worker's session advisory lock on the main connection again. */
-pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error);

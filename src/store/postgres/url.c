@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/postgres.h"
+#include "store/postgres/share.h"
 
 #include "store/sql/tables.h"
 
@@ -62,6 +62,27 @@ static pawl_code set_create(pawl__pg *store, pawl_text value, pawl_error *error)
                           PAWL_TEXT_ARGS(value));
 }
 
+static pawl_code set_sessions(pawl__pg *store, pawl_text value, pawl_error *error)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < value.size && count <= PAWL__PG_SESSIONS_MAX; i++)
+        count = value.data[i] >= '0' && value.data[i] <= '9' ? count * 10 + (value.data[i] - '0')
+                                                             : PAWL__PG_SESSIONS_MAX + 1;
+    if (count < 1 || count > PAWL__PG_SESSIONS_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "postgres: sessions is '%.*s', may be 1 to %d",
+                              PAWL_TEXT_ARGS(value), PAWL__PG_SESSIONS_MAX);
+    store->member.session_max = (int)count;
+    return PAWL_OK;
+}
+
+pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "postgres: %s: sessions are not lent behind a pooler, which does that "
+                          "itself: leave sessions out of the URL",
+                          store->given);
+}
+
 typedef struct own_parameter {
     const char *name;
     pawl_code (*set)(pawl__pg *store, pawl_text value, pawl_error *error);
@@ -71,6 +92,7 @@ static const own_parameter own_parameters[] = {
     {"schema", set_schema},
     {"pooler", set_pooler},
     {"create", set_create},
+    {"sessions", set_sessions},
 };
 
 /* The parameter of pawl that "name=value" is, or NULL for one of libpq. */
@@ -209,6 +231,8 @@ static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, p
     memcpy(store->schema, "public", sizeof "public");
     pawl_code code = take_parameters(store, parameters != NULL ? parameters + 1 : "",
                                      store->conninfo + size, error);
+    if (code == PAWL_OK && store->is_pooled && store->member.session_max > 0)
+        code = pawl__pg_refuse_sessions(store, error);
     return code == PAWL_OK ? check_conninfo(store, url, masked.data, arena, error) : code;
 }
 

@@ -22,6 +22,7 @@
 #include "store/core/wait.h"
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
+#include "store/postgres/share.h"
 #include "store/postgres/wire.h"
 
 #include <errno.h>
@@ -196,14 +197,21 @@ static bool has_claims(const pawl__pg *store)
     return has_outbox(store) || list_queues(store, queues) != 0;
 }
 
-static bool has_topics(const pawl__pg *store)
+bool pawl__pg_has_topics(const pawl__pg *store)
 {
     return store->reads_events || has_claims(store);
 }
 
-static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
+int64_t pawl__pg_payload_lock(const pawl__pg *store, const char *payload)
 {
-    pawl__pg_request      request;
+    if (strcmp(payload, OUTBOX_PAYLOAD) == 0)
+        return outbox_lock(store);
+    return strcmp(payload, EVENTS_PAYLOAD) == 0 ? events_lock(store)
+                                                : queue_lock(store, pawl_text_of(payload));
+}
+
+void pawl__pg_list_sleep_locks(pawl__pg *store)
+{
     const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     size_t                count = list_queues(store, queues);
     for (size_t i = 0; i < count; i++)
@@ -213,8 +221,14 @@ static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
     if (store->reads_events)
         store->sleep_locks[count++] = events_lock(store);
     store->sleep_lock_count = count;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_LISTEN_LOCKS, error);
-    pawl__pg_put_ints(&request, store->sleep_locks, count);
+}
+
+pawl_code pawl__pg_sleep_locks(const pawl__pg *store, pawl__pg_connection *connection,
+                               int statement, pawl_error *error)
+{
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, statement, error);
+    pawl__pg_put_ints(&request, store->sleep_locks, store->sleep_lock_count);
     pawl_code code = pawl__pg_run(&request);
     pawl__pg_end(&request);
     return code;
@@ -222,14 +236,14 @@ static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
 
 pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_request request;
     if (!store->sleeps)
         return PAWL_OK;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_UNLISTEN_LOCKS, error);
-    pawl__pg_put_ints(&request, store->sleep_locks, store->sleep_lock_count);
-    pawl_code code = pawl__pg_run(&request);
-    pawl__pg_end(&request);
-    store->sleeps = code != PAWL_OK;
+    if (store->member.share != NULL) {
+        pawl__pg_share_stop_sleeping(store);
+        return PAWL_OK;
+    }
+    pawl_code code = pawl__pg_sleep_locks(store, &store->main, PAWL__PG_UNLISTEN_LOCKS, error);
+    store->sleeps  = code != PAWL_OK;
     return code;
 }
 
@@ -291,14 +305,14 @@ static pawl_code is_there(pawl__pg_request *request, bool *is_woken)
     return code == PAWL_OK ? request->code : code;
 }
 
-static pawl_code check_queues(pawl__pg *store, pawl_error *error)
+static pawl_code check_queues(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_request      request;
     const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     size_t                count = list_queues(store, queues);
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_THERE, error);
+    pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_THERE, error);
     pawl__pg_array_begin(&request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++) {
         pawl_text name = name_of(queues[i]);
@@ -311,24 +325,39 @@ static pawl_code check_queues(pawl__pg *store, pawl_error *error)
     return is_there(&request, &store->is_woken);
 }
 
-static pawl_code check_outbox(pawl__pg *store, pawl_error *error)
+static pawl_code check_outbox(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_request request;
     if (!has_outbox(store))
         return PAWL_OK;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_OUTBOX_THERE, error);
+    pawl__pg_begin(&request, connection, PAWL__PG_OUTBOX_THERE, error);
     pawl__pg_put_time(&request, pawl__pg_now(store));
     return is_there(&request, &store->is_woken);
 }
 
-static pawl_code check_events(pawl__pg *store, pawl_error *error)
+static pawl_code check_events(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_request request;
     if (!store->reads_events)
         return PAWL_OK;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_EVENTS_THERE, error);
+    pawl__pg_begin(&request, connection, PAWL__PG_EVENTS_THERE, error);
     pawl__pg_put_int(&request, store->events_read);
     return is_there(&request, &store->has_events);
+}
+
+pawl_code pawl__pg_check(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    pawl_code code = check_queues(store, connection, error);
+    if (code == PAWL_OK)
+        code = check_outbox(store, connection, error);
+    return code == PAWL_OK ? check_events(store, connection, error) : code;
+}
+
+pawl_code pawl__pg_listen(pawl__pg *store, pawl_error *error)
+{
+    char text[100];
+    (void)snprintf(text, sizeof text, "listen \"%s\"", store->channel);
+    return pawl__pg_execute(&store->main, text, error);
 }
 
 /* LISTEN, the sleepers' advisory locks, and then one more check: a commit from before the locks
@@ -337,20 +366,15 @@ static pawl_code prepare_to_sleep(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     if (!store->listens) {
-        char text[100];
-        (void)snprintf(text, sizeof text, "listen \"%s\"", store->channel);
-        code           = pawl__pg_execute(&store->main, text, error);
+        code           = pawl__pg_listen(store, error);
         store->listens = code == PAWL_OK;
     }
+    pawl__pg_list_sleep_locks(store);
     if (code == PAWL_OK)
-        code = take_sleep_locks(store, error);
+        code = pawl__pg_sleep_locks(store, &store->main, PAWL__PG_LISTEN_LOCKS, error);
     store->sleeps      = code == PAWL_OK;
     store->busy_claims = 0;
-    if (code == PAWL_OK)
-        code = check_queues(store, error);
-    if (code == PAWL_OK)
-        code = check_outbox(store, error);
-    return code == PAWL_OK ? check_events(store, error) : code;
+    return code == PAWL_OK ? pawl__pg_check(store, &store->main, error) : code;
 }
 
 pawl_time pawl__pg_now(const pawl__pg *store)
@@ -437,7 +461,7 @@ static pawl_code sleep_once(pawl__pg *store, int64_t milliseconds, int wake_fd, 
     return PAWL_OK;
 }
 
-static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
+int64_t pawl__pg_slice_of(pawl__pg *store, int64_t milliseconds)
 {
     int64_t slice = milliseconds;
     if (store->others_have)
@@ -447,7 +471,7 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
         int64_t rest = pawl__pg_front_rest_ms(queues[count - 1]);
         slice        = slice < rest ? slice : rest;
     }
-    if (store->is_pooled && !has_topics(store)) {
+    if (store->is_pooled && !pawl__pg_has_topics(store)) {
         slice = slice < BEAT_MS ? slice : BEAT_MS;
     } else if (store->is_pooled) {
         store->poll_ms = store->poll_ms < POLL_MS_MIN ? POLL_MS_MIN : store->poll_ms;
@@ -467,23 +491,37 @@ static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
     return beat(store, error);
 }
 
-pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
+/* On the handle's own session. */
+static pawl_code wait_on(pawl__pg *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    pawl_code code  = begin_wait(store, error);
-    if (code != PAWL_OK || microseconds <= 0)
-        return code;
-    code = free_dead(store, error);
-    if (code == PAWL_OK && !store->is_pooled && !store->sleeps && has_topics(store))
+    pawl_code code = PAWL_OK;
+    if (!store->is_pooled && !store->sleeps && pawl__pg_has_topics(store))
         code = prepare_to_sleep(store, error);
     if (!store->is_pooled)
         take_notifies(store);
-    int64_t end = pawl__clock_ms() + slice_of(store, (microseconds + 999) / 1000);
+    int64_t end = pawl__clock_ms() + pawl__pg_slice_of(store, (microseconds + 999) / 1000);
     for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && !store->has_events && rest > 0;) {
         rest = end - pawl__clock_ms();
         if (rest > 0)
             code = sleep_once(store, rest, wake_fd, error);
     }
+    return code;
+}
+
+pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = begin_wait(store, error);
+    if (code == PAWL_OK && microseconds > 0 && store->main.pg != NULL)
+        code = free_dead(store, error);
+    if (code != PAWL_OK)
+        return code;
+    if (store->member.share != NULL)
+        code = pawl__pg_share_wait(store, microseconds, wake_fd, error);
+    else if (microseconds > 0)
+        code = wait_on(store, microseconds, wake_fd, error);
+    else
+        return PAWL_OK;
     /* A handle that claims nothing has no claim that could take the NOTIFY off. */
     if (!has_claims(store))
         store->is_woken = false;

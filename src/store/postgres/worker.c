@@ -9,6 +9,7 @@
  */
 #include "store/core/wait.h"
 #include "store/postgres/operations.h"
+#include "store/postgres/share.h"
 #include "store/postgres/wire.h"
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
@@ -85,7 +86,7 @@ static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, paw
 /* ---- The session lock ---------------------------------------------------- */
 
 /* The number of the worker's advisory lock, made from its id, so that no other worker has it. */
-static int64_t lock_number_of(pawl_uuid worker)
+int64_t pawl__pg_worker_number(pawl_uuid worker)
 {
     uint64_t parts[2];
     memcpy(parts, worker.bytes, sizeof parts);
@@ -110,20 +111,49 @@ static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, i
     return code;
 }
 
-pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error)
+pawl_code pawl__pg_session_lock(pawl__pg_connection *connection, int64_t number, pawl_error *error)
 {
-    return end_and_lock(&store->main, store->lock_number, PAWL__PG_WORKER_LOCK_WAIT, error);
+    return end_and_lock(connection, number, PAWL__PG_WORKER_LOCK_WAIT, error);
+}
+
+static void run_with_number(pawl__pg_connection *connection, int statement, int64_t number)
+{
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, statement, NULL);
+    pawl__pg_put_int(&request, number);
+    (void)pawl__pg_run(&request);
+    pawl__pg_end(&request);
+}
+
+void pawl__pg_session_unlock(pawl__pg_connection *connection, int64_t number)
+{
+    run_with_number(connection, PAWL__PG_WORKER_UNLOCK, number);
+}
+
+void pawl__pg_end_session(pawl__pg_connection *connection, int64_t number)
+{
+    run_with_number(connection, PAWL__PG_END_SESSION, number);
+}
+
+static pawl_code lock(pawl__pg *store, pawl_error *error)
+{
+    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid);
+    if (store->member.share != NULL)
+        return pawl__pg_share_lock(store, number, error);
+    pawl_code code = pawl__pg_session_lock(&store->main, number, error);
+    if (code == PAWL_OK)
+        store->lock_number = number;
+    return code;
 }
 
 static void unlock(pawl__pg *store)
 {
-    pawl__pg_request request;
-    if (store->lock_number == 0 || store->main.is_lost)
+    if (store->member.share != NULL) {
+        pawl__pg_share_unlock(store);
         return;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_UNLOCK, NULL);
-    pawl__pg_put_int(&request, store->lock_number);
-    (void)pawl__pg_run(&request);
-    pawl__pg_end(&request);
+    }
+    if (store->lock_number != 0 && !store->main.is_lost)
+        pawl__pg_session_unlock(&store->main, store->lock_number);
     store->lock_number = 0;
 }
 
@@ -173,19 +203,15 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
     int64_t              epoch = 0;
     pawl_code            code  = PAWL_OK;
     pawl__pg_note_now(store, now);
-    if (!store->is_pooled && store->lock_number == 0) {
-        store->lock_number = lock_number_of(base->worker.uuid);
-        code               = pawl__pg_worker_lock(store, error);
-        if (code != PAWL_OK)
-            store->lock_number = 0;
-    }
+    if (!store->is_pooled && store->lock_number == 0)
+        code = lock(store, error);
     if (code == PAWL_OK)
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     /* The tag lets a transaction of another handle of this worker, with its claims, be ended
      * first. */
-    store->tag_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
+    store->tag_number = store->is_pooled ? pawl__pg_worker_number(base->worker.uuid) : 0;
     if (store->is_pooled)
         code = end_and_lock(connection, store->tag_number, PAWL__PG_WORKER_TAG_WAIT, error);
     if (code == PAWL_OK)
@@ -314,7 +340,10 @@ static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, 
         return code;
     pawl__pg_rollback_transaction(&store->main);
     if (store->side.is_lost) {
+        int64_t number = store->side.session_number;
         pawl__pg_disconnect(&store->side);
+        if (number != 0)
+            pawl__pg_end_session(&store->main, number);
         pawl__pg_end_holder(store, &store->main);
     }
     code = raise_epoch(store, epoch, last, error);

@@ -5,6 +5,7 @@
  */
 #include "pawl/store_calls.h"
 #include "pawl/store_dead.h"
+#include "pawl/store_driver.h"
 #include "support/world.h"
 
 #define NOTE(F) F(INT32, number)
@@ -104,6 +105,69 @@ static void o29_ten_failures_in_a_row_are_critical(void)
     world_post(it, NULL, PAWL_MESSAGE(call, .number = 1));
     world_drain(it);
     assert_int_equal(heard, 1);
+}
+
+/* ---- Turns ---------------------------------------------------------------------------------- */
+
+static int sweeps;
+
+static pawl_code count_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                             pawl_error *error)
+{
+    sweeps++;
+    return inner_sweep(store, sweep, count, more, error);
+}
+
+static pawl_code open_waiting_long(pawl_store *store, const char *url,
+                                   const pawl_store_options *options, pawl_error *error)
+{
+    (void)url;
+    store->waits_long = true;
+    return swept->open(store, "memory:turns", options, error);
+}
+
+static world *begin_turns(int64_t inbox_retention)
+{
+    return world_begin(
+        "turns:x", &application, "source",
+        &(pawl_endpoint_options){.routes = routes, .inbox_retention = inbox_retention});
+}
+
+static void go_an_hour(world *first, world *second)
+{
+    for (int i = 0; i < 60; i++) {
+        world_go_machine(first, PAWL_MINUTES(1));
+        if (second != NULL)
+            world_go_machine(second, PAWL_MINUTES(1));
+    }
+}
+
+/* O28: on a store whose handles lend their sessions, services with the same settings sweep as often as one. */
+static void o28_services_of_a_process_take_turns(void)
+{
+    pawl_store *store = NULL;
+    must(pawl_store_open("memory:turns", NULL, &store, world_error()));
+    swept                     = store->ops;
+    static pawl_store_ops own = {0};
+    own                       = *swept;
+    pawl_store_close(store);
+    own.scheme  = "turns";
+    own.open    = open_waiting_long;
+    inner_sweep = own.sweep;
+    own.sweep   = count_sweep;
+    must(pawl_store_register(&own, world_error()));
+    sweeps        = 0;
+    world *first  = begin_turns(PAWL_DAYS(7));
+    world *second = begin_turns(PAWL_DAYS(7));
+    go_an_hour(first, second);
+    assert_in_range(sweeps, 58, 62);
+    world *other = begin_turns(PAWL_DAYS(1)); /* deletes earlier: no turn of these two does it */
+    sweeps       = 0;
+    go_an_hour(other, NULL);
+    assert_in_range(sweeps, 58, 62);
+    sweeps = 0;
+    go_an_hour(second, NULL); /* the first one does nothing any more */
+    assert_in_range(sweeps, 45, 55);
 }
 
 /* ---- Old bodies ------------------------------------------------------------------------------ */
@@ -244,6 +308,7 @@ static void rows_of_an_older_header_are_read(void)
 
 const struct CMUnitTest tests[] = {
     TEST(o29_ten_failures_in_a_row_are_critical),
+    TEST(o28_services_of_a_process_take_turns),
     TEST(e34_bodies_of_dead_letters_go_after_their_retention),
     TEST(e34_a_sweep_goes_on_where_the_last_one_ended),
     TEST(o28_options_out_of_bounds_are_refused),

@@ -1,0 +1,592 @@
+/* share.c - see share.h.
+ *
+ * The keeper's connection is used under the share's mutex: by its thread, and by handles that begin or end to sleep.
+ * While a handle waits, the thread reads what it has claimed from, for its check.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/share.h"
+
+#include "store/core/wait.h"
+#include "store/postgres/front.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define AWAY_MS_MIN 200
+#define AWAY_MS_MAX 5000
+
+static pthread_mutex_t        shares_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct pawl__pg_share *shares;
+
+static void signal_fd(int descriptor)
+{
+    const uint64_t one     = 1;
+    ssize_t        written = write(descriptor, &one, sizeof one); /* full: readable already */
+    (void)written;
+}
+
+static void drain_fd(int descriptor)
+{
+    uint64_t count;
+    ssize_t  size = read(descriptor, &count, sizeof count);
+    (void)size;
+}
+
+/* ---- Waking ------------------------------------------------------------- */
+
+static void wake(pawl__pg *store)
+{
+    store->member.is_woken = true;
+    if (store->member.is_waiting)
+        signal_fd(store->member.fd);
+}
+
+static void wake_all(struct pawl__pg_share *share)
+{
+    for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
+        if (store->sleeps)
+            wake(store);
+}
+
+/* By the locks that the handle has through the keeper: what it claims from may change while it works. A NOTIFY of its
+ * own session tells it nothing. */
+static bool is_for_it(const pawl__pg *store, const PGnotify *notify, int64_t lock)
+{
+    bool is_for = notify->extra[0] == '\0';
+    if (!store->sleeps || notify->be_pid == store->member.backend_pid)
+        return false;
+    for (size_t i = 0; i < store->sleep_lock_count; i++)
+        is_for |= store->sleep_locks[i] == lock;
+    return is_for;
+}
+
+static void take_notifies(struct pawl__pg_share *share)
+{
+    PGconn   *pg = share->keeper.main.pg;
+    PGnotify *notify;
+    while (pg != NULL && (notify = PQnotifies(pg)) != NULL) {
+        int64_t lock = pawl__pg_payload_lock(&share->keeper, notify->extra);
+        for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
+            if (is_for_it(store, notify, lock))
+                wake(store);
+        PQfreemem(notify);
+    }
+}
+
+/* ---- The keeper --------------------------------------------------------- */
+
+static pawl_code connect_directly(pawl__pg *store, pawl__pg_connection *connection,
+                                  pawl_error *error)
+{
+    pawl_code code = pawl__pg_connect(store, connection, error);
+    if (code != PAWL_OK || !store->is_pooled)
+        return code;
+    pawl__pg_disconnect(connection);
+    return pawl__pg_refuse_sessions(store, error);
+}
+
+static pawl_code take_locks(struct pawl__pg_share *share, pawl_error *error)
+{
+    pawl__pg_connection *connection = &share->keeper.main;
+    pawl_code            code       = PAWL_OK;
+    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
+         store           = store->member.next) {
+        if (store->lock_number != 0)
+            code = pawl__pg_session_lock(connection, store->lock_number, error);
+        if (code == PAWL_OK && store->sleeps)
+            code = pawl__pg_sleep_locks(store, connection, PAWL__PG_LISTEN_LOCKS, error);
+    }
+    return code;
+}
+
+/* Connects the keeper when it has no session: LISTEN, and all locks of the handles. Whatever came meanwhile told nobody,
+ * so all handles look for themselves. */
+static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
+{
+    pawl__pg *keeper = &share->keeper;
+    if (keeper->main.pg != NULL && !keeper->main.is_lost && !keeper->main.is_read_only)
+        return PAWL_OK;
+    pawl_code code = connect_directly(keeper, &keeper->main, error);
+    if (code == PAWL_OK)
+        code = pawl__pg_listen(keeper, error);
+    if (code == PAWL_OK)
+        code = take_locks(share, error);
+    if (code != PAWL_OK) {
+        pawl__pg_disconnect(&keeper->main);
+        return code;
+    }
+    wake_all(share);
+    signal_fd(share->kick_fd);
+    return PAWL_OK;
+}
+
+/* Queues, outbox and event store of all handles that wait, in one transaction. */
+static void check(struct pawl__pg_share *share)
+{
+    pawl__pg_connection *main = &share->keeper.main;
+    pawl_code            code = PAWL_OK;
+    share->checked_ms         = pawl__clock_ms();
+    pawl__pg_begin_on(main, NULL);
+    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
+         store           = store->member.next) {
+        if (!store->member.is_waiting)
+            continue;
+        code = pawl__pg_check(store, main, NULL);
+        if (store->is_woken || store->has_events)
+            signal_fd(store->member.fd);
+    }
+    pawl__pg_rollback_transaction(main);
+    main->is_lost |= code != PAWL_OK;
+}
+
+/* A step of the thread, when something came or a time has come. Returns for how long it may sleep. */
+static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64_t *away_ms)
+{
+    pawl__pg_connection *main = &share->keeper.main;
+    if (is_readable && main->pg != NULL &&
+        (PQconsumeInput(main->pg) == 0 || PQstatus(main->pg) == CONNECTION_BAD))
+        main->is_lost = true;
+    take_notifies(share);
+    if (!main->is_lost && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
+        check(share);
+    if (main->is_lost || main->pg == NULL) {
+        pawl_error error = PAWL_ERROR_INIT;
+        if (*away_ms == 0)
+            wake_all(share); /* each meets the outage itself, and says so */
+        pawl_code code = keeper_connect(share, &error);
+        *away_ms       = code == PAWL_OK              ? 0
+                         : *away_ms == 0              ? AWAY_MS_MIN
+                         : *away_ms * 2 < AWAY_MS_MAX ? *away_ms * 2
+                                                      : AWAY_MS_MAX;
+        if (code != PAWL_OK)
+            pawl_log(PAWL_LOG_DEBUG, "%s", error.text);
+    }
+    return *away_ms != 0 ? *away_ms : share->checked_ms + PAWL__PG_CHECK_MS - pawl__clock_ms();
+}
+
+static void *keep(void *context)
+{
+    struct pawl__pg_share *share   = context;
+    int64_t                away_ms = 0, rest_ms = PAWL__PG_CHECK_MS;
+    pthread_mutex_lock(&share->mutex);
+    while (!share->is_ended) {
+        const pawl__pg_connection *main    = &share->keeper.main;
+        struct pollfd              list[2] = {
+                         {.fd = share->kick_fd, .events = POLLIN},
+                         {.fd = main->pg != NULL && !main->is_lost ? PQsocket(main->pg) : -1, .events = POLLIN}};
+        pthread_mutex_unlock(&share->mutex);
+        (void)poll(list, 2, rest_ms > 0 ? (int)rest_ms : 0);
+        drain_fd(share->kick_fd);
+        pthread_mutex_lock(&share->mutex);
+        if (!share->is_ended)
+            rest_ms = keeper_step(share, list[1].revents != 0, &away_ms);
+    }
+    pthread_mutex_unlock(&share->mutex);
+    return NULL;
+}
+
+/* The mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
+static pawl_code keeper_enter(struct pawl__pg_share *share, pawl_error *error)
+{
+    pthread_mutex_lock(&share->mutex);
+    share->keeper.sql.base.deadline_ms = share->members->sql.base.deadline_ms;
+    pawl_code code                     = keeper_connect(share, error);
+    if (code == PAWL_OK && !share->has_thread) {
+        share->checked_ms = pawl__clock_ms();
+        int failed        = pthread_create(&share->thread, NULL, keep, share);
+        share->has_thread = failed == 0;
+        if (failed != 0)
+            code =
+                pawl_error_set(error, PAWL_EPERSIST, "postgres: no thread: %s", strerror(failed));
+    }
+    return code;
+}
+
+static void keeper_leave(struct pawl__pg_share *share)
+{
+    take_notifies(share); /* a NOTIFY that came with an answer leaves the thread nothing to read */
+    pthread_mutex_unlock(&share->mutex);
+}
+
+/* A handle that acts for a worker whose thread was given up: the session of that worker's own handle ends, with the
+ * row locks of its claims. */
+static void end_others(const pawl__pg *store)
+{
+    struct pawl__pg_share *share = store->member.share;
+    for (const pawl__pg *other = share->members; other != NULL; other = other->member.next)
+        if (other != store && other->member.session != 0 &&
+            pawl_uuid_compare(other->sql.base.worker.uuid, store->sql.base.worker.uuid) == 0)
+            pawl__pg_end_session(&share->keeper.main, other->member.session);
+}
+
+pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error)
+{
+    struct pawl__pg_share *share = store->member.share;
+    pawl_code              code  = keeper_enter(share, error);
+    if (code == PAWL_OK)
+        end_others(store);
+    if (code == PAWL_OK)
+        code = pawl__pg_session_lock(&share->keeper.main, number, error);
+    if (code == PAWL_OK)
+        store->lock_number = number;
+    keeper_leave(share);
+    return code;
+}
+
+void pawl__pg_share_unlock(pawl__pg *store)
+{
+    struct pawl__pg_share *share = store->member.share;
+    pthread_mutex_lock(&share->mutex);
+    if (store->lock_number != 0 && share->keeper.main.pg != NULL)
+        pawl__pg_session_unlock(&share->keeper.main, store->lock_number);
+    store->lock_number = 0;
+    keeper_leave(share);
+}
+
+void pawl__pg_share_stop_sleeping(pawl__pg *store)
+{
+    struct pawl__pg_share *share = store->member.share;
+    pthread_mutex_lock(&share->mutex);
+    if (store->sleeps && share->keeper.main.pg != NULL)
+        (void)pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_UNLISTEN_LOCKS, NULL);
+    store->sleeps = false;
+    keeper_leave(share);
+}
+
+/* ---- Sessions ----------------------------------------------------------- */
+
+/* Whether the server has ended the session while nobody used it. */
+static bool is_over(pawl__pg_connection *connection)
+{
+    struct pollfd socket = {.fd = PQsocket(connection->pg), .events = POLLIN};
+    while (poll(&socket, 1, 0) > 0) /* the server's message comes before the end of the stream */
+        if (PQconsumeInput(connection->pg) == 0 || PQstatus(connection->pg) == CONNECTION_BAD)
+            return true;
+    return false;
+}
+
+static pawl__pg_connection *pop(struct pawl__pg_share *share)
+{
+    pthread_mutex_lock(&share->mutex);
+    pawl__pg_connection *found = share->idle;
+    if (found != NULL) {
+        share->idle = found->next_idle;
+        share->idle_count--;
+    }
+    pthread_mutex_unlock(&share->mutex);
+    return found;
+}
+
+/* A session with an advisory lock of its own, by which it is ended when its handle has lost it and the server has not
+ * noticed. */
+static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    struct pawl__pg_share *share = store->member.share;
+    char                   name[24];
+    pawl_code              code = connect_directly(store, connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pthread_mutex_lock(&share->mutex);
+    (void)snprintf(name, sizeof name, "%llu", (unsigned long long)++share->sessions);
+    pthread_mutex_unlock(&share->mutex);
+    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid) ^
+                     pawl__pg_lock_number(store, "session", pawl_text_of(name));
+    code = pawl__pg_session_lock(connection, number, error);
+    if (code == PAWL_OK)
+        connection->session_number = number;
+    else
+        pawl__pg_disconnect(connection);
+    return code;
+}
+
+static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    struct pawl__pg_share *share = store->member.share;
+    pawl__pg_connection   *found = pop(share);
+    while (found != NULL && is_over(found)) {
+        pawl__pg_disconnect(found);
+        pawl_free(found);
+        found = pop(share);
+    }
+    if (found == NULL)
+        return open_session(store, connection, error);
+    *connection = *found;
+    pawl_free(found);
+    pawl__pg_adopt(store, connection);
+    connection->is_unconfirmed = false;
+    return PAWL_OK;
+}
+
+static void note_session(pawl__pg *store)
+{
+    pthread_mutex_lock(&store->member.share->mutex);
+    store->member.session     = store->main.session_number;
+    store->member.backend_pid = store->backend_pid;
+    pthread_mutex_unlock(&store->member.share->mutex);
+}
+
+/* The session that the handle has lost may last on the server, with the row locks of its claims: it is ended. */
+pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+{
+    int64_t number = connection->session_number;
+    pawl__pg_disconnect(connection);
+    pawl_code code = take(store, connection, error);
+    if (code == PAWL_OK && number != 0)
+        pawl__pg_end_session(connection, number);
+    if (code == PAWL_OK && connection == &store->main)
+        note_session(store);
+    return code;
+}
+
+/* A session with an open transaction, or one that failed, stays the handle's. */
+static void give_back(pawl__pg *store, pawl__pg_connection *connection)
+{
+    struct pawl__pg_share *share = store->member.share;
+    if (connection->pg == NULL || connection->is_lost || connection->is_read_only ||
+        connection->in_transaction || !connection->is_pipelined || connection->sent_count != 0 ||
+        connection->failed != PAWL_OK)
+        return;
+    for (unsigned i = 0; i < PAWL__PG_PLAIN_MAX; i++)
+        pawl__pg_end(&connection->plain[i]);
+    pawl__pg_connection *idle = pawl_allocate(sizeof *idle);
+    pthread_mutex_lock(&share->mutex);
+    bool is_kept = idle != NULL && share->idle_count < store->member.session_max;
+    if (is_kept) {
+        *idle           = *connection;
+        idle->next_idle = share->idle;
+        share->idle     = idle;
+        share->idle_count++;
+        store->member.session = connection == &store->main ? 0 : store->member.session;
+        memset(connection, 0, sizeof *connection);
+    }
+    pthread_mutex_unlock(&share->mutex);
+    if (!is_kept) {
+        pawl__pg_disconnect(connection);
+        pawl_free(idle);
+    }
+    store->ahead.transaction = 0;
+}
+
+/* ---- Waiting ------------------------------------------------------------ */
+
+/* Takes the sleepers' locks, and checks once more, as a handle with a session of its own does: a commit from before
+ * the locks sent no NOTIFY. */
+static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
+{
+    struct pawl__pg_share *share = store->member.share;
+    pawl_code              code  = keeper_enter(share, error);
+    if (code == PAWL_OK && !store->sleeps) {
+        pawl__pg_list_sleep_locks(store);
+        code = pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_LISTEN_LOCKS, error);
+        store->sleeps      = code == PAWL_OK;
+        store->busy_claims = 0;
+    }
+    if (code == PAWL_OK)
+        code = pawl__pg_check(store, &share->keeper.main, error);
+    keeper_leave(share);
+    return code;
+}
+
+/* Polls until the time is over, or something came. */
+static pawl_code sleep_until(const pawl__pg *store, int64_t end_ms, int wake_fd, bool *is_woken,
+                             pawl_error *error)
+{
+    struct pollfd list[3] = {{.fd = wake_fd, .events = POLLIN},
+                             {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+                             {.fd = store->member.fd, .events = POLLIN}};
+    int64_t       rest    = end_ms - pawl__clock_ms();
+    if (rest <= 0)
+        return PAWL_OK;
+    int ready = poll(list, 3, rest < INT32_MAX ? (int)rest : INT32_MAX);
+    if (ready < 0 && errno != EINTR)
+        return pawl_error_set(error, PAWL_EPERSIST, "postgres: cannot wait: %s", strerror(errno));
+    if (ready > 0 && list[1].revents != 0)
+        return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the wait was interrupted");
+    *is_woken = ready < 0 || list[0].revents != 0;
+    return PAWL_OK;
+}
+
+static void take_wake(pawl__pg *store)
+{
+    store->is_woken |= store->member.is_woken;
+    store->member.is_woken = false;
+}
+
+pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    struct pawl__pg_share *share = store->member.share;
+    int64_t   end_ms   = pawl__clock_ms() + pawl__pg_slice_of(store, (microseconds + 999) / 1000);
+    bool      sleeps   = pawl__pg_has_topics(store);
+    bool      is_woken = false;
+    pawl_code code     = PAWL_OK;
+    give_back(store, &store->main);
+    give_back(store, &store->side);
+    if (microseconds <= 0)
+        return PAWL_OK;
+    if (sleeps && !store->sleeps)
+        code = begin_sleep(store, error);
+    pthread_mutex_lock(&share->mutex);
+    take_wake(store);
+    bool is_over             = code != PAWL_OK || store->is_woken || store->has_events;
+    store->member.is_waiting = !is_over;
+    pthread_mutex_unlock(&share->mutex);
+    if (!is_over)
+        code = sleep_until(store, end_ms, wake_fd, &is_woken, error);
+    pthread_mutex_lock(&share->mutex);
+    take_wake(store);
+    store->is_woken |= is_woken;
+    store->member.is_waiting = false;
+    drain_fd(store->member.fd);
+    pthread_mutex_unlock(&share->mutex);
+    return code;
+}
+
+/* ---- The share ---------------------------------------------------------- */
+
+static void share_destroy(struct pawl__pg_share *share)
+{
+    pawl__pg_disconnect(&share->keeper.main);
+    while (share->idle != NULL) {
+        pawl__pg_connection *idle = share->idle;
+        share->idle               = idle->next_idle;
+        pawl__pg_disconnect(idle);
+        pawl_free(idle);
+    }
+    int interrupt_fd = atomic_load(&share->keeper.interrupt_fd);
+    if (interrupt_fd >= 0)
+        close(interrupt_fd);
+    if (share->kick_fd >= 0)
+        close(share->kick_fd);
+    pawl_free(share->keeper.given);
+    pawl_free(share->keeper.conninfo);
+    pthread_mutex_destroy(&share->mutex);
+    pawl_free(share);
+}
+
+static char *copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char  *made = pawl_allocate(size);
+    return made != NULL ? memcpy(made, text, size) : NULL;
+}
+
+static struct pawl__pg_share *share_create(const pawl__pg *store)
+{
+    struct pawl__pg_share *share = pawl_allocate(sizeof *share);
+    if (share == NULL)
+        return NULL;
+    pawl__pg *keeper = &share->keeper;
+    pthread_mutex_init(&share->mutex, NULL);
+    (void)snprintf(share->prefix, sizeof share->prefix, "%s", store->sql.base.system_prefix);
+    (void)snprintf(keeper->schema, sizeof keeper->schema, "%s", store->schema);
+    keeper->sql.ops                = store->sql.ops;
+    keeper->sql.base.ops           = store->sql.base.ops;
+    keeper->sql.base.system_prefix = share->prefix;
+    keeper->sql.base.deadline_ms   = store->sql.base.deadline_ms;
+    keeper->pid                    = store->pid;
+    keeper->last_now               = PAWL_TIME_MIN;
+    keeper->idle_ms                = store->idle_ms;
+    keeper->member.session_max     = store->member.session_max;
+    keeper->tls_is_chosen          = true; /* a handle has warned already */
+    keeper->given                  = copy(store->given);
+    keeper->conninfo               = copy(store->conninfo);
+    share->kick_fd                 = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    atomic_store(&keeper->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (keeper->given != NULL && keeper->conninfo != NULL && share->kick_fd >= 0 &&
+        atomic_load(&keeper->interrupt_fd) >= 0)
+        return share;
+    share_destroy(share);
+    return NULL;
+}
+
+static bool is_for(const struct pawl__pg_share *share, const pawl__pg *store)
+{
+    const pawl__pg *keeper = &share->keeper;
+    return keeper->pid == store->pid && keeper->idle_ms == store->idle_ms &&
+           keeper->member.session_max == store->member.session_max &&
+           strcmp(keeper->conninfo, store->conninfo) == 0 &&
+           strcmp(keeper->schema, store->schema) == 0 &&
+           strcmp(share->prefix, store->sql.base.system_prefix) == 0;
+}
+
+pawl_code pawl__pg_share_join(pawl__pg *store, pawl_error *error)
+{
+    store->member.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (store->member.fd < 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));
+    pthread_mutex_lock(&shares_mutex);
+    struct pawl__pg_share *share = shares;
+    while (share != NULL && !is_for(share, store))
+        share = share->next;
+    if (share == NULL && (share = share_create(store)) != NULL) {
+        share->next = shares;
+        shares      = share;
+    }
+    if (share != NULL) {
+        share->handles++;
+        pthread_mutex_lock(&share->mutex);
+        store->member.share = share;
+        store->member.next  = share->members;
+        share->members      = store;
+        pthread_mutex_unlock(&share->mutex);
+    }
+    pthread_mutex_unlock(&shares_mutex);
+    if (share == NULL)
+        close(store->member.fd);
+    store->sql.base.waits_long = share != NULL;
+    return share != NULL ? PAWL_OK : pawl__pg_no_memory(error);
+}
+
+static void leave_members(struct pawl__pg_share *share, const pawl__pg *store)
+{
+    pthread_mutex_lock(&share->mutex);
+    pawl__pg **place = &share->members;
+    while (*place != store)
+        place = &(*place)->member.next;
+    *place = store->member.next;
+    pthread_mutex_unlock(&share->mutex);
+}
+
+/* Takes the share of no handle off the list; NULL: it has others. */
+static struct pawl__pg_share *end_share(struct pawl__pg_share *share)
+{
+    pthread_mutex_lock(&shares_mutex);
+    bool                    is_last = --share->handles == 0;
+    struct pawl__pg_share **place   = &shares;
+    while (is_last && *place != share)
+        place = &(*place)->next;
+    if (is_last)
+        *place = share->next;
+    pthread_mutex_unlock(&shares_mutex);
+    return is_last ? share : NULL;
+}
+
+void pawl__pg_share_leave(pawl__pg *store)
+{
+    struct pawl__pg_share *share = store->member.share;
+    if (share == NULL)
+        return;
+    pawl__pg_share_stop_sleeping(store);
+    pawl__pg_share_unlock(store);
+    give_back(store, &store->main);
+    give_back(store, &store->side);
+    leave_members(share, store);
+    close(store->member.fd);
+    store->member.share = NULL;
+    share               = end_share(share);
+    if (share == NULL)
+        return;
+    pthread_mutex_lock(&share->mutex);
+    share->is_ended = true;
+    bool has_thread = share->has_thread;
+    pthread_mutex_unlock(&share->mutex);
+    signal_fd(share->kick_fd);
+    if (has_thread)
+        pthread_join(share->thread, NULL);
+    share_destroy(share);
+}

@@ -1,0 +1,339 @@
+/* test_postgres_share_threads.c - handles of one process that lend one another their sessions (sessions=N).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/tests.h"
+
+#ifdef PAWL_HAVE_POSTGRES
+
+#include "contract/postgres_sleep.h"
+#include "contract/postgres_trouble.h"
+#include "store/postgres/share.h"
+
+#include <sys/wait.h>
+
+#define HANDLES 12
+
+static int share_setup(void **state)
+{
+    int result = trouble_setup(state);
+    if (result == 0) {
+        ground *p    = *state;
+        size_t  size = strlen(p->url);
+        snprintf(p->url + size, sizeof p->url - size, "&sessions=2");
+    }
+    return result;
+}
+
+#define SHARED(function) GROUND_TEST(function, share_setup)
+
+/* Handles with a worker each that wait for the same queue, and have lent their sessions. */
+static void open_idle(ground *p, pawl_store **handles, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        handles[i] = i == 0 ? open_store(p, p->url) : open_more(p, p->url);
+        find_nothing(p, handles[i], "orders");
+        sleep_briefly(p, handles[i]);
+    }
+}
+
+static void close_all(pawl_store **handles, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pawl_store_close(handles[i]);
+}
+
+/* The back end that listens for all. */
+static int keeper_pid(ground *p)
+{
+    char sql[300];
+    snprintf(
+        sql, sizeof sql,
+        "select min(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and pid in "
+        "(select pid from pg_stat_activity where application_name = '%s')",
+        p->schema);
+    return (int)raw_number(p->pg, sql);
+}
+
+/* ---- Sessions ------------------------------------------------------------ */
+
+static void idle_handles_have_no_sessions(ground *p)
+{
+    pawl_store *handles[HANDLES];
+    open_idle(p, handles, HANDLES);
+    for (size_t i = 0; i < HANDLES; i++)
+        assert_null(pawl__pg_of(handles[i])->main.pg);
+    wait_for_sessions(p, 2); /* the keeper's, and one that all have used in turn */
+    close_all(handles, HANDLES);
+    wait_for_sessions(p, 0);
+}
+
+static void no_more_are_kept_than_the_url_says(ground *p)
+{
+    pawl_store *handles[5];
+    open_idle(p, handles, 5);
+    for (size_t i = 0; i < 5; i++)
+        find_nothing(p, handles[i], "orders");
+    wait_for_sessions(p, 6); /* all at work at once */
+    for (size_t i = 0; i < 5; i++)
+        sleep_briefly(p, handles[i]);
+    wait_for_sessions(p, 3);
+    close_all(handles, 5);
+}
+
+/* The claim's row lock is in the session's transaction: the handle keeps it, whatever it waits for. */
+static void a_handle_with_claims_keeps_its_session(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, handles[0], "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    sleep_briefly(p, handles[0]);
+    assert_non_null(pawl__pg_of(handles[0])->main.pg);
+    assert_int_equal(claim_some(p, handles[1], "orders", NOW, 1).count, 0);
+    expect_code(p, settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 0);
+    close_all(handles, 2);
+}
+
+static void a_lent_session_that_ended_is_not_used(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    find_nothing(p, handles[0], "orders");
+    int pid = pid_of(handles[0]);
+    sleep_briefly(p, handles[0]);
+    kill_pid(p, pid);
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    close_all(handles, 2);
+}
+
+/* As with a session of its own: the claims are free, and the worker goes on. */
+static void a_session_that_is_lost_at_work_is_replaced(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, handles[0], "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    kill_pid(p, pid_of(handles[0]));
+    pawl_code code = settle_one(p, handles[0], "orders", rows.items[0].seq);
+    assert_true(code != PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    rows = claim_some(p, handles[0], "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
+    close_all(handles, 2);
+}
+
+/* A session that stands still with a claim while its handle believes it lost: it is ended, so the row is free. */
+static void a_lost_session_gives_its_rows_back(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    pawl__pg *driver     = pawl__pg_of(handles[0]);
+    PGconn   *left       = driver->main.pg;
+    driver->main.pg      = NULL;
+    driver->main.is_lost = true;
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    PQfinish(left);
+    close_all(handles, 2);
+}
+
+/* A worker whose thread was given up: another handle ends it in its name. */
+static void a_worker_that_is_ended_loses_its_claims(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, handles[0], "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    pawl_store *by = NULL;
+    expect_code(p, open_with(p, p->url, order_tables, 1, &by), PAWL_OK);
+    pawl_store_worker_set(by, pawl_store_worker(handles[0]));
+    expect_code(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error), PAWL_OK);
+    assert_int_equal(claim_some(p, handles[1], "orders", NOW, 1).count, 1);
+    assert_int_not_equal(settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(by);
+    close_all(handles, 2);
+}
+
+/* ---- Liveness ------------------------------------------------------------ */
+
+static size_t dead_count(ground *p, pawl_store *store)
+{
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    expect_code(p, pawl_store_worker_crashed(store, p->arena, &items, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+static void workers_without_a_session_live(ground *p)
+{
+    pawl_store *handles[3];
+    open_idle(p, handles, 3);
+    char direct[sizeof p->url];
+    snprintf(direct, sizeof direct, "%s", p->url);
+    *strstr(direct, "&sessions=") = '\0';
+    pawl_store *other             = open_more(p, direct);
+    assert_int_equal(dead_count(p, other), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pawl_store *own = open_more(p, p->url);
+        find_nothing(p, own, "orders");
+        sleep_briefly(p, own);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    for (int64_t until = clock_ms() + PATIENCE_MS; dead_count(p, other) != 1;)
+        assert_true(clock_ms() < until);
+    pawl_store_close(other);
+    close_all(handles, 3);
+}
+
+static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
+{
+    pawl_store *handles[3];
+    open_idle(p, handles, 3);
+    pawl_store *other = open_more(p, p->url);
+    sleeper     it;
+    lie_down(&it, handles[0]);
+    int64_t lock = pawl__pg_of(handles[1])->sleep_locks[0];
+    wait_for_lock(p, lock, true, 1);
+    kill_pid(p, keeper_pid(p));
+    expect_woken(&it); /* a NOTIFY may have been lost */
+    find_nothing(p, handles[0], "orders");
+    lie_down(&it, handles[0]);
+    wait_for_lock(p, lock, true, 1);
+    assert_int_equal(dead_count(p, other), 0);
+    expect_code(p, send_one(p, other, "orders", "m-1"), PAWL_OK);
+    expect_woken(&it);
+    pawl_store_close(other);
+    close_all(handles, 3);
+}
+
+/* The keeper's check is due now. */
+static void check_soon(pawl_store *store)
+{
+    const uint64_t         one   = 1;
+    struct pawl__pg_share *share = pawl__pg_of(store)->member.share;
+    pthread_mutex_lock(&share->mutex);
+    share->checked_ms -= PAWL__PG_CHECK_MS;
+    pthread_mutex_unlock(&share->mutex);
+    assert_int_equal(write(share->kick_fd, &one, sizeof one), sizeof one);
+}
+
+/* ---- Waking -------------------------------------------------------------- */
+
+static void a_message_wakes_the_handle_of_its_queue(ground *p)
+{
+    pawl_store *handles[2], *other;
+    handles[0] = open_sleeper(p, "orders");
+    handles[1] = open_more(p, p->url);
+    find_nothing(p, handles[1], "billing");
+    sleep_briefly(p, handles[1]);
+    other = open_more(p, p->url);
+    sleeper it[2];
+    lie_down(&it[0], handles[0]);
+    lie_down(&it[1], handles[1]);
+    expect_code(p, send_one(p, other, "orders", "m-1"), PAWL_OK);
+    expect_woken(&it[0]);
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    assert_int_not_equal(pthread_tryjoin_np(it[1].thread, NULL), 0);
+    expect_code(p, send_one(p, other, "billing", "m-2"), PAWL_OK);
+    expect_woken(&it[1]);
+    assert_int_equal(claim_some(p, handles[1], "billing", NOW, 1).count, 1);
+    pawl_store_close(other);
+    close_all(handles, 2);
+}
+
+/* A NOTIFY while the handle works is found when it goes to sleep. */
+static void a_message_that_came_before_the_wait_is_not_slept_through(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    find_nothing(p, handles[0], "orders");
+    expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
+    expect_does_not_sleep(p, handles[0]);
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    close_all(handles, 2);
+}
+
+static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    sleeper it;
+    lie_down(&it, handles[0]);
+    add_row(p, false, "2025-12-31 00:00:00Z");
+    check_soon(handles[1]);
+    expect_woken(&it);
+    assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    close_all(handles, 2);
+}
+
+static void an_interrupt_ends_the_wait(ground *p)
+{
+    pawl_store *handles[1];
+    sleeper     it;
+    open_idle(p, handles, 1);
+    lie_down(&it, handles[0]);
+    do
+        pawl_store_interrupt(handles[0]);
+    while (pthread_tryjoin_np(it.thread, NULL) != 0);
+    assert_int_equal(it.code, PAWL_EINTERRUPTED);
+    find_nothing(p, handles[0], "orders");
+    close_all(handles, 1);
+}
+
+/* ---- The URL ------------------------------------------------------------- */
+
+static void a_number_of_sessions_has_bounds(ground *p)
+{
+    static const char *const wrong[] = {"&sessions=", "&sessions=0", "&sessions=1001",
+                                        "&sessions=two", "&sessions=-1"};
+    char                     url[sizeof p->url + 40];
+    pawl_store              *store = NULL;
+    *strstr(p->url, "&sessions=")  = '\0';
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(url, sizeof url, "%s%s", p->url, wrong[i]);
+        expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_ECONFIG);
+        expect_text(p, "may be 1 to 1000");
+    }
+    snprintf(url, sizeof url, "%s&sessions=2&pooler=transaction", p->url);
+    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_ECONFIG);
+    expect_text(p, "leave sessions out of the URL");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SHARED(idle_handles_have_no_sessions),
+        SHARED(no_more_are_kept_than_the_url_says),
+        SHARED(a_handle_with_claims_keeps_its_session),
+        SHARED(a_lent_session_that_ended_is_not_used),
+        SHARED(a_session_that_is_lost_at_work_is_replaced),
+        SHARED(a_lost_session_gives_its_rows_back),
+        SHARED(a_worker_that_is_ended_loses_its_claims),
+        SHARED(workers_without_a_session_live),
+        SHARED(a_keeper_that_is_lost_takes_all_locks_again),
+        SHARED(a_message_wakes_the_handle_of_its_queue),
+        SHARED(a_message_that_came_before_the_wait_is_not_slept_through),
+        SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper),
+        SHARED(an_interrupt_ends_the_wait),
+        SHARED(a_number_of_sessions_has_bounds),
+    };
+    if (ground_server() == NULL)
+        return ground_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
