@@ -27,6 +27,19 @@ static int share_setup(void **state)
 
 #define SHARED(function) GROUND_TEST(function, share_setup)
 
+/* The keeper's check is due then: never, unless a test calls for it, so that a NOTIFY alone wakes. */
+static void set_check(pawl_store *store, int64_t due_ms)
+{
+    const uint64_t         one   = 1;
+    struct pawl__pg_share *share = pawl__pg_of(store)->member.share;
+    pthread_mutex_lock(&share->mutex);
+    share->checked_ms = due_ms;
+    pthread_mutex_unlock(&share->mutex);
+    assert_int_equal(write(share->kick_fd, &one, sizeof one), sizeof one);
+}
+
+#define NEVER INT64_C(1000000000000000)
+
 /* Handles with a worker each that wait for the same queue, and have lent their sessions. */
 static void open_idle(ground *p, pawl_store **handles, size_t count)
 {
@@ -35,6 +48,7 @@ static void open_idle(ground *p, pawl_store **handles, size_t count)
         find_nothing(p, handles[i], "orders");
         sleep_briefly(p, handles[i]);
     }
+    set_check(handles[0], NEVER);
 }
 
 static void close_all(pawl_store **handles, size_t count)
@@ -220,17 +234,6 @@ static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
     close_all(handles, 3);
 }
 
-/* The keeper's check is due now. */
-static void check_soon(pawl_store *store)
-{
-    const uint64_t         one   = 1;
-    struct pawl__pg_share *share = pawl__pg_of(store)->member.share;
-    pthread_mutex_lock(&share->mutex);
-    share->checked_ms -= PAWL__PG_CHECK_MS;
-    pthread_mutex_unlock(&share->mutex);
-    assert_int_equal(write(share->kick_fd, &one, sizeof one), sizeof one);
-}
-
 /* ---- Waking -------------------------------------------------------------- */
 
 static void a_message_wakes_the_handle_of_its_queue(ground *p)
@@ -240,6 +243,7 @@ static void a_message_wakes_the_handle_of_its_queue(ground *p)
     handles[1] = open_more(p, p->url);
     find_nothing(p, handles[1], "billing");
     sleep_briefly(p, handles[1]);
+    set_check(handles[0], NEVER);
     other = open_more(p, p->url);
     sleeper it[2];
     lie_down(&it[0], handles[0]);
@@ -274,7 +278,7 @@ static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
     sleeper it;
     lie_down(&it, handles[0]);
     add_row(p, false, "2025-12-31 00:00:00Z");
-    check_soon(handles[1]);
+    set_check(handles[1], 0);
     expect_woken(&it);
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
     close_all(handles, 2);

@@ -180,6 +180,7 @@ static void *keep(void *context)
                          {.fd = share->kick_fd, .events = POLLIN},
                          {.fd = main->pg != NULL && !main->is_lost ? PQsocket(main->pg) : -1, .events = POLLIN}};
         pthread_mutex_unlock(&share->mutex);
+        rest_ms = rest_ms < PAWL__PG_CHECK_MS ? rest_ms : PAWL__PG_CHECK_MS;
         (void)poll(list, 2, rest_ms > 0 ? (int)rest_ms : 0);
         drain_fd(share->kick_fd);
         pthread_mutex_lock(&share->mutex);
@@ -270,10 +271,13 @@ static bool is_over(pawl__pg_connection *connection)
     return false;
 }
 
-static pawl__pg_connection *pop(struct pawl__pg_share *share)
+static pawl__pg_connection *pop(pawl__pg *store)
 {
+    struct pawl__pg_share *share = store->member.share;
     pthread_mutex_lock(&share->mutex);
     pawl__pg_connection *found = share->idle;
+    memcpy(store->channel, share->keeper.channel,
+           sizeof store->channel); /* asked for by open_session */
     if (found != NULL) {
         share->idle = found->next_idle;
         share->idle_count--;
@@ -293,6 +297,7 @@ static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, 
         return code;
     pthread_mutex_lock(&share->mutex);
     (void)snprintf(name, sizeof name, "%llu", (unsigned long long)++share->sessions);
+    memcpy(share->keeper.channel, store->channel, sizeof store->channel);
     pthread_mutex_unlock(&share->mutex);
     int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid) ^
                      pawl__pg_lock_number(store, "session", pawl_text_of(name));
@@ -306,12 +311,11 @@ static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, 
 
 static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    struct pawl__pg_share *share = store->member.share;
-    pawl__pg_connection   *found = pop(share);
+    pawl__pg_connection *found = pop(store);
     while (found != NULL && is_over(found)) {
         pawl__pg_disconnect(found);
         pawl_free(found);
-        found = pop(share);
+        found = pop(store);
     }
     if (found == NULL)
         return open_session(store, connection, error);
@@ -361,9 +365,10 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
         idle->next_idle = share->idle;
         share->idle     = idle;
         share->idle_count++;
-        store->member.session = connection == &store->main ? 0 : store->member.session;
         memset(connection, 0, sizeof *connection);
     }
+    if (connection == &store->main) /* the next handle's NOTIFY comes from the same back end */
+        store->member.session = store->member.backend_pid = 0;
     pthread_mutex_unlock(&share->mutex);
     if (!is_kept) {
         pawl__pg_disconnect(connection);
