@@ -116,7 +116,7 @@ static void a_lent_session_that_ended_is_not_used(ground *p)
     pawl_store *handles[2];
     open_idle(p, handles, 2);
     find_nothing(p, handles[0], "orders");
-    int pid = pid_of(handles[0]);
+    int pid = PQbackendPID(pawl__pg_of(handles[0])->main.pg);
     sleep_briefly(p, handles[0]);
     kill_pid(p, pid);
     expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
@@ -234,6 +234,36 @@ static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
     close_all(handles, 3);
 }
 
+/* A session that shows life, and what the handles had in it, are told apart: nobody of the process is dead. */
+static void without_its_keeper_nobody_is_dead(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    find_nothing(p, handles[0], "orders");
+    struct pawl__pg_share *share = pawl__pg_of(handles[0])->member.share;
+    pthread_mutex_lock(&share->mutex); /* the keeper's thread cannot connect again */
+    kill_pid(p, PQbackendPID(share->keeper.main.pg));
+    share->keeper.main.is_lost = true;
+    pthread_mutex_unlock(&share->mutex);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(dead_count(p, handles[0]), 0);
+    close_all(handles, 2);
+}
+
+/* Settings, temporary tables and locks of a handler's own SQL are no other handler's. */
+static void a_session_of_a_handler_is_not_lent(ground *p)
+{
+    pawl_store *handles[2];
+    open_idle(p, handles, 2);
+    find_nothing(p, handles[0], "orders");
+    assert_non_null(pawl_store_native(handles[0], "PGconn"));
+    sleep_briefly(p, handles[0]);
+    assert_non_null(pawl__pg_of(handles[0])->main.pg);
+    find_nothing(p, handles[1], "orders");
+    assert_ptr_not_equal(pawl__pg_of(handles[0])->main.pg, pawl__pg_of(handles[1])->main.pg);
+    close_all(handles, 2);
+}
+
 /* ---- Waking -------------------------------------------------------------- */
 
 static void a_message_wakes_the_handle_of_its_queue(ground *p)
@@ -329,6 +359,8 @@ int main(void)
         SHARED(a_worker_that_is_ended_loses_its_claims),
         SHARED(workers_without_a_session_live),
         SHARED(a_keeper_that_is_lost_takes_all_locks_again),
+        SHARED(without_its_keeper_nobody_is_dead),
+        SHARED(a_session_of_a_handler_is_not_lent),
         SHARED(a_message_wakes_the_handle_of_its_queue),
         SHARED(a_message_that_came_before_the_wait_is_not_slept_through),
         SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper),

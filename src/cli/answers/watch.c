@@ -192,8 +192,11 @@ static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__wat
                                  pawl_error *error)
 {
     const pawl_stats *stats = pawl__watch_stats(sample);
-    bool             *found = pawl__must_take(arena, (stats->queue_count + 1) * sizeof *found);
+    bool             *found = pawl_arena_take(arena, (stats->queue_count + 1) * sizeof *found);
     pawl_code         code  = PAWL_OK;
+    if (found == NULL) /* in the picture: the terminal would stay without an echo */
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues",
+                              stats->queue_count);
     for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
         pawl_queue_pause pause;
         code     = pawl_store_queue_pause_find(store, stats->queues[i].queue, arena, &pause, error);

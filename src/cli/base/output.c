@@ -121,16 +121,17 @@ void pawl__progress_end(int64_t count)
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-static void *json_malloc(void *context, size_t size)
-{
-    (void)context;
-    return pawl__must(pawl_resize(NULL, size));
-}
-
+/* With a context the lack of memory is told, without one it ends the process. */
 static void *json_realloc(void *context, void *memory, size_t size_before, size_t size)
 {
-    (void)context, (void)size_before;
-    return pawl__must(pawl_resize(memory, size));
+    (void)size_before;
+    void *made = pawl_resize(memory, size);
+    return context == NULL ? pawl__must(made) : made;
+}
+
+static void *json_malloc(void *context, size_t size)
+{
+    return json_realloc(context, NULL, 0, size);
 }
 
 static void json_free(void *context, void *memory)
@@ -139,7 +140,9 @@ static void json_free(void *context, void *memory)
     pawl_free(memory);
 }
 
-static const yyjson_alc json_allocator = {json_malloc, json_realloc, json_free, NULL};
+static char             tells;
+static const yyjson_alc json_allocator  = {json_malloc, json_realloc, json_free, NULL};
+static const yyjson_alc input_allocator = {json_malloc, json_realloc, json_free, &tells};
 
 yyjson_mut_doc *pawl__json_create(void)
 {
@@ -195,16 +198,16 @@ pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
 }
 
 /* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */
-static yyjson_doc *read_json(pawl_text text, yyjson_read_err *why)
+static yyjson_doc *read_json(pawl_text text, const yyjson_alc *allocator, yyjson_read_err *why)
 {
-    return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG,
-                            &json_allocator, why);
+    return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG, allocator,
+                            why);
 }
 
 yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
 {
     yyjson_read_err why;
-    yyjson_doc     *read = read_json(text, &why);
+    yyjson_doc     *read = read_json(text, &json_allocator, &why);
     if (read == NULL)
         return yyjson_mut_strncpy(doc, text.data, text.size);
     yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
@@ -215,10 +218,13 @@ yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
 pawl_code pawl__json_check(pawl_text text, pawl_error *error)
 {
     yyjson_read_err why;
-    yyjson_doc     *doc = read_json(text, &why);
+    yyjson_doc     *doc = read_json(text, &input_allocator, &why);
     yyjson_doc_free(doc);
     if (doc != NULL)
         return PAWL_OK;
+    if (why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) /* the caller says what is sent already */
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a body of %zu bytes",
+                              text.size);
     if (text.size == 0)
         return pawl_error_set(error, PAWL_EINPUT, "not JSON: it is empty");
     return pawl_error_set(error, PAWL_EINPUT, "not JSON: %s at byte %zu", why.msg, why.pos);

@@ -40,11 +40,13 @@ static yyjson_mut_doc *make_document(const pawl__verify_cursor *cursor,
 pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor *cursor,
                                     const pawl__verify_report *report, pawl_error *error)
 {
-    pawl__part part;
-    pawl_code  code = pawl__part_open(&part, path, error);
+    pawl__part      part;
+    yyjson_mut_doc *doc  = make_document(cursor, report); /* ends the process without memory */
+    pawl_code       code = pawl__part_open(&part, path, error);
     if (code == PAWL_OK)
-        code = pawl__part_end(&part, path,
-                              pawl__json_print(make_document(cursor, report), part.file), error);
+        code = pawl__part_end(&part, path, pawl__json_print(doc, part.file), error);
+    else
+        yyjson_mut_doc_free(doc);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--resume");
 }
 

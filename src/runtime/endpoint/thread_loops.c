@@ -22,7 +22,9 @@
 
 #define SLEEP_MAX PAWL_SECONDS(30)
 #define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
-#define SLEEP_MAX_LONG PAWL_HOURS(1)      /* the store looks for itself (PAWL_STORE_WAITS_LONG) */
+/* From the second sleep without work between: the store looks for itself (PAWL_STORE_WAITS_LONG), but not for what this
+ * process may have set for others (foreign timeouts). */
+#define SLEEP_MAX_LONG PAWL_HOURS(1)
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define STOPPED_SLEEP PAWL_SECONDS(1)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
@@ -176,12 +178,15 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
         pawl__fd_wait(self->endpoint->stop_fd, microseconds);
         return;
     }
-    int64_t sleep_max = pawl__store_waits_long(store)  ? SLEEP_MAX_LONG
-                        : pawl__store_is_server(store) ? SLEEP_MAX_SERVER
-                                                       : SLEEP_MAX;
+    int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
+    if (pawl__store_waits_long(store) && self->has_rested)
+        sleep_max = SLEEP_MAX_LONG;
     if (microseconds > sleep_max)
         microseconds = sleep_max;
-    if (pawl_store_wait(store, microseconds, self->wake_fd, &error) == PAWL_OK)
+    int64_t   begin = pawl__monotonic_now();
+    pawl_code code  = pawl_store_wait(store, microseconds, self->wake_fd, &error);
+    self->has_rested |= pawl__monotonic_now() - begin >= SLEEP_MAX_SERVER;
+    if (code == PAWL_OK)
         return;
     pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
     /* The step that follows may ask the store for nothing, and would find no failure to rest for. */
@@ -299,6 +304,7 @@ void pawl__thread_work(pawl__thread *self)
         }
         say_back(self);
         atomic_store(self->has_worked, true);
+        self->has_rested &= step.is_idle;
         if (self->worker->breaker.permit == PAWL__PERMIT_NOTHING)
             sleep_stopped(self);
         else if (pawl__worker_is_pausing(self->worker))
@@ -366,6 +372,7 @@ void pawl__thread_serve(pawl__thread *self)
         atomic_store(self->has_worked, true);
         if (!was_open || !is_awake_registered)
             is_awake_registered = register_wake(self, &error) == PAWL_OK;
+        self->has_rested &= step.sent == 0 && step.projected == 0;
         if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
             sleep_service(self);
     }

@@ -22,6 +22,7 @@ typedef struct pawl__thread {
     pawl_time       check_due;  /* of a worker: machine time of its next check of the queue */
     atomic_bool    *has_worked; /* set by this worker or another of the endpoint */
     int             retries;    /* failures in a row; not 0: counted in endpoint->outage */
+    bool            has_rested; /* a minute without work passed, and no work since */
     pthread_t       handle;
     bool            is_started;
 } pawl__thread;

@@ -319,10 +319,11 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
     store->round.is_saved = false;
     pawl__pg_note_now(store, changes->now);
     pawl__pg_seen_clear(store);
-    pawl_code code = choose_connection(store, changes, error);
-    if (code == PAWL_OK)
+    pawl_code code     = choose_connection(store, changes, error);
+    bool      is_tried = code == PAWL_OK;
+    if (is_tried)
         code = pawl__sql_commit(base, changes, refused, error);
-    if (code == PAWL_ETIMEOUT) { /* back ends that it may have waited for */
+    if (is_tried && code == PAWL_ETIMEOUT) { /* back ends that it may have waited for */
         pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
         pawl__pg_end_holder(store, connection);
         pawl__pg_end_standing(store, connection);

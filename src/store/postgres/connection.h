@@ -148,6 +148,7 @@ typedef struct pawl__pg_connection {
     bool             is_lost;        /* the socket broke, or the protocol's state is not known */
     bool             is_read_only;   /* a write was refused: the host may be another server's */
     bool             is_unconfirmed; /* a commit is durable here, on no synchronous standby */
+    bool             is_handlers;    /* a handler had it for SQL of its own */
     int64_t          session_number; /* share.h: of the session's own advisory lock; 0: none */
     struct pawl__pg_connection *next_idle;
 } pawl__pg_connection;
@@ -159,8 +160,7 @@ typedef struct pawl__pg_member {
     int                    session_max; /* of the URL; 0: none are lent */
     int                    fd;          /* readable: the keeper woke it */
     /* The rest is under the share's mutex. */
-    int64_t session;     /* main.session_number, or 0 */
-    int     backend_pid; /* of the main session, as last seen */
+    int64_t session; /* main.session_number, or 0 */
     bool    is_waiting;
     bool    is_woken; /* by a NOTIFY for it, since its last wait */
 } pawl__pg_member;

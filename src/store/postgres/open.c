@@ -314,6 +314,7 @@ void pawl__pg_disconnect(pawl__pg_connection *connection)
     connection->is_unconfirmed = false;
     connection->failed         = PAWL_OK;
     connection->session_number = 0;
+    connection->is_handlers    = false;
     pawl__pg_connection_clear(connection);
 }
 

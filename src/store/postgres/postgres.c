@@ -11,6 +11,7 @@ static void *native(pawl_store *base)
     pawl__pg *store = pawl__pg_of(base);
     if (store->main.pg == NULL) /* its session is lent */
         (void)pawl__pg_ready(base, NULL);
+    store->main.is_handlers = true;
     return store->main.pg;
 }
 

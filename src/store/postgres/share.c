@@ -12,13 +12,16 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define AWAY_MS_MIN 200
 #define AWAY_MS_MAX 5000
+#define SET_MS 1000 /* the clock of the day was set */
 
 static pthread_mutex_t        shares_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct pawl__pg_share *shares;
@@ -53,16 +56,13 @@ static void wake_all(struct pawl__pg_share *share)
             wake(store);
 }
 
-/* By the locks that the handle has through the keeper: what it claims from may change while it works. A NOTIFY of its
- * own session tells it nothing. */
+/* By the locks that the handle has through the keeper: what it claims from may change while it works. */
 static bool is_for_it(const pawl__pg *store, const PGnotify *notify, int64_t lock)
 {
     bool is_for = notify->extra[0] == '\0';
-    if (!store->sleeps || notify->be_pid == store->member.backend_pid)
-        return false;
     for (size_t i = 0; i < store->sleep_lock_count; i++)
         is_for |= store->sleep_locks[i] == lock;
-    return is_for;
+    return is_for && store->sleeps;
 }
 
 static void take_notifies(struct pawl__pg_share *share)
@@ -104,13 +104,32 @@ static pawl_code take_locks(struct pawl__pg_share *share, pawl_error *error)
     return code;
 }
 
+static void close_idle(struct pawl__pg_share *share)
+{
+    while (share->idle != NULL) {
+        pawl__pg_connection *idle = share->idle;
+        share->idle               = idle->next_idle;
+        pawl__pg_disconnect(idle);
+        pawl_free(idle);
+    }
+    share->idle_count = 0;
+}
+
+static bool is_away(const struct pawl__pg_share *share)
+{
+    const pawl__pg_connection *main = &share->keeper.main;
+    return main->pg == NULL || main->is_lost || main->is_read_only;
+}
+
 /* Connects the keeper when it has no session: LISTEN, and all locks of the handles. Whatever came meanwhile told nobody,
- * so all handles look for themselves. */
+ * so all handles look for themselves; sessions that are idle may be those of a server that is gone. */
 static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
 {
     pawl__pg *keeper = &share->keeper;
-    if (keeper->main.pg != NULL && !keeper->main.is_lost && !keeper->main.is_read_only)
+    if (!is_away(share))
         return PAWL_OK;
+    if (share->has_thread)
+        close_idle(share);
     pawl_code code = connect_directly(keeper, &keeper->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_listen(keeper, error);
@@ -141,7 +160,9 @@ static void check(struct pawl__pg_share *share)
             signal_fd(store->member.fd);
     }
     pawl__pg_rollback_transaction(main);
-    main->is_lost |= code != PAWL_OK;
+    if (code != PAWL_OK) /* a table that is locked, say: each looks for itself */
+        wake_all(share);
+    take_notifies(share); /* those that came with an answer leave nothing to be read */
 }
 
 /* A step of the thread, when something came or a time has come. Returns for how long it may sleep. */
@@ -152,20 +173,19 @@ static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64
         (PQconsumeInput(main->pg) == 0 || PQstatus(main->pg) == CONNECTION_BAD))
         main->is_lost = true;
     take_notifies(share);
-    if (!main->is_lost && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
+    if (!is_away(share) && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
         check(share);
-    if (main->is_lost || main->pg == NULL) {
-        pawl_error error = PAWL_ERROR_INIT;
-        if (*away_ms == 0)
-            wake_all(share); /* each meets the outage itself, and says so */
-        pawl_code code = keeper_connect(share, &error);
-        *away_ms       = code == PAWL_OK              ? 0
-                         : *away_ms == 0              ? AWAY_MS_MIN
-                         : *away_ms * 2 < AWAY_MS_MAX ? *away_ms * 2
-                                                      : AWAY_MS_MAX;
-        if (code != PAWL_OK)
-            pawl_log(PAWL_LOG_DEBUG, "%s", error.text);
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = keeper_connect(share, &error);
+    if (code != PAWL_OK && *away_ms == 0) {
+        wake_all(share); /* while it is away no wait is long */
+        pawl_log(PAWL_LOG_WARNING, "%s; idle endpoints check every %d s meanwhile", error.text,
+                 AWAY_MS_MAX / 1000);
     }
+    *away_ms = code == PAWL_OK              ? 0
+               : *away_ms == 0              ? AWAY_MS_MIN
+               : *away_ms * 2 < AWAY_MS_MAX ? *away_ms * 2
+                                            : AWAY_MS_MAX;
     return *away_ms != 0 ? *away_ms : share->checked_ms + PAWL__PG_CHECK_MS - pawl__clock_ms();
 }
 
@@ -195,12 +215,15 @@ static void *keep(void *context)
 static pawl_code keeper_enter(struct pawl__pg_share *share, pawl_error *error)
 {
     pthread_mutex_lock(&share->mutex);
-    share->keeper.sql.base.deadline_ms = share->members->sql.base.deadline_ms;
-    pawl_code code                     = keeper_connect(share, error);
+    pawl_code code = keeper_connect(share, error);
     if (code == PAWL_OK && !share->has_thread) {
+        sigset_t all, before;
+        (void)sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's */
         share->checked_ms = pawl__clock_ms();
         int failed        = pthread_create(&share->thread, NULL, keep, share);
         share->has_thread = failed == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (failed != 0)
             code =
                 pawl_error_set(error, PAWL_EPERSIST, "postgres: no thread: %s", strerror(failed));
@@ -216,12 +239,11 @@ static void keeper_leave(struct pawl__pg_share *share)
 
 /* A handle that acts for a worker whose thread was given up: the session of that worker's own handle ends, with the
  * row locks of its claims. */
-static void end_others(const pawl__pg *store)
+static void end_others(const pawl__pg *store, int64_t number)
 {
     struct pawl__pg_share *share = store->member.share;
     for (const pawl__pg *other = share->members; other != NULL; other = other->member.next)
-        if (other != store && other->member.session != 0 &&
-            pawl_uuid_compare(other->sql.base.worker.uuid, store->sql.base.worker.uuid) == 0)
+        if (other != store && other->member.session != 0 && other->lock_number == number)
             pawl__pg_end_session(&share->keeper.main, other->member.session);
 }
 
@@ -230,13 +252,24 @@ pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error
     struct pawl__pg_share *share = store->member.share;
     pawl_code              code  = keeper_enter(share, error);
     if (code == PAWL_OK)
-        end_others(store);
+        end_others(store, number);
     if (code == PAWL_OK)
         code = pawl__pg_session_lock(&share->keeper.main, number, error);
     if (code == PAWL_OK)
         store->lock_number = number;
     keeper_leave(share);
     return code;
+}
+
+bool pawl__pg_share_is_away(pawl__pg *store)
+{
+    struct pawl__pg_share *share = store->member.share;
+    if (share == NULL)
+        return false;
+    pthread_mutex_lock(&share->mutex);
+    bool is_gone = is_away(share);
+    pthread_mutex_unlock(&share->mutex);
+    return is_gone;
 }
 
 void pawl__pg_share_unlock(pawl__pg *store)
@@ -328,9 +361,9 @@ static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_err
 
 static void note_session(pawl__pg *store)
 {
+    store->ahead.transaction = 0;
     pthread_mutex_lock(&store->member.share->mutex);
-    store->member.session     = store->main.session_number;
-    store->member.backend_pid = store->backend_pid;
+    store->member.session = store->main.session_number;
     pthread_mutex_unlock(&store->member.share->mutex);
 }
 
@@ -342,18 +375,21 @@ pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, 
     pawl_code code = take(store, connection, error);
     if (code == PAWL_OK && number != 0)
         pawl__pg_end_session(connection, number);
+    if (code != PAWL_OK) /* for the next try */
+        connection->session_number = number;
     if (code == PAWL_OK && connection == &store->main)
         note_session(store);
     return code;
 }
 
-/* A session with an open transaction, or one that failed, stays the handle's. */
+/* A session with an open transaction, one that failed, and one that a handler had for SQL of its own, which may have
+ * left settings and temporary tables in it, stay the handle's. */
 static void give_back(pawl__pg *store, pawl__pg_connection *connection)
 {
     struct pawl__pg_share *share = store->member.share;
     if (connection->pg == NULL || connection->is_lost || connection->is_read_only ||
         connection->in_transaction || !connection->is_pipelined || connection->sent_count != 0 ||
-        connection->failed != PAWL_OK)
+        connection->failed != PAWL_OK || connection->is_handlers)
         return;
     for (unsigned i = 0; i < PAWL__PG_PLAIN_MAX; i++)
         pawl__pg_end(&connection->plain[i]);
@@ -367,8 +403,8 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
         share->idle_count++;
         memset(connection, 0, sizeof *connection);
     }
-    if (connection == &store->main) /* the next handle's NOTIFY comes from the same back end */
-        store->member.session = store->member.backend_pid = 0;
+    if (connection == &store->main)
+        store->member.session = 0;
     pthread_mutex_unlock(&share->mutex);
     if (!is_kept) {
         pawl__pg_disconnect(connection);
@@ -397,17 +433,29 @@ static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* Polls until the time is over, or something came. */
+/* By how much the clock of the day is ahead of the one that the wait is measured by. */
+static int64_t clock_offset_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - pawl__clock_ms();
+}
+
+/* Polls until the time is over, or something came, or the clock was set: what is due then is due by that clock. */
 static pawl_code sleep_until(const pawl__pg *store, int64_t end_ms, int wake_fd, bool *is_woken,
                              pawl_error *error)
 {
     struct pollfd list[3] = {{.fd = wake_fd, .events = POLLIN},
                              {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
                              {.fd = store->member.fd, .events = POLLIN}};
-    int64_t       rest    = end_ms - pawl__clock_ms();
-    if (rest <= 0)
-        return PAWL_OK;
-    int ready = poll(list, 3, rest < INT32_MAX ? (int)rest : INT32_MAX);
+    int64_t       offset = clock_offset_ms(), moved = 0;
+    int           ready = 0;
+    for (int64_t rest = 1; ready == 0 && rest > 0 && moved > -SET_MS && moved < SET_MS;) {
+        rest = end_ms - pawl__clock_ms();
+        if (rest > 0)
+            ready = poll(list, 3, rest < PAWL__PG_CHECK_MS ? (int)rest : PAWL__PG_CHECK_MS);
+        moved = clock_offset_ms() - offset;
+    }
     if (ready < 0 && errno != EINTR)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: cannot wait: %s", strerror(errno));
     if (ready > 0 && list[1].revents != 0)
@@ -429,6 +477,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     bool      sleeps   = pawl__pg_has_topics(store);
     bool      is_woken = false;
     pawl_code code     = PAWL_OK;
+    drain_fd(atomic_load(&store->interrupt_fd)); /* one from before the call */
     give_back(store, &store->main);
     give_back(store, &store->side);
     if (microseconds <= 0)
@@ -437,7 +486,9 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
         code = begin_sleep(store, error);
     pthread_mutex_lock(&share->mutex);
     take_wake(store);
-    bool is_over             = code != PAWL_OK || store->is_woken || store->has_events;
+    bool is_over = code != PAWL_OK || store->is_woken || store->has_events;
+    if (sleeps && is_away(share) && end_ms > pawl__clock_ms() + AWAY_MS_MAX)
+        end_ms = pawl__clock_ms() + AWAY_MS_MAX;
     store->member.is_waiting = !is_over;
     pthread_mutex_unlock(&share->mutex);
     if (!is_over)
@@ -456,12 +507,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
 static void share_destroy(struct pawl__pg_share *share)
 {
     pawl__pg_disconnect(&share->keeper.main);
-    while (share->idle != NULL) {
-        pawl__pg_connection *idle = share->idle;
-        share->idle               = idle->next_idle;
-        pawl__pg_disconnect(idle);
-        pawl_free(idle);
-    }
+    close_idle(share);
     int interrupt_fd = atomic_load(&share->keeper.interrupt_fd);
     if (interrupt_fd >= 0)
         close(interrupt_fd);
@@ -492,15 +538,16 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     keeper->sql.ops                = store->sql.ops;
     keeper->sql.base.ops           = store->sql.base.ops;
     keeper->sql.base.system_prefix = share->prefix;
-    keeper->sql.base.deadline_ms   = store->sql.base.deadline_ms;
-    keeper->pid                    = store->pid;
-    keeper->last_now               = PAWL_TIME_MIN;
-    keeper->idle_ms                = store->idle_ms;
-    keeper->member.session_max     = store->member.session_max;
-    keeper->tls_is_chosen          = true; /* a handle has warned already */
-    keeper->given                  = copy(store->given);
-    keeper->conninfo               = copy(store->conninfo);
-    share->kick_fd                 = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    keeper->sql.base.deadline_ms =
+        store->sql.base.deadline_ms < AWAY_MS_MAX ? store->sql.base.deadline_ms : AWAY_MS_MAX;
+    keeper->pid                = store->pid;
+    keeper->last_now           = PAWL_TIME_MIN;
+    keeper->idle_ms            = store->idle_ms;
+    keeper->member.session_max = store->member.session_max;
+    keeper->tls_is_chosen      = true; /* a handle has warned already */
+    keeper->given              = copy(store->given);
+    keeper->conninfo           = copy(store->conninfo);
+    share->kick_fd             = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     atomic_store(&keeper->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (keeper->given != NULL && keeper->conninfo != NULL && share->kick_fd >= 0 &&
         atomic_load(&keeper->interrupt_fd) >= 0)

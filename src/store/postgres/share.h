@@ -54,6 +54,8 @@ pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, 
 /* The keeper takes the advisory lock of the handle's worker, which store->lock_number then has. */
 pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error);
 void      pawl__pg_share_unlock(pawl__pg *store);
+/* Whether the keeper has no session: the workers of this process seem dead then, which they are not. */
+bool pawl__pg_share_is_away(pawl__pg *store);
 /* pawl__pg_wait of a handle with a share and without claims. */
 pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd,
                               pawl_error *error);

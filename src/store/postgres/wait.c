@@ -424,7 +424,8 @@ static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
     int64_t          now_ms = pawl__clock_ms();
-    if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS)
+    if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS ||
+        pawl__pg_share_is_away(store))
         return PAWL_OK;
     store->freed_ms = now_ms;
     pawl__pg_send_timeout_free_dead(store, &store->main, &request, false, error);

@@ -255,6 +255,10 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
 pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error)
 {
+    if (pawl__pg_share_is_away(pawl__pg_of(base))) {
+        *count = 0;
+        return PAWL_OK;
+    }
     if (!pawl__pg_of(base)->is_pooled)
         return pawl__sql_worker_crashed(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,

@@ -7,6 +7,9 @@
 #include "store/sql/rows.h"
 #include "store/sql/server.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define FIELD(of, member, as) PAWL__AS_OF(of, member, as)
 
 /* ---- The oldest row of a queue ------------------------------------------ */
@@ -150,18 +153,35 @@ static int by_outbox_id(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
+/* Rows from before `count` that were read once more behind it: their state changed between two statements. */
+static void drop_moved(pawl_found *found, size_t count)
+{
+    pawl_outbox_row *rows = found->items;
+    size_t           more = found->count - count, kept = 0;
+    for (size_t i = 0; i < count && more > 0; i++)
+        if (bsearch(&rows[i], rows + count, more, sizeof *rows, by_outbox_id) == NULL)
+            rows[kept++] = rows[i];
+    if (more == 0)
+        return;
+    memmove(rows + kept, rows + count, more * sizeof *rows);
+    found->count = kept + more;
+}
+
+/* The first state is read twice: a row that goes back to it while the others are read is in none of them. */
 static pawl_code find_by_state(pawl_store *store, pawl_find *asked, pawl__sql_each *each,
                                pawl_arena *arena, pawl_found *found, pawl_error *error)
 {
     const unsigned states = asked->outbox.states;
     pawl_code      code   = PAWL_OK;
     each->compare         = by_outbox_id;
-    for (unsigned state = 1; code == PAWL_OK && state <= states; state <<= 1) {
-        if ((states & state) == 0)
-            continue;
-        asked->outbox.states  = state;
+    for (unsigned rest = states; code == PAWL_OK; rest &= rest - 1) {
+        size_t before         = found->count;
+        asked->outbox.states  = rest != 0 ? rest & -rest : states & -states;
         each->asked.statement = of_outbox(&asked->outbox);
         code                  = pawl__sql_read_more(store, each, arena, found, error);
+        drop_moved(found, before);
+        if (rest == 0)
+            break;
     }
     pawl__sql_merge(each, found);
     return code;
