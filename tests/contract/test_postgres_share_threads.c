@@ -190,20 +190,28 @@ static size_t dead_count(ground *p, pawl_store *store)
 static void workers_without_a_session_live(ground *p)
 {
     pawl_store *handles[3];
+    int         go[2];
+    assert_int_equal(pipe(go), 0);
+    pid_t child = fork(); /* before this process has a keeper's thread */
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte;
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        pawl_store *own = open_more(p, p->url);
+        find_nothing(p, own, "orders");
+        sleep_briefly(p, own);
+        _exit(0);
+    }
     open_idle(p, handles, 3);
     char direct[sizeof p->url];
     snprintf(direct, sizeof direct, "%s", p->url);
     *strstr(direct, "&sessions=") = '\0';
     pawl_store *other             = open_more(p, direct);
     assert_int_equal(dead_count(p, other), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        pawl_store *own = open_more(p, p->url);
-        find_nothing(p, own, "orders");
-        sleep_briefly(p, own);
-        _exit(0);
-    }
+    assert_int_equal(write(go[1], "!", 1), 1);
+    close(go[0]);
+    close(go[1]);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
