@@ -1,296 +1,22 @@
 /* share.c - see share.h.
  *
- * The keeper's connection is used under the share's mutex: by its thread, and by handles that begin or end to sleep.
- * While a handle waits, the thread reads what it has claimed from, for its check.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/share.h"
 
 #include "store/core/wait.h"
-#include "store/postgres/front.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
-#define AWAY_MS_MIN 200
-#define AWAY_MS_MAX 5000
 #define SET_MS 1000 /* the clock of the day was set */
 
 static pthread_mutex_t        shares_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct pawl__pg_share *shares;
-
-static void signal_fd(int descriptor)
-{
-    const uint64_t one     = 1;
-    ssize_t        written = write(descriptor, &one, sizeof one); /* full: readable already */
-    (void)written;
-}
-
-static void drain_fd(int descriptor)
-{
-    uint64_t count;
-    ssize_t  size = read(descriptor, &count, sizeof count);
-    (void)size;
-}
-
-/* ---- Waking ------------------------------------------------------------- */
-
-static void wake(pawl__pg *store)
-{
-    store->member.is_woken = true;
-    if (store->member.is_waiting)
-        signal_fd(store->member.fd);
-}
-
-static void wake_all(struct pawl__pg_share *share)
-{
-    for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
-        if (store->sleeps)
-            wake(store);
-}
-
-/* By the locks that the handle has through the keeper: what it claims from may change while it works. */
-static bool is_for_it(const pawl__pg *store, const PGnotify *notify, int64_t lock)
-{
-    bool is_for = notify->extra[0] == '\0';
-    for (size_t i = 0; i < store->sleep_lock_count; i++)
-        is_for |= store->sleep_locks[i] == lock;
-    return is_for && store->sleeps;
-}
-
-static void take_notifies(struct pawl__pg_share *share)
-{
-    PGconn   *pg = share->keeper.main.pg;
-    PGnotify *notify;
-    while (pg != NULL && (notify = PQnotifies(pg)) != NULL) {
-        int64_t lock = pawl__pg_payload_lock(&share->keeper, notify->extra);
-        for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
-            if (is_for_it(store, notify, lock))
-                wake(store);
-        PQfreemem(notify);
-    }
-}
-
-/* ---- The keeper --------------------------------------------------------- */
-
-static pawl_code connect_directly(pawl__pg *store, pawl__pg_connection *connection,
-                                  pawl_error *error)
-{
-    pawl_code code = pawl__pg_connect(store, connection, error);
-    if (code != PAWL_OK || !store->is_pooled)
-        return code;
-    pawl__pg_disconnect(connection);
-    return pawl__pg_refuse_sessions(store, error);
-}
-
-static pawl_code take_locks(struct pawl__pg_share *share, pawl_error *error)
-{
-    pawl__pg_connection *connection = &share->keeper.main;
-    pawl_code            code       = PAWL_OK;
-    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
-         store           = store->member.next) {
-        if (store->lock_number != 0)
-            code = pawl__pg_session_lock(connection, store->lock_number, error);
-        if (code == PAWL_OK && store->sleeps)
-            code = pawl__pg_sleep_locks(store, connection, PAWL__PG_LISTEN_LOCKS, error);
-    }
-    return code;
-}
-
-static void close_idle(struct pawl__pg_share *share)
-{
-    while (share->idle != NULL) {
-        pawl__pg_connection *idle = share->idle;
-        share->idle               = idle->next_idle;
-        pawl__pg_disconnect(idle);
-        pawl_free(idle);
-    }
-    share->idle_count = 0;
-}
-
-static bool is_away(const struct pawl__pg_share *share)
-{
-    const pawl__pg_connection *main = &share->keeper.main;
-    return main->pg == NULL || main->is_lost || main->is_read_only;
-}
-
-/* Connects the keeper when it has no session: LISTEN, and all locks of the handles. Whatever came meanwhile told nobody,
- * so all handles look for themselves; sessions that are idle may be those of a server that is gone. */
-static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
-{
-    pawl__pg *keeper = &share->keeper;
-    if (!is_away(share))
-        return PAWL_OK;
-    if (share->has_thread)
-        close_idle(share);
-    pawl_code code = connect_directly(keeper, &keeper->main, error);
-    if (code == PAWL_OK)
-        code = pawl__pg_listen(keeper, error);
-    if (code == PAWL_OK)
-        code = take_locks(share, error);
-    if (code != PAWL_OK) {
-        pawl__pg_disconnect(&keeper->main);
-        return code;
-    }
-    wake_all(share);
-    signal_fd(share->kick_fd);
-    return PAWL_OK;
-}
-
-/* Queues, outbox and event store of all handles that wait, in one transaction. */
-static void check(struct pawl__pg_share *share)
-{
-    pawl__pg_connection *main = &share->keeper.main;
-    pawl_code            code = PAWL_OK;
-    share->checked_ms         = pawl__clock_ms();
-    pawl__pg_begin_on(main, NULL);
-    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
-         store           = store->member.next) {
-        if (!store->member.is_waiting)
-            continue;
-        code = pawl__pg_check(store, main, NULL);
-        if (store->is_woken || store->has_events)
-            signal_fd(store->member.fd);
-    }
-    pawl__pg_rollback_transaction(main);
-    if (code != PAWL_OK) /* a table that is locked, say: each looks for itself */
-        wake_all(share);
-    take_notifies(share); /* those that came with an answer leave nothing to be read */
-}
-
-/* A step of the thread, when something came or a time has come. Returns for how long it may sleep. */
-static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64_t *away_ms)
-{
-    pawl__pg_connection *main = &share->keeper.main;
-    if (is_readable && main->pg != NULL &&
-        (PQconsumeInput(main->pg) == 0 || PQstatus(main->pg) == CONNECTION_BAD))
-        main->is_lost = true;
-    take_notifies(share);
-    if (!is_away(share) && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
-        check(share);
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_code  code  = keeper_connect(share, &error);
-    if (code != PAWL_OK && *away_ms == 0) {
-        wake_all(share); /* while it is away no wait is long */
-        pawl_log(PAWL_LOG_WARNING, "%s; idle endpoints check every %d s meanwhile", error.text,
-                 AWAY_MS_MAX / 1000);
-    }
-    *away_ms = code == PAWL_OK              ? 0
-               : *away_ms == 0              ? AWAY_MS_MIN
-               : *away_ms * 2 < AWAY_MS_MAX ? *away_ms * 2
-                                            : AWAY_MS_MAX;
-    return *away_ms != 0 ? *away_ms : share->checked_ms + PAWL__PG_CHECK_MS - pawl__clock_ms();
-}
-
-static void *keep(void *context)
-{
-    struct pawl__pg_share *share   = context;
-    int64_t                away_ms = 0, rest_ms = PAWL__PG_CHECK_MS;
-    pthread_mutex_lock(&share->mutex);
-    while (!share->is_ended) {
-        const pawl__pg_connection *main    = &share->keeper.main;
-        struct pollfd              list[2] = {
-                         {.fd = share->kick_fd, .events = POLLIN},
-                         {.fd = main->pg != NULL && !main->is_lost ? PQsocket(main->pg) : -1, .events = POLLIN}};
-        pthread_mutex_unlock(&share->mutex);
-        rest_ms = rest_ms < PAWL__PG_CHECK_MS ? rest_ms : PAWL__PG_CHECK_MS;
-        (void)poll(list, 2, rest_ms > 0 ? (int)rest_ms : 0);
-        drain_fd(share->kick_fd);
-        pthread_mutex_lock(&share->mutex);
-        if (!share->is_ended)
-            rest_ms = keeper_step(share, list[1].revents != 0, &away_ms);
-    }
-    pthread_mutex_unlock(&share->mutex);
-    return NULL;
-}
-
-/* The mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
-static pawl_code keeper_enter(struct pawl__pg_share *share, pawl_error *error)
-{
-    pthread_mutex_lock(&share->mutex);
-    pawl_code code = keeper_connect(share, error);
-    if (code == PAWL_OK && !share->has_thread) {
-        sigset_t all, before;
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's */
-        share->checked_ms = pawl__clock_ms();
-        int failed        = pthread_create(&share->thread, NULL, keep, share);
-        share->has_thread = failed == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (failed != 0)
-            code =
-                pawl_error_set(error, PAWL_EPERSIST, "postgres: no thread: %s", strerror(failed));
-    }
-    return code;
-}
-
-static void keeper_leave(struct pawl__pg_share *share)
-{
-    take_notifies(share); /* a NOTIFY that came with an answer leaves the thread nothing to read */
-    pthread_mutex_unlock(&share->mutex);
-}
-
-/* A handle that acts for a worker whose thread was given up: the session of that worker's own handle ends, with the
- * row locks of its claims. */
-static void end_others(const pawl__pg *store, int64_t number)
-{
-    struct pawl__pg_share *share = store->member.share;
-    for (const pawl__pg *other = share->members; other != NULL; other = other->member.next)
-        if (other != store && other->member.session != 0 && other->lock_number == number)
-            pawl__pg_end_session(&share->keeper.main, other->member.session);
-}
-
-pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error)
-{
-    struct pawl__pg_share *share = store->member.share;
-    pawl_code              code  = keeper_enter(share, error);
-    if (code == PAWL_OK)
-        end_others(store, number);
-    if (code == PAWL_OK)
-        code = pawl__pg_session_lock(&share->keeper.main, number, error);
-    if (code == PAWL_OK)
-        store->lock_number = number;
-    keeper_leave(share);
-    return code;
-}
-
-bool pawl__pg_share_is_away(pawl__pg *store)
-{
-    struct pawl__pg_share *share = store->member.share;
-    if (share == NULL)
-        return false;
-    pthread_mutex_lock(&share->mutex);
-    bool is_gone = is_away(share);
-    pthread_mutex_unlock(&share->mutex);
-    return is_gone;
-}
-
-void pawl__pg_share_unlock(pawl__pg *store)
-{
-    struct pawl__pg_share *share = store->member.share;
-    pthread_mutex_lock(&share->mutex);
-    if (store->lock_number != 0 && share->keeper.main.pg != NULL)
-        pawl__pg_session_unlock(&share->keeper.main, store->lock_number);
-    store->lock_number = 0;
-    keeper_leave(share);
-}
-
-void pawl__pg_share_stop_sleeping(pawl__pg *store)
-{
-    struct pawl__pg_share *share = store->member.share;
-    pthread_mutex_lock(&share->mutex);
-    if (store->sleeps && share->keeper.main.pg != NULL)
-        (void)pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_UNLISTEN_LOCKS, NULL);
-    store->sleeps = false;
-    keeper_leave(share);
-}
 
 /* ---- Sessions ----------------------------------------------------------- */
 
@@ -325,7 +51,7 @@ static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, 
 {
     struct pawl__pg_share *share = store->member.share;
     char                   name[24];
-    pawl_code              code = connect_directly(store, connection, error);
+    pawl_code              code = pawl__pg_connect_directly(store, connection, error);
     if (code != PAWL_OK)
         return code;
     pthread_mutex_lock(&share->mutex);
@@ -420,7 +146,7 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
 static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
-    pawl_code              code  = keeper_enter(share, error);
+    pawl_code              code  = pawl__pg_keeper_enter(share, error);
     if (code == PAWL_OK && !store->sleeps) {
         pawl__pg_list_sleep_locks(store);
         code = pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_LISTEN_LOCKS, error);
@@ -429,7 +155,7 @@ static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
     }
     if (code == PAWL_OK)
         code = pawl__pg_check(store, &share->keeper.main, error);
-    keeper_leave(share);
+    pawl__pg_keeper_leave(share);
     return code;
 }
 
@@ -477,7 +203,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     bool      sleeps   = pawl__pg_has_topics(store);
     bool      is_woken = false;
     pawl_code code     = PAWL_OK;
-    drain_fd(atomic_load(&store->interrupt_fd)); /* one from before the call */
+    pawl__pg_drain(atomic_load(&store->interrupt_fd)); /* one from before the call */
     give_back(store, &store->main);
     give_back(store, &store->side);
     if (microseconds <= 0)
@@ -487,8 +213,8 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     pthread_mutex_lock(&share->mutex);
     take_wake(store);
     bool is_over = code != PAWL_OK || store->is_woken || store->has_events;
-    if (sleeps && is_away(share) && end_ms > pawl__clock_ms() + AWAY_MS_MAX)
-        end_ms = pawl__clock_ms() + AWAY_MS_MAX;
+    if (sleeps && pawl__pg_is_away(share) && end_ms > pawl__clock_ms() + PAWL__PG_AWAY_MS_MAX)
+        end_ms = pawl__clock_ms() + PAWL__PG_AWAY_MS_MAX;
     store->member.is_waiting = !is_over;
     pthread_mutex_unlock(&share->mutex);
     if (!is_over)
@@ -497,7 +223,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     take_wake(store);
     store->is_woken |= is_woken;
     store->member.is_waiting = false;
-    drain_fd(store->member.fd);
+    pawl__pg_drain(store->member.fd);
     pthread_mutex_unlock(&share->mutex);
     return code;
 }
@@ -507,7 +233,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
 static void share_destroy(struct pawl__pg_share *share)
 {
     pawl__pg_disconnect(&share->keeper.main);
-    close_idle(share);
+    pawl__pg_close_idle(share);
     int interrupt_fd = atomic_load(&share->keeper.interrupt_fd);
     if (interrupt_fd >= 0)
         close(interrupt_fd);
@@ -538,16 +264,17 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     keeper->sql.ops                = store->sql.ops;
     keeper->sql.base.ops           = store->sql.base.ops;
     keeper->sql.base.system_prefix = share->prefix;
-    keeper->sql.base.deadline_ms =
-        store->sql.base.deadline_ms < AWAY_MS_MAX ? store->sql.base.deadline_ms : AWAY_MS_MAX;
-    keeper->pid                = store->pid;
-    keeper->last_now           = PAWL_TIME_MIN;
-    keeper->idle_ms            = store->idle_ms;
-    keeper->member.session_max = store->member.session_max;
-    keeper->tls_is_chosen      = true; /* a handle has warned already */
-    keeper->given              = copy(store->given);
-    keeper->conninfo           = copy(store->conninfo);
-    share->kick_fd             = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    keeper->sql.base.deadline_ms   = store->sql.base.deadline_ms < PAWL__PG_AWAY_MS_MAX
+                                         ? store->sql.base.deadline_ms
+                                         : PAWL__PG_AWAY_MS_MAX;
+    keeper->pid                    = store->pid;
+    keeper->last_now               = PAWL_TIME_MIN;
+    keeper->idle_ms                = store->idle_ms;
+    keeper->member.session_max     = store->member.session_max;
+    keeper->tls_is_chosen          = true; /* a handle has warned already */
+    keeper->given                  = copy(store->given);
+    keeper->conninfo               = copy(store->conninfo);
+    share->kick_fd                 = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     atomic_store(&keeper->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (keeper->given != NULL && keeper->conninfo != NULL && share->kick_fd >= 0 &&
         atomic_load(&keeper->interrupt_fd) >= 0)
@@ -637,7 +364,7 @@ void pawl__pg_share_leave(pawl__pg *store)
     share->is_ended = true;
     bool has_thread = share->has_thread;
     pthread_mutex_unlock(&share->mutex);
-    signal_fd(share->kick_fd);
+    pawl__pg_signal(share->kick_fd);
     if (has_thread)
         pthread_join(share->thread, NULL);
     share_destroy(share);

@@ -24,9 +24,11 @@
 #include "store/postgres/postgres.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define PAWL__PG_SESSIONS_MAX 1000
-#define PAWL__PG_CHECK_MS 60000 /* between two checks for what no NOTIFY told of */
+#define PAWL__PG_AWAY_MS_MAX 5000 /* of a keeper: between two tries to connect */
+#define PAWL__PG_CHECK_MS 60000   /* between two checks for what no NOTIFY told of */
 
 struct pawl__pg_share {
     struct pawl__pg_share *next;
@@ -61,6 +63,32 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
                               pawl_error *error);
 /* The handle does not sleep any more: commits send no NOTIFY for it. */
 void pawl__pg_share_stop_sleeping(pawl__pg *store);
+
+/* ---- The keeper (keeper.c) ---------------------------------------------- */
+
+static inline void pawl__pg_signal(int descriptor)
+{
+    const uint64_t one     = 1;
+    ssize_t        written = write(descriptor, &one, sizeof one); /* full: readable already */
+    (void)written;
+}
+
+static inline void pawl__pg_drain(int descriptor)
+{
+    uint64_t count;
+    ssize_t  size = read(descriptor, &count, sizeof count);
+    (void)size;
+}
+
+/* The mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
+pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error);
+void      pawl__pg_keeper_leave(struct pawl__pg_share *share);
+/* Under the mutex. */
+bool pawl__pg_is_away(const struct pawl__pg_share *share);
+void pawl__pg_close_idle(struct pawl__pg_share *share);
+/* Connects; refuses a server behind a pooler. */
+pawl_code pawl__pg_connect_directly(pawl__pg *store, pawl__pg_connection *connection,
+                                    pawl_error *error);
 
 /* ---- Of other files ----------------------------------------------------- */
 
