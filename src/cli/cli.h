@@ -215,7 +215,8 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 const char *pawl__masked(const char *url, char *text, size_t size);
 /* The text behind `before` as one line of standard output, whatever the store has in it. */
 void pawl__print_line(const char *before, pawl_text text);
-/* One object on one line; destroys the document. PAWL_OK: the work of a verb may end with it, as with the others that print. */
+/* Prints the document as one object on one line, and destroys it. PAWL_OK always, as the other functions that print, so
+ * that a verb can return it. */
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out);
 /* The root is an object. All that is added to it is there, or the process has ended: pawl__must. */
 yyjson_mut_doc *pawl__json_create(void);

@@ -66,7 +66,7 @@ static void due_rows_only_earliest_first(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 0);
 }
 
-/* Whatever the order in which they were set, and however few are claimed at a time. */
+/* Timeouts that were set in another order than that of their due times, claimed a few at a time. */
 static void timeouts_of_one_due_time_go_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);

@@ -20,34 +20,38 @@
 /* Services of one process on one store whose idle sessions are lent (PAWL_STORE_WAITS_LONG): only one of those with the
  * same settings sweeps, and one frees leases, so that a hundred endpoints ask no more often than one. When it has not
  * asked for two periods, another one takes over. */
+#define SETTINGS 4
 typedef struct turn {
     struct turn         *next;
     const pawl__service *owner;
     pawl_time            taken;
-    uint64_t             settings;
+    int64_t              settings[SETTINGS]; /* of a sweep; of those who free leases none */
     char                 identity[];
 } turn;
+
+static const int64_t leases[SETTINGS] = {-1, -1, -1, -1};
 
 static pthread_mutex_t turns_mutex = PTHREAD_MUTEX_INITIALIZER;
 static turn           *turns; /* lives as long as the process */
 
-static turn *find_turn(const char *identity, uint64_t settings)
+static turn *find_turn(const char *identity, const int64_t settings[SETTINGS])
 {
     turn *found = turns;
-    while (found != NULL && (found->settings != settings || strcmp(found->identity, identity) != 0))
+    while (found != NULL && (memcmp(found->settings, settings, sizeof found->settings) != 0 ||
+                             strcmp(found->identity, identity) != 0))
         found = found->next;
     size_t size = strlen(identity) + 1;
     if (found != NULL || (found = pawl_allocate(sizeof *found + size)) == NULL)
         return found;
     memcpy(found->identity, identity, size);
-    found->settings = settings;
-    found->next     = turns;
-    turns           = found;
+    memcpy(found->settings, settings, sizeof found->settings);
+    found->next = turns;
+    turns       = found;
     return found;
 }
 
 /* Is it this service's turn? Without memory it is, and after the clock was set back. */
-static bool take_turn(const pawl__service *service, uint64_t settings, pawl_time now,
+static bool take_turn(const pawl__service *service, const int64_t settings[SETTINGS], pawl_time now,
                       int64_t period)
 {
     if (!pawl__store_waits_long(service->store))
@@ -62,17 +66,6 @@ static bool take_turn(const pawl__service *service, uint64_t settings, pawl_time
     }
     pthread_mutex_unlock(&turns_mutex);
     return is_ours;
-}
-
-/* One number for what a sweep is told. */
-static uint64_t settings_of(const pawl_endpoint_options *settings)
-{
-    const int64_t values[] = {settings->inbox_retention, settings->outbox_retention,
-                              settings->history, settings->body_retention};
-    uint64_t      hash     = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        hash = (hash ^ (uint64_t)values[i]) * UINT64_C(1099511628211);
-    return hash | 1;
 }
 
 /* ---- Sweeping ----------------------------------------------------------- */
@@ -123,8 +116,10 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     pawl_error failure = PAWL_ERROR_INIT;
     if (now < service->sweep_due)
         return PAWL_OK;
-    service->sweep_due = pawl_time_add(now, SWEEP_PERIOD_IDLE);
-    if (!take_turn(service, settings_of(settings), now, SWEEP_PERIOD_IDLE))
+    service->sweep_due           = pawl_time_add(now, SWEEP_PERIOD_IDLE);
+    const int64_t kept[SETTINGS] = {settings->inbox_retention, settings->outbox_retention,
+                                    settings->history, settings->body_retention};
+    if (!take_turn(service, kept, now, SWEEP_PERIOD_IDLE))
         return PAWL_OK;
     int64_t   begin = pawl__monotonic_now();
     pawl_code code  = pawl_store_sweep(service->store, &request, &count, &more, &failure);
@@ -156,7 +151,8 @@ static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
         return PAWL_OK;
     int64_t period    = service->endpoint->settings.timeout_lease / 4;
     service->reap_due = pawl_time_add(now, period);
-    if (!pawl__model_has_timeouts(service->endpoint->model) || !take_turn(service, 0, now, period))
+    if (!pawl__model_has_timeouts(service->endpoint->model) ||
+        !take_turn(service, leases, now, period))
         return PAWL_OK;
     return pawl_store_timeout_reap(service->store, now, &count, error);
 }

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/wait.h"
+#include "store/postgres/share.h"
 #include "store/postgres/wire.h"
 
 #include <poll.h>
@@ -45,14 +46,20 @@ static void *run(void *context)
 }
 
 /* Signals are blocked in the thread: they are for the program's own. */
+int pawl__pg_thread_start(pthread_t *thread, void *(*body)(void *), void *context)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(thread, NULL, body, context);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
 static bool start(pawl__pg_cancel *cancel)
 {
     pthread_t thread;
-    sigset_t  all, before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_started = pthread_create(&thread, NULL, run, cancel) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool      is_started = pawl__pg_thread_start(&thread, run, cancel) == 0;
     if (is_started)
         (void)pthread_detach(thread);
     return is_started;

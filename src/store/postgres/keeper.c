@@ -10,8 +10,8 @@
 #include "store/core/wait.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #define AWAY_MS_MIN 200
 
@@ -21,7 +21,7 @@ static void wake(pawl__pg *store)
 {
     store->member.is_woken = true;
     if (store->member.is_waiting)
-        pawl__pg_signal(store->member.fd);
+        (void)eventfd_write(store->member.fd, 1);
 }
 
 static void wake_all(struct pawl__pg_share *share)
@@ -115,7 +115,7 @@ static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
         return code;
     }
     wake_all(share);
-    pawl__pg_signal(share->kick_fd);
+    (void)eventfd_write(share->kick_fd, 1);
     return PAWL_OK;
 }
 
@@ -132,7 +132,7 @@ static void check(struct pawl__pg_share *share)
             continue;
         code = pawl__pg_check(store, main, NULL);
         if (store->is_woken || store->has_events)
-            pawl__pg_signal(store->member.fd);
+            (void)eventfd_write(store->member.fd, 1);
     }
     pawl__pg_rollback_transaction(main);
     if (code != PAWL_OK) /* a table that is locked, say: each looks for itself */
@@ -168,6 +168,7 @@ static void *keep(void *context)
 {
     struct pawl__pg_share *share   = context;
     int64_t                away_ms = 0, rest_ms = PAWL__PG_CHECK_MS;
+    eventfd_t              count;
     pthread_mutex_lock(&share->mutex);
     while (!share->is_ended) {
         const pawl__pg_connection *main    = &share->keeper.main;
@@ -177,7 +178,7 @@ static void *keep(void *context)
         pthread_mutex_unlock(&share->mutex);
         rest_ms = rest_ms < PAWL__PG_CHECK_MS ? rest_ms : PAWL__PG_CHECK_MS;
         (void)poll(list, 2, rest_ms > 0 ? (int)rest_ms : 0);
-        pawl__pg_drain(share->kick_fd);
+        (void)eventfd_read(share->kick_fd, &count);
         pthread_mutex_lock(&share->mutex);
         if (!share->is_ended)
             rest_ms = keeper_step(share, list[1].revents != 0, &away_ms);
@@ -192,13 +193,9 @@ pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error)
     pthread_mutex_lock(&share->mutex);
     pawl_code code = keeper_connect(share, error);
     if (code == PAWL_OK && !share->has_thread) {
-        sigset_t all, before;
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's */
         share->checked_ms = pawl__clock_ms();
-        int failed        = pthread_create(&share->thread, NULL, keep, share);
+        int failed        = pawl__pg_thread_start(&share->thread, keep, share);
         share->has_thread = failed == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (failed != 0)
             code =
                 pawl_error_set(error, PAWL_EPERSIST, "postgres: no thread: %s", strerror(failed));

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SET_MS 1000 /* the clock of the day was set */
 
@@ -50,16 +51,13 @@ static pawl__pg_connection *pop(pawl__pg *store)
 static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
-    char                   name[24];
-    pawl_code              code = pawl__pg_connect_directly(store, connection, error);
+    pawl_code              code  = pawl__pg_connect_directly(store, connection, error);
     if (code != PAWL_OK)
         return code;
     pthread_mutex_lock(&share->mutex);
-    (void)snprintf(name, sizeof name, "%llu", (unsigned long long)++share->sessions);
+    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid) ^ ++share->sessions;
     memcpy(share->keeper.channel, store->channel, sizeof store->channel);
     pthread_mutex_unlock(&share->mutex);
-    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid) ^
-                     pawl__pg_lock_number(store, "session", pawl_text_of(name));
     code = pawl__pg_session_lock(connection, number, error);
     if (code == PAWL_OK)
         connection->session_number = number;
@@ -136,7 +134,6 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
         pawl__pg_disconnect(connection);
         pawl_free(idle);
     }
-    store->ahead.transaction = 0;
 }
 
 /* ---- Waiting ------------------------------------------------------------ */
@@ -203,7 +200,8 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     bool      sleeps   = pawl__pg_has_topics(store);
     bool      is_woken = false;
     pawl_code code     = PAWL_OK;
-    pawl__pg_drain(atomic_load(&store->interrupt_fd)); /* one from before the call */
+    eventfd_t count;
+    (void)eventfd_read(atomic_load(&store->interrupt_fd), &count); /* one from before the call */
     give_back(store, &store->main);
     give_back(store, &store->side);
     if (microseconds <= 0)
@@ -223,7 +221,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     take_wake(store);
     store->is_woken |= is_woken;
     store->member.is_waiting = false;
-    pawl__pg_drain(store->member.fd);
+    (void)eventfd_read(store->member.fd, &count);
     pthread_mutex_unlock(&share->mutex);
     return code;
 }
@@ -364,7 +362,7 @@ void pawl__pg_share_leave(pawl__pg *store)
     share->is_ended = true;
     bool has_thread = share->has_thread;
     pthread_mutex_unlock(&share->mutex);
-    pawl__pg_signal(share->kick_fd);
+    (void)eventfd_write(share->kick_fd, 1);
     if (has_thread)
         pthread_join(share->thread, NULL);
     share_destroy(share);

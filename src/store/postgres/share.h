@@ -24,7 +24,6 @@
 #include "store/postgres/postgres.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #define PAWL__PG_SESSIONS_MAX 1000
 #define PAWL__PG_AWAY_MS_MAX 5000 /* of a keeper: between two tries to connect */
@@ -33,7 +32,7 @@
 struct pawl__pg_share {
     struct pawl__pg_share *next;
     unsigned               handles; /* under shares_mutex */
-    pthread_mutex_t        mutex;   /* of all below, and of what postgres.h says of the handles */
+    pthread_mutex_t        mutex;   /* of all below, and of members of pawl__pg_member */
     pawl__pg              *members;
     pawl__pg               keeper; /* a handle without a caller */
     char                   prefix[PAWL_PREFIX_SIZE_MAX + 1];
@@ -42,7 +41,7 @@ struct pawl__pg_share {
     int                    kick_fd; /* readable: the thread looks again */
     pawl__pg_connection   *idle;    /* given back */
     int                    idle_count;
-    uint64_t               sessions; /* opened so far, for their numbers */
+    int64_t                sessions; /* opened so far, for their numbers */
     int64_t                checked_ms;
 };
 
@@ -66,20 +65,6 @@ void pawl__pg_share_stop_sleeping(pawl__pg *store);
 
 /* ---- The keeper (keeper.c) ---------------------------------------------- */
 
-static inline void pawl__pg_signal(int descriptor)
-{
-    const uint64_t one     = 1;
-    ssize_t        written = write(descriptor, &one, sizeof one); /* full: readable already */
-    (void)written;
-}
-
-static inline void pawl__pg_drain(int descriptor)
-{
-    uint64_t count;
-    ssize_t  size = read(descriptor, &count, sizeof count);
-    (void)size;
-}
-
 /* The mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
 pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error);
 void      pawl__pg_keeper_leave(struct pawl__pg_share *share);
@@ -92,6 +77,8 @@ pawl_code pawl__pg_connect_directly(pawl__pg *store, pawl__pg_connection *connec
 
 /* ---- Of other files ----------------------------------------------------- */
 
+/* cancel.c: pthread_create with all signals blocked. */
+int pawl__pg_thread_start(pthread_t *thread, void *(*body)(void *), void *context);
 /* url.c */
 pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error);
 /* open.c: a connection becomes the handle's. */

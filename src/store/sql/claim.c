@@ -87,13 +87,6 @@ static pawl_code read_rows(pawl_store *store, const pawl_timeout_claim *claim, i
     return code;
 }
 
-static int by_due(const void *left, const void *right)
-{
-    const pawl_timeout_row *a = left, *b = right;
-    int                     order = (a->due > b->due) - (a->due < b->due);
-    return order != 0 ? order : pawl_uuid_compare(a->id.uuid, b->id.uuid);
-}
-
 /* Rows come in the order of their due times alone, so one more than wanted tells whether rows of the last due time
  * were left out: then the database has to sort them by id. */
 static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *claim, size_t limit,
@@ -107,7 +100,7 @@ static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *clai
     if (is_cut && rows->items[limit - 1].due == rows->items[limit].due)
         return read_rows(store, claim, PAWL__SQL_TIMEOUT_DUE, limit, arena, rows, error);
     rows->count -= is_cut;
-    qsort(rows->items, rows->count, sizeof *rows->items, by_due);
+    qsort(rows->items, rows->count, sizeof *rows->items, pawl__sql_by_due);
     return PAWL_OK;
 }
 

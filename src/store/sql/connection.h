@@ -216,10 +216,13 @@ typedef struct pawl__sql_each {
 } pawl__sql_each;
 pawl_code pawl__sql_read_each(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
                               pawl_found *rows, pawl_error *error);
-/* One read of them, whose rows go behind those that are there, and the end of all. */
+/* The two steps of read_each: read_more puts the rows of one read behind those that are there, merge sorts all of them
+ * and cuts them at the limit. */
 pawl_code pawl__sql_read_more(pawl_store *store, pawl__sql_each *each, pawl_arena *arena,
                               pawl_found *rows, pawl_error *error);
 void      pawl__sql_merge(const pawl__sql_each *each, pawl_found *rows);
+/* Compares timeouts by due time, then id (find.c). */
+int pawl__sql_by_due(const void *left, const void *right);
 /* Runs a statement that writes. */
 pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
                             pawl_error *error);

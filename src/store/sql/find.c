@@ -198,7 +198,7 @@ static int of_events(const pawl_event_query *query)
     return statements[order][query->is_backward];
 }
 
-static int by_due(const void *left, const void *right)
+int pawl__sql_by_due(const void *left, const void *right)
 {
     const pawl_timeout_row *l = left, *r = right;
     if (l->due != r->due)
@@ -221,7 +221,7 @@ static void choose_timeouts(pawl_find *asked, pawl__sql_each *each)
         return;
     each->names            = PAWL__SQL_TIMEOUT_NAME;
     each->name             = &asked->name;
-    each->compare          = by_due;
+    each->compare          = pawl__sql_by_due;
     each->asked.statement  = PAWL__SQL_TIMEOUT_LIST;
     each->asked.parameters = &by_destination;
 }

@@ -370,7 +370,7 @@ static int exit_code_without(long n, const sample *many, const char *whole)
     return WEXITSTATUS(status);
 }
 
-/* Whatever cannot be had: an answer is whole, or the process ends as the code says. */
+/* With each allocation failing in turn, an answer is whole, or the process ends with the exit code of PAWL_ENOMEM. */
 static void every_allocation_may_fail(void)
 {
     static char big[40000]; /* more than an arena has at first */
