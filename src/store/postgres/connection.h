@@ -209,11 +209,12 @@ void pawl__pg_array_begin(pawl__pg_request *request, int type, pawl_value_type v
                           size_t count);
 void pawl__pg_array_put(pawl__pg_request *request, int type, const void *member);
 void pawl__pg_array_end(pawl__pg_request *request);
-/* A member of each of as many structs of that size; `first` is the first one's. */
+/* A member of each of as many structs of that size; `first` is the first one's. No structs: NULL. */
 void pawl__pg_put_column(pawl__pg_request *request, int type, const void *first, size_t struct_size,
                          size_t count);
-#define PAWL__PG_PUT_COLUMN(request, type, structs, member, count) \
-    pawl__pg_put_column((request), (type), &(structs)->member, sizeof *(structs), (count))
+#define PAWL__PG_PUT_COLUMN(request, type, structs, member, count)                  \
+    pawl__pg_put_column((request), (type), (count) > 0 ? &(structs)->member : NULL, \
+                        sizeof *(structs), (count))
 void pawl__pg_put_ints(pawl__pg_request *request, const int64_t *values, size_t count);
 void pawl__pg_put_texts(pawl__pg_request *request, const pawl_text *values, size_t count);
 void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const pawl_value *values,

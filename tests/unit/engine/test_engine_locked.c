@@ -10,7 +10,7 @@
 #include "support/hook.h"
 #include "support/native.h"
 
-#define DEADLINE_MS 150
+#define DEADLINE_MS 600
 /* Row locks: SQLite's is of the whole file. */
 #define ON_SERVERS(function) \
     ON_STORE(function, "postgres"), ON_STORE(function, "mariadb"), ON_STORE(function, "mysql")
