@@ -13,6 +13,8 @@
  */
 #include "store/memory/memory.h"
 
+#include "store/core/kinds.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -20,21 +22,17 @@
 
 typedef pawl_code apply_fn(memory_commit *commit, const void *item);
 
-typedef struct kind_rule {
-    apply_fn *apply;
-    size_t    item_size;
-    size_t    items_offset; /* in pawl_changes */
-    size_t    count_offset;
-    bool      is_refusable;
-} kind_rule;
-
-static const kind_rule kinds[] = {
-#define KIND_RULE(name, is_refusable)                                                    \
-    {pawl__memory_apply_##name, sizeof(pawl_##name), offsetof(pawl_changes, name.items), \
-     offsetof(pawl_changes, name.count), is_refusable},
-    PAWL_CHANGE_KINDS(KIND_RULE)
-#undef KIND_RULE
+static apply_fn *const kinds[pawl_change_kind_count] = {
+#define KIND_APPLY(name, is_refusable) pawl__memory_apply_##name,
+    PAWL_CHANGE_KINDS(KIND_APPLY)
+#undef KIND_APPLY
 };
+
+pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,
+                             const void *model)
+{
+    return pawl__journal_write(&commit->data->journal, table, row, model);
+}
 
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
 {
@@ -44,26 +42,21 @@ pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const cha
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     commit->refused_count++;
-    return pawl_refusals_add(commit->refused, commit->kind, commit->unit, commit->group, reason,
-                             pawl_text_of(text));
+    return pawl_refusals_add(commit->refused, commit->kind, commit->change.unit,
+                             commit->change.group, reason, pawl_text_of(text));
 }
 
 /* Applies the changes of one kind whose groups are still in. */
 static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
 {
-    const kind_rule *rule = &kinds[kind];
-    const char      *items;
-    size_t           count;
-    memcpy(&items, (const char *)commit->changes + rule->items_offset, sizeof items);
-    memcpy(&count, (const char *)commit->changes + rule->count_offset, sizeof count);
-    commit->kind   = kind;
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        const char *item = items + i * rule->item_size;
-        memcpy(&commit->unit, item, sizeof commit->unit);
-        memcpy(&commit->group, item + sizeof commit->unit, sizeof commit->group);
-        if (!commit->is_left_out[commit->group])
-            code = rule->apply(commit, item);
+    const char *item  = pawl__change_items(commit->changes, kind);
+    size_t      count = pawl__change_count(commit->changes, kind);
+    pawl_code   code  = PAWL_OK;
+    commit->kind      = kind;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++, item += pawl__kinds[kind].size) {
+        memcpy(&commit->change, item, sizeof commit->change);
+        if (!commit->is_left_out[commit->change.group])
+            code = kinds[kind](commit, item);
     }
     return code;
 }
@@ -73,7 +66,7 @@ static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
 static int last_refusable(void)
 {
     int last = (int)pawl_change_kind_count - 1;
-    while (!kinds[last].is_refusable)
+    while (!pawl__kinds[last].is_refusable)
         last--;
     return last;
 }
@@ -90,13 +83,6 @@ static pawl_code run_round(memory_commit *commit)
     return code;
 }
 
-static void leave_out_refused(memory_commit *commit)
-{
-    const pawl_refusals *refused = commit->refused;
-    for (size_t i = refused->count - commit->refused_count; i < refused->count; i++)
-        commit->is_left_out[refused->items[i].group] = true;
-}
-
 static pawl_code run_rounds(memory_commit *commit)
 {
     for (;;) {
@@ -108,7 +94,8 @@ static pawl_code run_rounds(memory_commit *commit)
         pawl__journal_undo(&commit->data->journal);
         if (code != PAWL_OK)
             return code;
-        leave_out_refused(commit);
+        pawl__drop_refused(commit->refused, commit->refused->count - commit->refused_count,
+                           commit->is_left_out);
     }
 }
 

@@ -25,21 +25,10 @@ typedef struct table_rule {
 } table_rule;
 
 static const table_rule tables[] = {
-    {offsetof(memory_data, queue), &pawl__memory_queue_kind, false},
-    {offsetof(memory_data, inbox), &pawl__memory_inbox_kind, false},
-    {offsetof(memory_data, timeouts), &pawl__memory_timeout_kind, false},
-    {offsetof(memory_data, aggregator), &pawl__memory_aggregator_kind, false},
-    {offsetof(memory_data, flushes), &pawl__memory_flush_kind, false},
-    {offsetof(memory_data, outbox), &pawl__memory_outbox_kind, false},
-    {offsetof(memory_data, attempts), &pawl__memory_attempt_kind, false},
-    {offsetof(memory_data, events), &pawl__memory_event_kind, false},
-    {offsetof(memory_data, folds), &pawl__memory_fold_kind, false},
-    {offsetof(memory_data, checkpoints), &pawl__memory_checkpoint_kind, false},
-    {offsetof(memory_data, dead), &pawl__memory_dead_kind, false},
-    {offsetof(memory_data, history), &pawl__memory_history_kind, false},
-    {offsetof(memory_data, subscriptions), &pawl__memory_subscription_kind, false},
-    {offsetof(memory_data, workers), &pawl__memory_worker_kind, true},
-    {offsetof(memory_data, leads), &pawl__memory_lead_kind, true},
+#define TABLE_RULE(table, kind, is_of_workers) \
+    {offsetof(memory_data, table), &pawl__memory_##kind##_kind, is_of_workers},
+    MEMORY_TABLES(TABLE_RULE)
+#undef TABLE_RULE
 };
 #define TABLE_COUNT (sizeof tables / sizeof tables[0])
 
@@ -197,32 +186,51 @@ void pawl__memory_leave(memory_data *data)
 
 /* ---- Lists -------------------------------------------------------------- */
 
-bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row)
+memory_list pawl__memory_list_begin(pawl_store *store, pawl_arena *arena, size_t limit)
 {
-    void **rows = pawl_arena_grow(arena, list->rows, list->count, &list->capacity, sizeof *rows);
-    if (rows == NULL)
-        return false;
-    list->rows          = rows;
-    rows[list->count++] = row;
-    return true;
+    return (memory_list){
+        .data = pawl__memory_enter(store), .arena = arena, .limit = limit != 0 ? limit : SIZE_MAX};
 }
 
 bool pawl__memory_list_take(memory_list *list, void *row)
 {
-    list->is_failed = !pawl__memory_list_add(list, list->arena, row);
-    return !list->is_failed && (int64_t)list->count < list->limit;
+    void **rows =
+        pawl_arena_grow(list->arena, list->rows, list->count, &list->capacity, sizeof *rows);
+    list->is_failed |= rows == NULL;
+    if (rows == NULL)
+        return false;
+    list->rows          = rows;
+    rows[list->count++] = row;
+    return list->count < list->limit;
 }
 
-bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
-                            void **items)
+bool pawl__memory_list_show(const memory_list *list, const memory_table *table,
+                            const memory_part *part, void **items)
 {
-    size_t size  = table->kind->fields_size;
-    char  *shown = pawl_arena_take(arena, list->count * size);
+    char *shown = list->is_failed ? NULL : pawl_arena_take(list->arena, list->count * part->size);
     for (size_t i = 0; shown != NULL && i < list->count; i++)
-        if (!pawl__row_show(table, list->rows[i], arena, shown + i * size))
+        if (!pawl__row_show(table, list->rows[i], part, list->arena, shown + i * part->size))
             return false;
     *items = shown;
     return shown != NULL;
+}
+
+pawl_code pawl__memory_list_end(const memory_list *list, memory_table *table,
+                                const memory_claim *claim, const char *what, void *items,
+                                size_t *count, pawl_error *error)
+{
+    void *shown = NULL;
+    bool  is_ok = pawl__memory_list_show(list, table, &table->kind->shown, &shown);
+    for (size_t i = 0; is_ok && claim != NULL && i < list->count; i++) {
+        pawl__table_claim(table, list->rows[i], claim);
+        pawl__row_show_lease(table, (char *)shown + i * table->kind->shown.size, claim);
+    }
+    pawl__memory_leave(list->data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory(what, error);
+    memcpy(items, &shown, sizeof shown);
+    *count = list->count;
+    return PAWL_OK;
 }
 
 pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error)

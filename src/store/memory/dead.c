@@ -15,33 +15,16 @@ typedef struct dead_row {
 
 enum { BY_KEY, BY_TIME };
 
-static int by_key(const void *left, const void *right)
-{
-    const dead_row *a = left, *b = right;
-    int             order = pawl_text_compare(a->fields.endpoint, b->fields.endpoint);
-    return order != 0 ? order : pawl_text_compare(a->fields.message.id, b->fields.message.id);
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const dead_row *a = left, *b = right;
-    int             order = pawl__order_integers(a->fields.at, b->fields.at);
-    return order != 0 ? order : by_key(a, b);
-}
+MEMORY_ORDER(by_key, dead_row, MEMORY_TEXT(fields.endpoint), MEMORY_TEXT(fields.message.id))
+MEMORY_ORDER(by_time, dead_row, MEMORY_NUMBER(fields.at),
+             MEMORY_TEXT(fields.endpoint) || MEMORY_TEXT(fields.message.id))
 
 const memory_table_kind pawl__memory_dead_kind = {
-    .row_size      = sizeof(dead_row),
-    .fields_offset = offsetof(dead_row, fields),
-    .fields_size   = sizeof(pawl_dead_row),
-    .fixed         = {offsetof(dead_row, fields.endpoint), offsetof(dead_row, fields.queue),
-                      offsetof(dead_row, fields.message.id), offsetof(dead_row, fields.message.type),
-                      offsetof(dead_row, fields.message.body), offsetof(dead_row, fields.message.headers),
-                      offsetof(dead_row, fields.message.correlation_id),
-                      offsetof(dead_row, fields.message.causation_id)},
-    .loose         = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
-                      offsetof(dead_row, fields.history)},
-    .index_count   = MEMORY_INDEX_COUNT(dead_row),
-    .indexes       = {[BY_KEY] = {by_key, NULL}, [BY_TIME] = {by_time, NULL}},
+    MEMORY_SIZES(dead_row, fields),
+    .fields  = &pawl__dead_row_fields,
+    .loose   = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
+                offsetof(dead_row, fields.history)},
+    .indexes = {[BY_KEY] = MEMORY_INDEX(by_key, NULL), [BY_TIME] = MEMORY_INDEX(by_time, NULL)},
 };
 
 static bool has_part(pawl_text text, pawl_text part)
@@ -137,7 +120,7 @@ static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *chang
                                    PAWL_TEXT_ARGS(change->message.id),
                                    PAWL_TEXT_ARGS(change->endpoint));
     if (row != NULL)
-        code = pawl__journal_remove(&data->journal, &data->dead, row);
+        code = pawl__memory_write(commit, &data->dead, row, NULL);
     return code != PAWL_OK || change->keeps_record
                ? code
                : pawl__memory_inbox_remove(commit, change->endpoint, change->message.id);
@@ -161,9 +144,7 @@ pawl_code pawl__memory_apply_dead_set(memory_commit *commit, const void *item)
     dead_row *known = pawl__tree_find(&data->dead.trees[BY_KEY], &model);
     if (change->is_remove)
         return remove_letter(commit, change, known);
-    if (known != NULL)
-        return PAWL_OK;
-    return pawl__journal_insert(&data->journal, &data->dead, pawl__row_create(&data->dead, &model));
+    return known != NULL ? PAWL_OK : pawl__memory_write(commit, &data->dead, NULL, &model);
 }
 
 /* ---- Subscriptions ------------------------------------------------------- */
@@ -173,20 +154,12 @@ typedef struct subscription_row {
     pawl_subscription fields;
 } subscription_row;
 
-static int by_type(const void *left, const void *right)
-{
-    const subscription_row *a = left, *b = right;
-    int                     order = pawl_text_compare(a->fields.type, b->fields.type);
-    return order != 0 ? order : pawl_text_compare(a->fields.queue, b->fields.queue);
-}
+MEMORY_ORDER(by_type, subscription_row, MEMORY_TEXT(fields.type), MEMORY_TEXT(fields.queue))
 
 const memory_table_kind pawl__memory_subscription_kind = {
-    .row_size      = sizeof(subscription_row),
-    .fields_offset = offsetof(subscription_row, fields),
-    .fields_size   = sizeof(pawl_subscription),
-    .fixed = {offsetof(subscription_row, fields.type), offsetof(subscription_row, fields.queue)},
-    .index_count = MEMORY_INDEX_COUNT(subscription_row),
-    .indexes     = {{by_type, NULL}},
+    MEMORY_SIZES(subscription_row, fields),
+    .fields  = &pawl__subscription_fields,
+    .indexes = {MEMORY_INDEX(by_type, NULL)},
 };
 
 void pawl__memory_find_subscriptions(const memory_data *data, const pawl_find *asked,
@@ -215,11 +188,7 @@ pawl_code pawl__memory_apply_subscription_set(memory_commit *commit, const void 
     memory_data                 *data   = commit->data;
     const subscription_row       model = {.fields = {.type = change->type, .queue = change->queue}};
     subscription_row            *known = pawl__tree_find(&data->subscriptions.trees[0], &model);
-    if (change->is_remove)
-        return known != NULL ? pawl__journal_remove(&data->journal, &data->subscriptions, known)
-                             : PAWL_OK;
-    if (known != NULL)
+    if (change->is_remove != (known != NULL))
         return PAWL_OK;
-    return pawl__journal_insert(&data->journal, &data->subscriptions,
-                                pawl__row_create(&data->subscriptions, &model));
+    return pawl__memory_write(commit, &data->subscriptions, known, known != NULL ? NULL : &model);
 }

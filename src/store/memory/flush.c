@@ -12,35 +12,17 @@ typedef struct flush_row {
 
 enum { BY_PARTITION, BY_DUE };
 
-static int by_partition(const void *left, const void *right)
-{
-    const flush_row *a = left, *b = right;
-    return pawl_text_compare(a->fields.partition, b->fields.partition);
-}
-
-static int by_due(const void *left, const void *right)
-{
-    const flush_row *a = left, *b = right;
-    int              order = pawl_text_compare(a->fields.name, b->fields.name);
-    if (order == 0)
-        order = pawl__order_integers(a->fields.due, b->fields.due);
-    return order != 0 ? order : by_partition(left, right);
-}
-
-static bool is_alive(const void *row)
-{
-    const flush_row *it = row;
-    return !it->fields.is_dead;
-}
+MEMORY_ORDER(by_partition, flush_row, MEMORY_TEXT(fields.partition), MEMORY_NOTHING)
+MEMORY_ORDER(by_due, flush_row, MEMORY_TEXT(fields.name),
+             MEMORY_NUMBER(fields.due) || MEMORY_TEXT(fields.partition))
+MEMORY_HAS(is_alive, flush_row, !it->fields.is_dead)
 
 const memory_table_kind pawl__memory_flush_kind = {
-    .row_size      = sizeof(flush_row),
-    .fields_offset = offsetof(flush_row, fields),
-    .fields_size   = sizeof(pawl_flush_row),
-    .fixed         = {offsetof(flush_row, fields.name), offsetof(flush_row, fields.partition)},
-    .loose         = {offsetof(flush_row, fields.error)},
-    .index_count   = MEMORY_INDEX_COUNT(flush_row),
-    .indexes       = {[BY_PARTITION] = {by_partition, NULL}, [BY_DUE] = {by_due, is_alive}},
+    MEMORY_SIZES(flush_row, fields),
+    .fields  = &pawl__flush_row_fields,
+    .loose   = {offsetof(flush_row, fields.error)},
+    .indexes = {[BY_PARTITION] = MEMORY_INDEX(by_partition, NULL),
+                [BY_DUE]       = MEMORY_INDEX(by_due, is_alive)},
 };
 
 static flush_row *find(const memory_data *data, pawl_text partition)
@@ -49,23 +31,17 @@ static flush_row *find(const memory_data *data, pawl_text partition)
     return pawl__tree_find(&data->flushes.trees[BY_PARTITION], &probe);
 }
 
-/* The aggregator's row that is due first, and from there the next. */
-static flush_row *of_name(flush_row *row, pawl_text name)
-{
-    return row != NULL && pawl_text_equal(row->fields.name, name) ? row : NULL;
-}
-
 static flush_row *first_due(const memory_data *data, pawl_text name)
 {
-    const flush_row probe = {.fields = {.name = name, .due = INT64_MIN}};
-    return of_name(pawl__tree_at_least(&data->flushes.trees[BY_DUE], &probe), name);
+    const flush_row probe = {.fields.name = name};
+    return pawl__tree_first_of(&data->flushes.trees[BY_DUE], &probe);
 }
 
 void pawl__memory_find_flushes(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
     flush_row *row = first_due(data, asked->name);
     while (row != NULL && row->fields.due <= asked->time && pawl__memory_list_take(list, row))
-        row = of_name(pawl__tree_next(&data->flushes.trees[BY_DUE], row), asked->name);
+        row = pawl__tree_next_of(&data->flushes.trees[BY_DUE], row);
 }
 
 static bool is_walked(const pawl_scan *walk, const pawl_flush_row *fields)
@@ -125,8 +101,7 @@ pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_
     if (find(data, partition) != NULL)
         return PAWL_OK;
     const flush_row model = {.fields = {.name = name, .partition = partition, .due = due}};
-    return pawl__journal_insert(&data->journal, &data->flushes,
-                                pawl__row_create(&data->flushes, &model));
+    return pawl__memory_write(commit, &data->flushes, NULL, &model);
 }
 
 pawl_code pawl__memory_apply_flush_set(memory_commit *commit, const void *item)
@@ -137,15 +112,11 @@ pawl_code pawl__memory_apply_flush_set(memory_commit *commit, const void *item)
     if (row == NULL)
         return PAWL_OK;
     if (change->is_done && pawl__memory_partition_is_empty(data, change->partition))
-        return pawl__journal_remove(&data->journal, &data->flushes, row);
-    flush_row *copy = pawl__row_clone(&data->flushes, row);
-    if (copy == NULL)
-        return PAWL_ENOMEM;
-    copy->fields.due      = change->due;
-    copy->fields.attempts = change->attempts;
-    copy->fields.is_dead  = change->is_dead;
-    copy->fields.error    = change->error;
-    if (!pawl__row_repack(&data->flushes, copy))
-        return PAWL_ENOMEM;
-    return pawl__journal_replace(&data->journal, &data->flushes, row, copy);
+        return pawl__memory_write(commit, &data->flushes, row, NULL);
+    flush_row model       = *row;
+    model.fields.due      = change->due;
+    model.fields.attempts = change->attempts;
+    model.fields.is_dead  = change->is_dead;
+    model.fields.error    = change->error;
+    return pawl__memory_write(commit, &data->flushes, row, &model);
 }

@@ -11,40 +11,17 @@ typedef struct history_row {
 
 enum { BY_ID, BY_SOURCE, BY_MESSAGE };
 
-static int by_id(const void *left, const void *right)
-{
-    const history_row *a = left, *b = right;
-    return pawl__order_integers(a->fields.id, b->fields.id);
-}
-
-static int by_source(const void *left, const void *right)
-{
-    const history_row *a = left, *b = right;
-    int                order = pawl_text_compare(a->fields.entry.source, b->fields.entry.source);
-    return order != 0 ? order : by_id(a, b);
-}
-
-static int by_message(const void *left, const void *right)
-{
-    const history_row *a = left, *b = right;
-    int order = pawl_text_compare(a->fields.entry.message_id, b->fields.entry.message_id);
-    return order != 0 ? order : by_id(a, b);
-}
+MEMORY_ORDER(by_id, history_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
+MEMORY_ORDER(by_source, history_row, MEMORY_TEXT(fields.entry.source), MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(by_message, history_row, MEMORY_TEXT(fields.entry.message_id),
+             MEMORY_NUMBER(fields.id))
 
 const memory_table_kind pawl__memory_history_kind = {
-    .row_size      = sizeof(history_row),
-    .fields_offset = offsetof(history_row, fields),
-    .fields_size   = sizeof(pawl_history_row),
-    .fixed         = {offsetof(history_row, fields.entry.endpoint),
-                      offsetof(history_row, fields.entry.source),
-                      offsetof(history_row, fields.entry.message_id),
-                      offsetof(history_row, fields.entry.type), offsetof(history_row, fields.entry.kind),
-                      offsetof(history_row, fields.entry.outcome),
-                      offsetof(history_row, fields.entry.error), offsetof(history_row, fields.entry.out)},
-    .index_count   = MEMORY_INDEX_COUNT(history_row),
-    .indexes       = {[BY_ID]      = {by_id, NULL},
-                      [BY_SOURCE]  = {by_source, NULL},
-                      [BY_MESSAGE] = {by_message, NULL}},
+    MEMORY_SIZES(history_row, fields),
+    .fields  = &pawl__history_row_fields,
+    .indexes = {[BY_ID]      = MEMORY_INDEX(by_id, NULL),
+                [BY_SOURCE]  = MEMORY_INDEX(by_source, NULL),
+                [BY_MESSAGE] = MEMORY_INDEX(by_message, NULL)},
 };
 
 /* Behind the part of its index that the query is about: of a message, or else of a source. */
@@ -77,8 +54,7 @@ pawl_code pawl__memory_apply_history_add(memory_commit *commit, const void *item
     const pawl_history_add *change = item;
     memory_data            *data   = commit->data;
     const history_row       model  = {.fields = {.id = ++data->last_id, .entry = change->entry}};
-    return pawl__journal_insert(&data->journal, &data->history,
-                                pawl__row_create(&data->history, &model));
+    return pawl__memory_write(commit, &data->history, NULL, &model);
 }
 
 size_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max)
@@ -88,8 +64,7 @@ size_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t co
     while (before != 0 && count < count_max &&
            (row = pawl__tree_first(&data->history.trees[BY_ID])) != NULL &&
            row->fields.entry.at < before) {
-        pawl__table_unlink(&data->history, row);
-        pawl__row_free(row);
+        pawl__table_drop(&data->history, row);
         count++;
     }
     return count;

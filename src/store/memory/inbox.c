@@ -15,27 +15,13 @@ typedef struct inbox_row {
 
 enum { BY_KEY, BY_AGE };
 
-static int by_key(const void *left, const void *right)
-{
-    const inbox_row *a = left, *b = right;
-    int              order = pawl__order_hashes(a->row.hash, b->row.hash);
-    if (order == 0)
-        order = pawl_text_compare(a->id, b->id);
-    return order != 0 ? order : pawl_text_compare(a->endpoint, b->endpoint);
-}
-
-static int by_age(const void *left, const void *right)
-{
-    const inbox_row *a = left, *b = right;
-    int              order = pawl__order_integers(a->at, b->at);
-    return order != 0 ? order : pawl__order_integers(a->number, b->number);
-}
+MEMORY_ORDER(by_key, inbox_row, MEMORY_NUMBER(row.hash), MEMORY_TEXT(id) || MEMORY_TEXT(endpoint))
+MEMORY_ORDER(by_age, inbox_row, MEMORY_NUMBER(at), MEMORY_NUMBER(number))
 
 const memory_table_kind pawl__memory_inbox_kind = {
-    .row_size    = sizeof(inbox_row),
-    .fixed       = {offsetof(inbox_row, endpoint), offsetof(inbox_row, id)},
-    .index_count = MEMORY_INDEX_COUNT(inbox_row),
-    .indexes     = {[BY_KEY] = {by_key, NULL}, [BY_AGE] = {by_age, NULL}},
+    MEMORY_SIZES(inbox_row, outcome),
+    .texts   = {offsetof(inbox_row, endpoint), offsetof(inbox_row, id)},
+    .indexes = {[BY_KEY] = MEMORY_INDEX(by_key, NULL), [BY_AGE] = MEMORY_INDEX(by_age, NULL)},
 };
 
 static inbox_row *find(const memory_data *data, pawl_text endpoint, pawl_text id)
@@ -72,15 +58,14 @@ pawl_code pawl__memory_apply_inbox_entry(memory_commit *commit, const void *item
         .at       = change->at,
         .number   = ++data->last_id,
     };
-    return pawl__journal_insert(&data->journal, &data->inbox,
-                                pawl__row_create(&data->inbox, &model));
+    return pawl__memory_write(commit, &data->inbox, NULL, &model);
 }
 
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id)
 {
     memory_data *data = commit->data;
     inbox_row   *row  = find(data, endpoint, id);
-    return row != NULL ? pawl__journal_remove(&data->journal, &data->inbox, row) : PAWL_OK;
+    return row != NULL ? pawl__memory_write(commit, &data->inbox, row, NULL) : PAWL_OK;
 }
 
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max)
@@ -89,8 +74,7 @@ size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t coun
     inbox_row *row;
     while (count < count_max && (row = pawl__tree_first(&data->inbox.trees[BY_AGE])) != NULL &&
            row->at < before) {
-        pawl__table_unlink(&data->inbox, row);
-        pawl__row_free(row);
+        pawl__table_drop(&data->inbox, row);
         count++;
     }
     return count;

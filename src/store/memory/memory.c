@@ -13,9 +13,8 @@
 
 /* There is nothing to create, though a program may be refused. Dropping empties the data set,
  * whatever tables the specification names. */
-pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
-                              const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
-                              pawl_error *error)
+static pawl_code schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error)
 {
     if (verb == PAWL_SCHEMA_PLAN)
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
@@ -119,7 +118,7 @@ pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd
 }
 
 /* wait() is the only call that blocks for longer than another thread's call. */
-void pawl__memory_interrupt(pawl_store *store)
+static void interrupt(pawl_store *store)
 {
     const memory_store *self    = (const memory_store *)store;
     const uint64_t      one     = 1;
@@ -127,37 +126,37 @@ void pawl__memory_interrupt(pawl_store *store)
     (void)written; /* a full counter ends the wait as well */
 }
 
-pawl_code pawl__memory_handler_transaction_begin(pawl_store *store, pawl_error *error)
+static pawl_code handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
     (void)store;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "the memory store has no connection of its own");
 }
 
-void pawl__memory_handler_transaction_end(pawl_store *store)
+static void handler_transaction_end(pawl_store *store)
 {
     (void)store;
 }
 
-void *pawl__memory_native(pawl_store *store)
+static void *native_of(pawl_store *store)
 {
     (void)store;
     return NULL;
 }
 
-pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
-                              pawl_error *error)
+static pawl_code enlist(pawl_store *store, void *native, const pawl_changes *changes,
+                        pawl_error *error)
 {
     (void)native;
     (void)changes;
-    return pawl__memory_handler_transaction_begin(store, error);
+    return handler_transaction_begin(store, error);
 }
 
 /* Nothing is between, and nothing can be set. */
-static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
-                          pawl_finding_rows *rows, pawl_error *error)
+pawl_code pawl__memory_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
+                                pawl_finding_rows *rows, pawl_error *error)
 {
-    (void)base;
+    (void)store;
     if (asked->is_brief)
         return PAWL_OK;
     rows->items = pawl_arena_take(arena, sizeof *rows->items);
@@ -168,6 +167,9 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
     return PAWL_OK;
 }
 
+/* A handle that dies says so itself: there is nothing to beat. */
+#define pawl__memory_worker_beat NULL
+
 const pawl_store_ops pawl__memory_driver = {
     .ops_size   = sizeof(pawl_store_ops),
     .abi        = PAWL_ABI,
@@ -177,38 +179,15 @@ const pawl_store_ops pawl__memory_driver = {
                 PAWL_STORE_KNOWS_REFUSED,
     .open                      = pawl__memory_open,
     .close                     = pawl__memory_close,
-    .schema                    = pawl__memory_schema,
-    .worker_open               = pawl__memory_worker_open,
-    .worker_close              = pawl__memory_worker_close,
+    .schema                    = schema,
     .commit                    = pawl__memory_commit,
-    .resolve                   = pawl__memory_resolve,
-    .queue_claim               = pawl__memory_queue_claim,
-    .queue_oldest              = pawl__memory_queue_oldest,
-    .find                      = pawl__memory_find,
-    .inbox_known               = pawl__memory_inbox_known,
-    .saga_load                 = pawl__memory_saga_load,
-    .saga_count                = pawl__memory_saga_count,
-    .timeout_claim             = pawl__memory_timeout_claim,
-    .timeout_reap              = pawl__memory_timeout_reap,
-    .leased_batch_claim        = pawl__memory_leased_batch_claim,
-    .aggregator_count          = pawl__memory_aggregator_count,
-    .outbox_claim              = pawl__memory_outbox_claim,
-    .lead                      = pawl__memory_lead,
-    .unlead                    = pawl__memory_unlead,
-    .next_due                  = pawl__memory_next_due,
-    .stats                     = pawl__memory_stats,
-    .sweep                     = pawl__memory_sweep,
-    .wait                      = pawl__memory_wait,
-    .interrupt                 = pawl__memory_interrupt,
-    .handler_transaction_begin = pawl__memory_handler_transaction_begin,
-    .handler_transaction_end   = pawl__memory_handler_transaction_end,
-    .native                    = pawl__memory_native,
-    .enlist                    = pawl__memory_enlist,
-    .diagnose                  = diagnose,
-    .dead_count                = pawl__memory_dead_count,
-    .stream_load               = pawl__memory_stream_load,
-    .event_number              = pawl__memory_event_number,
-    .checkpoint_get            = pawl__memory_checkpoint_get,
-    .scan                      = pawl__memory_scan,
+    .interrupt                 = interrupt,
+    .handler_transaction_begin = handler_transaction_begin,
+    .handler_transaction_end   = handler_transaction_end,
+    .native                    = native_of,
+    .enlist                    = enlist,
     .worker_crashed            = pawl__memory_worker_crashed,
+#define ENTRY(name, ...) .name = pawl__memory_##name,
+#include "store/core/entries.h"
+#undef ENTRY
 };

@@ -25,6 +25,8 @@
 #define PAWL_MEMORY_H
 
 #include "pawl/store_driver.h"
+#include "store/core/kinds.h"
+#include "store/core/rows.h"
 #include "store/memory/table.h"
 
 #include <pthread.h>
@@ -45,32 +47,38 @@ typedef struct memory_sagas {
     char                 name[];
 } memory_sagas;
 
+/* Table, kind of its rows, and whether it is of workers: they stay when all others are emptied. */
+#define MEMORY_TABLES(X)                  \
+    X(queue, queue, false)                \
+    X(inbox, inbox, false)                \
+    X(timeouts, timeout, false)           \
+    X(aggregator, aggregator, false)      \
+    X(flushes, flush, false)              \
+    X(outbox, outbox, false)              \
+    X(attempts, attempt, false)           \
+    X(events, event, false)               \
+    X(folds, fold, false)                 \
+    X(checkpoints, checkpoint, false)     \
+    X(dead, dead, false)                  \
+    X(history, history, false)            \
+    X(subscriptions, subscription, false) \
+    X(workers, worker, true)              \
+    X(leads, lead, true)
+
 typedef struct memory_data {
     struct memory_data *next; /* in the list of all data sets */
     size_t              handle_count;
     pthread_mutex_t     mutex; /* guards all below */
     memory_journal      journal;
-    memory_table        queue;
-    memory_table        inbox;
     memory_sagas       *sagas;
-    memory_table        timeouts;
-    memory_table        aggregator;
-    memory_table        flushes;
-    memory_table        outbox;
-    memory_table        attempts;
-    memory_table        events;
-    memory_table        folds;
-    memory_table        checkpoints;
-    memory_table        history;
-    memory_table        dead;
-    memory_table        subscriptions;
-    memory_table        workers;
-    memory_table        leads;
-    pawl_counters       retained;    /* of workers that ended */
-    int64_t             last_id;     /* of all rows with a number but events; never used again */
-    uint64_t            last_holder; /* number of the handle opened last */
-    uint64_t            last_stamp;  /* of outbox_claim */
-    char                identity[sizeof((pawl_store *)NULL)->identity];
+#define MEMORY_TABLE(table, kind, is_of_workers) memory_table table;
+    MEMORY_TABLES(MEMORY_TABLE)
+#undef MEMORY_TABLE
+    pawl_counters retained;    /* of workers that ended */
+    int64_t       last_id;     /* of all rows with a number but events; never used again */
+    uint64_t      last_holder; /* number of the handle opened last */
+    uint64_t      last_stamp;  /* of outbox_claim */
+    char          identity[sizeof((pawl_store *)NULL)->identity];
 } memory_data;
 
 typedef struct memory_store {
@@ -101,8 +109,7 @@ typedef struct memory_commit {
     bool               *is_left_out;   /* by group: refused in an earlier round */
     size_t              refused_count; /* in this round */
     pawl_change_kind    kind;          /* of the change under way */
-    uint32_t            unit;
-    uint32_t            group;
+    pawl__change        change;
 } memory_commit;
 
 pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
@@ -110,6 +117,10 @@ pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
 /* Refuses the change under way; PAWL_OK, or PAWL_ENOMEM. */
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
     PAWL_PRINTF(3, 4);
+
+/* `row` goes and one like the model comes, as pawl__journal_write does it. */
+pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,
+                             const void *model);
 
 /* One function for each kind of change, in the file of its noun: writes or refuses it. */
 #define MEMORY_APPLY(name, is_refusable) \
@@ -119,19 +130,12 @@ PAWL_CHANGE_KINDS(MEMORY_APPLY)
 
 /* ---- What a noun's file gives to the others ----------------------------- */
 
-extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
-    pawl__memory_saga_kind, pawl__memory_timeout_kind, pawl__memory_aggregator_kind,
-    pawl__memory_flush_kind, pawl__memory_outbox_kind, pawl__memory_attempt_kind,
-    pawl__memory_event_kind, pawl__memory_fold_kind, pawl__memory_checkpoint_kind,
-    pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
-    pawl__memory_lead_kind, pawl__memory_history_kind;
+#define MEMORY_KIND(table, kind, is_of_workers) \
+    extern const memory_table_kind pawl__memory_##kind##_kind;
+MEMORY_TABLES(MEMORY_KIND)
+#undef MEMORY_KIND
 
-/* Frees the claims and leases of a handle. */
-void pawl__memory_queue_free(memory_data *data, uint64_t holder);
-void pawl__memory_timeouts_free(memory_data *data, uint64_t holder);
-void pawl__memory_aggregator_free(memory_data *data, uint64_t holder);
-void pawl__memory_leads_free(memory_data *data, uint64_t holder);
-/* All of these, as when the worker's process died: its row stays. */
+/* Frees the claims and leases of the handle, as when the worker's process died: its row stays. */
 void pawl__memory_worker_drop(memory_store *store);
 
 /* PAWL_EFENCED unless the worker's row has the handle's epoch. */
@@ -181,25 +185,31 @@ typedef bool   memory_walk_fn(const memory_data *data, const pawl_scan *walk,
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
     pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
-pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
-                            pawl_scan_rows *rows, pawl_error *error);
 
-/* A growing list of rows in an arena, for reads that copy out under the mutex. */
+/* A growing list of rows in an arena, for calls that copy them out under the mutex:
+ * list_begin -> list_take ... -> list_end. */
 typedef struct memory_list {
-    void      **rows;
-    size_t      count;
-    size_t      capacity;
-    pawl_arena *arena; /* of a find, as what follows */
-    int64_t     limit;
-    bool        is_failed; /* out of memory */
+    memory_data *data;
+    void       **rows;
+    size_t       count;
+    size_t       capacity;
+    pawl_arena  *arena;
+    size_t       limit;
+    bool         is_failed; /* out of memory */
 } memory_list;
 
-bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row);
-/* The same of a find: whether there is room for more. */
+/* Enters the data. A limit of 0 is none. */
+memory_list pawl__memory_list_begin(pawl_store *store, pawl_arena *arena, size_t limit);
+/* Whether there is room for more. */
 bool pawl__memory_list_take(memory_list *list, void *row);
-/* Copies the fields of all rows into one array, which is never NULL; false when out of memory. */
-bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
-                            void **items);
+/* Copies the part of all rows into one array, which is never NULL; false when out of memory. */
+bool pawl__memory_list_show(const memory_list *list, const memory_table *table,
+                            const memory_part *part, void **items);
+/* The same of what is shown; then claims the rows, unless `claim` is NULL, and leaves the data. `items` is
+ * the address of the pointer to them; `what` is for the error. */
+pawl_code pawl__memory_list_end(const memory_list *list, memory_table *table,
+                                const memory_claim *claim, const char *what, void *items,
+                                size_t *count, pawl_error *error);
 /* Rows of a kind, in their order, until the list has no room. */
 typedef void   memory_find_fn(const memory_data *data, const pawl_find *asked, memory_list *list);
 memory_find_fn pawl__memory_find_messages, pawl__memory_find_retried, pawl__memory_find_timeouts,
@@ -207,79 +217,22 @@ memory_find_fn pawl__memory_find_messages, pawl__memory_find_retried, pawl__memo
     pawl__memory_find_dead, pawl__memory_find_events, pawl__memory_find_history,
     pawl__memory_find_partition, pawl__memory_find_flushes, pawl__memory_find_subscriptions,
     pawl__memory_find_leads, pawl__memory_find_workers;
-typedef bool   memory_show_fn(const memory_list *list, const memory_table *table, pawl_arena *arena,
-                              void **items);
-memory_show_fn pawl__memory_show_messages, pawl__memory_show_foreign;
-pawl_find_rows_fn pawl__memory_find;
-pawl_code         pawl__memory_out_of_memory(const char *what, pawl_error *error);
+pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error);
 
-/* ---- Operations, as store.h says ----------------------------------------- */
+/* ---- Operations, as store_driver.h says ---------------------------------- */
 
-pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
-                              const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
-                              pawl_error *error);
-pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
-                                   pawl_time now, pawl_error *error);
-pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
+#define ENTRY(name, ...) \
+    pawl_code pawl__memory_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
+#include "store/core/entries.h"
+#undef ENTRY
 pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
                                       pawl_worker_info **items, size_t *count, pawl_error *error);
-pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
-                               pawl_error *error);
-pawl_code pawl__memory_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
-                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
-                                    const int64_t *except, size_t except_count, pawl_time *placed,
-                                    int64_t *seq, pawl_error *error);
-pawl_code pawl__memory_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
-                                   size_t count, bool *known, pawl_error *error);
-pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
-                                 pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
-/* Frees them with all rows. */
+
+/* Frees the sagas of a table with all rows. */
 void pawl__memory_sagas_destroy(memory_sagas *sagas);
 /* PAWL_ESCHEMA when rows of one of the tables have values of properties alone that the saga has no
  * more (D31). */
 pawl_code pawl__memory_check_reach(pawl_store *store, const pawl_saga_table *const *tables,
                                    size_t count, pawl_error *error);
-pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
-                                  pawl_error *error);
-pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
-                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
-                                    pawl_error *error);
-pawl_code pawl__memory_leased_batch_claim(pawl_store *store, const pawl_leased_batch_claim *claim,
-                                          pawl_arena *arena, pawl_leased_batch *leased,
-                                          pawl_error *error);
-pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
-                                        const pawl_text *types, size_t type_count, pawl_time now,
-                                        pawl_aggregator_counts *counts, pawl_error *error);
-pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
-                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                                    pawl_error *error);
-pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_ours, pawl_error *error);
-pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);
-pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
-                                size_t aggregator_count, pawl_next_due *next, pawl_error *error);
-pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
-                             pawl_error *error);
-pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
-                             pawl_error *error);
-pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd,
-                            pawl_error *error);
-void      pawl__memory_interrupt(pawl_store *store);
-pawl_code pawl__memory_handler_transaction_begin(pawl_store *store, pawl_error *error);
-void      pawl__memory_handler_transaction_end(pawl_store *store);
-void     *pawl__memory_native(pawl_store *store);
-pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
-                              pawl_error *error);
-pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
-                                  pawl_error *error);
-pawl_code pawl__memory_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
-                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error);
-pawl_code pawl__memory_event_number(pawl_store *store, size_t count_max, int64_t *count,
-                                    pawl_error *error);
-pawl_code pawl__memory_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
-                                      pawl_error *error);
 
 #endif

@@ -14,93 +14,32 @@ enum { BY_ID, BY_DISPATCH, BY_STATE, BY_SOURCE, BY_NEXT, BY_DISPATCHED, BY_TRIED
 
 /* ---- Order -------------------------------------------------------------- */
 
-static int by_id(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    return pawl__order_integers(a->fields.id, b->fields.id);
-}
-
-static int by_dispatch(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    return pawl_uuid_compare(a->fields.dispatch_id.uuid, b->fields.dispatch_id.uuid);
-}
-
-static int by_state(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    int               order = pawl__order_integers((int)a->fields.state, (int)b->fields.state);
-    return order != 0 ? order : by_id(left, right);
-}
-
-static int by_source(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    int               order = pawl_text_compare(a->fields.source, b->fields.source);
-    if (order == 0)
-        order = pawl__order_integers(a->fields.version, b->fields.version);
-    if (order == 0)
-        order = pawl__order_integers(a->fields.index, b->fields.index);
-    return order != 0 ? order : by_id(left, right);
-}
-
-static int by_next(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    int               order = pawl__order_integers(a->fields.next_attempt, b->fields.next_attempt);
-    return order != 0 ? order : by_id(left, right);
-}
-
-static int by_dispatched(const void *left, const void *right)
-{
-    const outbox_row *a = left, *b = right;
-    int               order = pawl__order_integers(a->fields.dispatched, b->fields.dispatched);
-    return order != 0 ? order : by_id(left, right);
-}
-
-static bool is_waiting(const void *row)
-{
-    const outbox_row *it = row;
-    return it->fields.source.size != 0 &&
-           (it->fields.state == PAWL_OUTBOX_PENDING || it->fields.state == PAWL_OUTBOX_BLOCKED);
-}
-
-static bool is_pending(const void *row)
-{
-    const outbox_row *it = row;
-    return it->fields.state == PAWL_OUTBOX_PENDING;
-}
-
-static bool is_tried(const void *row)
-{
-    const outbox_row *it = row;
-    return is_pending(row) && it->fields.attempts > 0;
-}
-
-static bool is_done(const void *row)
-{
-    const outbox_row *it = row;
-    return it->fields.state == PAWL_OUTBOX_DISPATCHED || it->fields.state == PAWL_OUTBOX_DISCARDED;
-}
+MEMORY_ORDER(by_id, outbox_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
+MEMORY_ORDER(by_dispatch, outbox_row, MEMORY_UUID(fields.dispatch_id.uuid), MEMORY_NOTHING)
+MEMORY_ORDER(by_state, outbox_row, MEMORY_NUMBER(fields.state), MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(by_source, outbox_row, MEMORY_TEXT(fields.source),
+             MEMORY_NUMBER(fields.version) || MEMORY_NUMBER(fields.index) ||
+                 MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(by_next, outbox_row, MEMORY_NUMBER(fields.next_attempt), MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(by_dispatched, outbox_row, MEMORY_NUMBER(fields.dispatched), MEMORY_NUMBER(fields.id))
+MEMORY_HAS(is_waiting, outbox_row,
+           it->fields.source.size != 0 &&
+               (it->fields.state == PAWL_OUTBOX_PENDING || it->fields.state == PAWL_OUTBOX_BLOCKED))
+MEMORY_HAS(is_pending, outbox_row, it->fields.state == PAWL_OUTBOX_PENDING)
+MEMORY_HAS(is_tried, outbox_row, is_pending(it) && it->fields.attempts > 0)
+MEMORY_HAS(is_done, outbox_row,
+           it->fields.state == PAWL_OUTBOX_DISPATCHED || it->fields.state == PAWL_OUTBOX_DISCARDED)
 
 const memory_table_kind pawl__memory_outbox_kind = {
-    .row_size      = sizeof(outbox_row),
-    .fields_offset = offsetof(outbox_row, fields),
-    .fields_size   = sizeof(pawl_outbox_row),
-    .fixed         = {offsetof(outbox_row, fields.source), offsetof(outbox_row, fields.endpoint),
-                      offsetof(outbox_row, fields.destination), offsetof(outbox_row, fields.message.id),
-                      offsetof(outbox_row, fields.message.type), offsetof(outbox_row, fields.message.body),
-                      offsetof(outbox_row, fields.message.headers),
-                      offsetof(outbox_row, fields.message.correlation_id),
-                      offsetof(outbox_row, fields.message.causation_id)},
-    .index_count   = MEMORY_INDEX_COUNT(outbox_row),
-    .indexes       = {[BY_ID]         = {by_id, NULL},
-                      [BY_DISPATCH]   = {by_dispatch, NULL},
-                      [BY_STATE]      = {by_state, NULL},
-                      [BY_SOURCE]     = {by_source, is_waiting},
-                      [BY_NEXT]       = {by_next, is_pending},
-                      [BY_DISPATCHED] = {by_dispatched, is_done},
-                      [BY_TRIED]      = {by_id, is_tried}},
+    MEMORY_SIZES(outbox_row, fields),
+    .fields  = &pawl__outbox_row_fields,
+    .indexes = {[BY_ID]         = MEMORY_INDEX(by_id, NULL),
+                [BY_DISPATCH]   = MEMORY_INDEX(by_dispatch, NULL),
+                [BY_STATE]      = MEMORY_INDEX(by_state, NULL),
+                [BY_SOURCE]     = MEMORY_INDEX(by_source, is_waiting),
+                [BY_NEXT]       = MEMORY_INDEX(by_next, is_pending),
+                [BY_DISPATCHED] = MEMORY_INDEX(by_dispatched, is_done),
+                [BY_TRIED]      = MEMORY_INDEX(by_id, is_tried)},
 };
 
 typedef struct attempt_row {
@@ -109,20 +48,12 @@ typedef struct attempt_row {
     int64_t          outbox_id;
 } attempt_row;
 
-static int by_attempt(const void *left, const void *right)
-{
-    const attempt_row *a = left, *b = right;
-    int                order = pawl__order_integers(a->outbox_id, b->outbox_id);
-    return order != 0 ? order : pawl__order_integers(a->fields.attempt, b->fields.attempt);
-}
+MEMORY_ORDER(by_attempt, attempt_row, MEMORY_NUMBER(outbox_id), MEMORY_NUMBER(fields.attempt))
 
 const memory_table_kind pawl__memory_attempt_kind = {
-    .row_size      = sizeof(attempt_row),
-    .fields_offset = offsetof(attempt_row, fields),
-    .fields_size   = sizeof(pawl_attempt_row),
-    .fixed         = {offsetof(attempt_row, fields.error)},
-    .index_count   = MEMORY_INDEX_COUNT(attempt_row),
-    .indexes       = {{by_attempt, NULL}},
+    MEMORY_SIZES(attempt_row, fields),
+    .fields  = &pawl__attempt_row_fields,
+    .indexes = {MEMORY_INDEX(by_attempt, NULL)},
 };
 
 static outbox_row *find_id(const memory_data *data, int64_t id)
@@ -131,31 +62,35 @@ static outbox_row *find_id(const memory_data *data, int64_t id)
     return pawl__tree_find(&data->outbox.trees[BY_ID], &probe);
 }
 
-static outbox_row *first_in_state(const memory_data *data, pawl_outbox_state state)
+static const memory_tree *states(const memory_data *data)
 {
-    const outbox_row probe = {.fields = {.state = state, .id = INT64_MIN}};
-    outbox_row      *row   = pawl__tree_at_least(&data->outbox.trees[BY_STATE], &probe);
-    return row != NULL && row->fields.state == state ? row : NULL;
+    return &data->outbox.trees[BY_STATE];
 }
 
-static outbox_row *next_in_state(const memory_data *data, const outbox_row *row)
+static outbox_row *first_in_state(const memory_data *data, pawl_outbox_state state)
 {
-    outbox_row *next = pawl__tree_next(&data->outbox.trees[BY_STATE], row);
-    return next != NULL && next->fields.state == row->fields.state ? next : NULL;
+    const outbox_row probe = {.fields.state = state};
+    return pawl__tree_first_of(states(data), &probe);
+}
+
+static int64_t count_in_state(const memory_data *data, pawl_outbox_state state)
+{
+    int64_t           count = 0;
+    const outbox_row *row   = first_in_state(data, state);
+    for (; row != NULL; row = pawl__tree_next_of(states(data), row))
+        count++;
+    return count;
 }
 
 static outbox_row *first_of_source(const memory_data *data, pawl_text source)
 {
-    const outbox_row probe = {
-        .fields = {.source = source, .version = INT64_MIN, .index = INT32_MIN, .id = INT64_MIN}};
-    outbox_row *row = pawl__tree_at_least(&data->outbox.trees[BY_SOURCE], &probe);
-    return row != NULL && pawl_text_equal(row->fields.source, source) ? row : NULL;
+    const outbox_row probe = {.fields.source = source};
+    return pawl__tree_first_of(&data->outbox.trees[BY_SOURCE], &probe);
 }
 
 static outbox_row *next_of_source(const memory_data *data, const outbox_row *row)
 {
-    outbox_row *next = pawl__tree_next(&data->outbox.trees[BY_SOURCE], row);
-    return next != NULL && pawl_text_equal(next->fields.source, row->fields.source) ? next : NULL;
+    return pawl__tree_next_of(&data->outbox.trees[BY_SOURCE], row);
 }
 
 /* ---- Claims and reads ---------------------------------------------------- */
@@ -183,20 +118,17 @@ static outbox_row *in_order(const memory_data *data, outbox_row *row, pawl_time 
     return found;
 }
 
-static bool list_due(memory_data *data, pawl_text endpoint, pawl_time now, size_t count_max,
-                     memory_list *list, pawl_arena *arena)
+static void list_due(memory_data *data, pawl_text endpoint, pawl_time now, memory_list *list)
 {
-    data->last_stamp++;
-    outbox_row *row = first_in_state(data, PAWL_OUTBOX_PENDING);
-    for (; row != NULL && list->count < count_max; row = next_in_state(data, row)) {
+    bool        is_more = true;
+    outbox_row *row     = first_in_state(data, PAWL_OUTBOX_PENDING);
+    for (; row != NULL && is_more; row = pawl__tree_next_of(states(data), row)) {
         if (!is_due(row, now) || !pawl__memory_is_like(endpoint, row->fields.endpoint))
             continue;
         outbox_row *taken = in_order(data, row, now);
         taken->stamp      = data->last_stamp;
-        if (!pawl__memory_list_add(list, arena, taken))
-            return false;
+        is_more           = pawl__memory_list_take(list, taken);
     }
-    return true;
 }
 
 /* Of the rows that the claim did not list. */
@@ -214,18 +146,14 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                     pawl_error *error)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {0};
-    void        *items = NULL;
-    bool         is_ok = list_due(data, endpoint, now, count_max, &list, arena) &&
-                 pawl__memory_list_show(&list, &data->outbox, arena, &items);
+    memory_data *data = ((memory_store *)store)->data;
+    memory_list  list = pawl__memory_list_begin(store, arena, count_max);
+    data->last_stamp++;
+    if (count_max != 0)
+        list_due(data, endpoint, now, &list);
     rows->next_attempt = earliest_left(data, endpoint);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("claim of the outbox", error);
-    rows->items = items;
-    rows->count = list.count;
-    return PAWL_OK;
+    return pawl__memory_list_end(&list, &data->outbox, NULL, "claim of the outbox", &rows->items,
+                                 &rows->count, error);
 }
 
 static bool is_wanted(const pawl_outbox_query *query, const pawl_outbox_row *row)
@@ -262,33 +190,28 @@ void pawl__memory_find_outbox(const memory_data *data, const pawl_find *asked, m
             return;
 }
 
-/* The attempt of the row that is not before `attempt`. */
-static attempt_row *find_attempt(const memory_data *data, int64_t outbox_id, int32_t attempt)
+static attempt_row *first_attempt(const memory_data *data, int64_t outbox_id)
 {
-    const attempt_row probe = {.outbox_id = outbox_id, .fields.attempt = attempt};
-    attempt_row      *row   = pawl__tree_at_least(&data->attempts.trees[0], &probe);
-    return row != NULL && row->outbox_id == outbox_id ? row : NULL;
+    const attempt_row probe = {.outbox_id = outbox_id};
+    return pawl__tree_first_of(&data->attempts.trees[0], &probe);
 }
 
 void pawl__memory_find_attempts(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
-    attempt_row *row = find_attempt(data, asked->id, 1);
+    attempt_row *row = first_attempt(data, asked->id);
     while (row != NULL && pawl__memory_list_take(list, row))
-        row = find_attempt(data, asked->id, row->fields.attempt + 1);
+        row = pawl__tree_next_of(&data->attempts.trees[0], row);
 }
 
 void pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats)
 {
     const outbox_row *row = first_in_state(data, PAWL_OUTBOX_PENDING);
-    for (; row != NULL; row = next_in_state(data, row)) {
+    for (; row != NULL; row = pawl__tree_next_of(states(data), row)) {
         if (stats->outbox_pending++ == 0 || row->fields.at < stats->outbox_oldest)
             stats->outbox_oldest = row->fields.at;
     }
-    for (row = first_in_state(data, PAWL_OUTBOX_BLOCKED); row != NULL;
-         row = next_in_state(data, row))
-        stats->outbox_blocked++;
-    for (row = first_in_state(data, PAWL_OUTBOX_DEAD); row != NULL; row = next_in_state(data, row))
-        stats->outbox_dead++;
+    stats->outbox_blocked = count_in_state(data, PAWL_OUTBOX_BLOCKED);
+    stats->outbox_dead    = count_in_state(data, PAWL_OUTBOX_DEAD);
 }
 
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max)
@@ -299,12 +222,9 @@ size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t cou
            (row = pawl__tree_first(&data->outbox.trees[BY_DISPATCHED])) != NULL &&
            row->fields.dispatched < before) {
         attempt_row *attempt;
-        while ((attempt = find_attempt(data, row->fields.id, 1)) != NULL) {
-            pawl__table_unlink(&data->attempts, attempt);
-            pawl__row_free(attempt);
-        }
-        pawl__table_unlink(&data->outbox, row);
-        pawl__row_free(row);
+        while ((attempt = first_attempt(data, row->fields.id)) != NULL)
+            pawl__table_drop(&data->attempts, attempt);
+        pawl__table_drop(&data->outbox, row);
         count++;
     }
     return count;
@@ -321,8 +241,7 @@ static pawl_code add_attempt(memory_commit *commit, int64_t outbox_id, pawl_atte
     bool               is_first = last == NULL || last->outbox_id != outbox_id;
     attempt_row        model    = {.outbox_id = outbox_id, .fields = fields};
     model.fields.attempt        = is_first ? 1 : last->fields.attempt + 1;
-    return pawl__journal_insert(&data->journal, &data->attempts,
-                                pawl__row_create(&data->attempts, &model));
+    return pawl__memory_write(commit, &data->attempts, NULL, &model);
 }
 
 pawl_code pawl__memory_apply_outbox_settle(memory_commit *commit, const void *item)
@@ -333,15 +252,13 @@ pawl_code pawl__memory_apply_outbox_settle(memory_commit *commit, const void *it
     if (row == NULL || !is_pending(row))
         return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is no longer pending",
                                    (long long)change->id);
-    outbox_row *copy = pawl__row_clone(&data->outbox, row);
-    if (copy == NULL)
-        return PAWL_ENOMEM;
-    copy->fields.state        = change->state;
-    copy->fields.attempts     = change->attempts;
-    copy->fields.next_attempt = change->next_attempt;
+    outbox_row model          = *row;
+    model.fields.state        = change->state;
+    model.fields.attempts     = change->attempts;
+    model.fields.next_attempt = change->next_attempt;
     if (change->state == PAWL_OUTBOX_DISPATCHED)
-        copy->fields.dispatched = change->at;
-    pawl_code              code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
+        model.fields.dispatched = change->at;
+    pawl_code              code    = pawl__memory_write(commit, &data->outbox, row, &model);
     const pawl_attempt_row attempt = {.outcome  = change->outcome,
                                       .error    = change->error,
                                       .at       = change->at,
@@ -358,22 +275,20 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
     if (row == NULL || row->fields.state != PAWL_OUTBOX_DEAD)
         return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is not dead",
                                    (long long)change->id);
-    outbox_row *copy = pawl__row_clone(&data->outbox, row);
-    if (copy == NULL)
-        return PAWL_ENOMEM;
-    copy->fields.attempts++;
+    outbox_row model = *row;
+    model.fields.attempts++;
     if (is_enabled) {
-        copy->fields.state           = PAWL_OUTBOX_PENDING;
-        copy->fields.next_attempt    = change->at;
-        copy->fields.attempts_before = copy->fields.attempts;
+        model.fields.state           = PAWL_OUTBOX_PENDING;
+        model.fields.next_attempt    = change->at;
+        model.fields.attempts_before = model.fields.attempts;
     } else {
-        copy->fields.state      = PAWL_OUTBOX_DISCARDED;
-        copy->fields.dispatched = change->at;
+        model.fields.state      = PAWL_OUTBOX_DISCARDED;
+        model.fields.dispatched = change->at;
     }
     pawl_attempt_row line = {.outcome = is_enabled ? PAWL_ATTEMPT_RETRIED : PAWL_ATTEMPT_DISCARDED,
                              .error   = change->note,
                              .at      = change->at};
-    pawl_code        code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
+    pawl_code        code = pawl__memory_write(commit, &data->outbox, row, &model);
     return code != PAWL_OK ? code : add_attempt(commit, change->id, line);
 }
 
@@ -409,8 +324,7 @@ pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)
     if (known != NULL)
         return PAWL_OK;
     model.fields.id = ++data->last_id;
-    return pawl__journal_insert(&data->journal, &data->outbox,
-                                pawl__row_create(&data->outbox, &model));
+    return pawl__memory_write(commit, &data->outbox, NULL, &model);
 }
 
 pawl_code pawl__memory_apply_outbox_block(memory_commit *commit, const void *item)
@@ -419,17 +333,16 @@ pawl_code pawl__memory_apply_outbox_block(memory_commit *commit, const void *ite
     memory_data             *data   = commit->data;
     pawl_outbox_state        from = change->is_unblock ? PAWL_OUTBOX_BLOCKED : PAWL_OUTBOX_PENDING;
     pawl_outbox_state        to   = change->is_unblock ? PAWL_OUTBOX_PENDING : PAWL_OUTBOX_BLOCKED;
+    pawl_code                code = PAWL_OK;
     outbox_row              *next = NULL;
-    for (outbox_row *row = first_of_source(data, change->source); row != NULL; row = next) {
+    for (outbox_row *row = first_of_source(data, change->source); code == PAWL_OK && row != NULL;
+         row             = next) {
         next = next_of_source(data, row);
         if (row->fields.state != from || (!change->is_unblock && row->fields.id <= change->after))
             continue;
-        outbox_row *copy = pawl__row_clone(&data->outbox, row);
-        if (copy != NULL)
-            copy->fields.state = to;
-        pawl_code code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
-        if (code != PAWL_OK)
-            return code;
+        outbox_row model   = *row;
+        model.fields.state = to;
+        code               = pawl__memory_write(commit, &data->outbox, row, &model);
     }
-    return PAWL_OK;
+    return code;
 }

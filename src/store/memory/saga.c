@@ -25,41 +25,37 @@ typedef struct saga_row {
 
 enum { BY_ID, BY_VALUE };
 
-static int by_id(const void *left, const void *right)
-{
-    const saga_row *a = left, *b = right;
-    return pawl_uuid_compare(a->fields.id.uuid, b->fields.id.uuid);
-}
+MEMORY_ORDER(by_id, saga_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
 
-#define BY_COLUMN(column)                                                       \
-    static int by_##column(const void *left, const void *right)                 \
-    {                                                                           \
-        const saga_row *a = left, *b = right;                                   \
-        return pawl_value_compare(&a->values[column], &b->values[column]);      \
-    }                                                                           \
-    static bool has_##column(const void *row)                                   \
-    {                                                                           \
-        return ((const saga_row *)row)->values[column].type != PAWL_VALUE_NONE; \
-    }
+#define VALUE(column) ((order = pawl_value_compare(&a->values[column], &b->values[column])) != 0)
+#define BY_COLUMN(column)                                              \
+    MEMORY_ORDER(by_##column, saga_row, VALUE(column), MEMORY_NOTHING) \
+    MEMORY_HAS(has_##column, saga_row, it->values[column].type != PAWL_VALUE_NONE)
 BY_COLUMN(0)
 BY_COLUMN(1)
 BY_COLUMN(2)
 BY_COLUMN(3)
 
-const memory_table_kind pawl__memory_saga_kind = {
-    .row_size      = sizeof(saga_row),
-    .fields_offset = offsetof(saga_row, fields),
-    .fields_size   = sizeof(pawl_saga_row),
-    .loose         = {offsetof(saga_row, texts[0]), offsetof(saga_row, texts[1]),
-                      offsetof(saga_row, texts[2]), offsetof(saga_row, texts[3]),
-                      offsetof(saga_row, fields.metadata), offsetof(saga_row, fields.data),
-                      offsetof(saga_row, fields.type_version)},
-    .index_count   = MEMORY_INDEX_COUNT(saga_row),
-    .indexes       = {[BY_ID]        = {by_id, NULL},
-                      [BY_VALUE]     = {by_0, has_0},
-                      [BY_VALUE + 1] = {by_1, has_1},
-                      [BY_VALUE + 2] = {by_2, has_2},
-                      [BY_VALUE + 3] = {by_3, has_3}},
+static void place_values(void *row)
+{
+    saga_row *packed = row;
+    for (size_t i = 0; i < MEMORY_PROPERTIES_MAX; i++)
+        if (packed->values[i].type == PAWL_VALUE_TEXT)
+            packed->values[i].as.text = packed->texts[i];
+}
+
+static const memory_table_kind saga_kind = {
+    MEMORY_SIZES(saga_row, fields),
+    .texts   = {offsetof(saga_row, texts[0]), offsetof(saga_row, texts[1]),
+                offsetof(saga_row, texts[2]), offsetof(saga_row, texts[3]),
+                offsetof(saga_row, fields.metadata), offsetof(saga_row, fields.data),
+                offsetof(saga_row, fields.type_version)},
+    .packed  = place_values,
+    .indexes = {[BY_ID]        = MEMORY_INDEX(by_id, NULL),
+                [BY_VALUE]     = MEMORY_INDEX(by_0, has_0),
+                [BY_VALUE + 1] = MEMORY_INDEX(by_1, has_1),
+                [BY_VALUE + 2] = MEMORY_INDEX(by_2, has_2),
+                [BY_VALUE + 3] = MEMORY_INDEX(by_3, has_3)},
 };
 
 /* ---- Tables ------------------------------------------------------------- */
@@ -85,7 +81,7 @@ static memory_sagas *make_table(memory_data *data, const pawl_saga_table *table)
     memset(made, 0, sizeof *made);
     memcpy(made->name, table->name.data, table->name.size);
     made->name_size = table->name.size;
-    pawl__table_init(&made->rows, &pawl__memory_saga_kind);
+    pawl__table_init(&made->rows, &saga_kind);
     made->next  = data->sagas;
     data->sagas = made;
     return made;
@@ -209,7 +205,7 @@ static bool show_value(const memory_sagas *sagas, const pawl_correlation *correl
 static bool show(const memory_sagas *sagas, const pawl_saga_table *table, const saga_row *row,
                  pawl_arena *arena, pawl_saga_row *out)
 {
-    return pawl__row_show(&sagas->rows, row, arena, out) &&
+    return pawl__row_show(&sagas->rows, row, &saga_kind.shown, arena, out) &&
            show_value(sagas, &table->main, row, arena, &out->main) &&
            show_value(sagas, &table->transitional, row, arena, &out->transitional);
 }
@@ -355,15 +351,6 @@ static void put_value(const memory_sagas *sagas, const pawl_correlation *correla
     row->texts[column]  = text_of(value);
 }
 
-/* Lets the values of a row that has its packs point into them. */
-static saga_row *with_values(saga_row *row)
-{
-    for (size_t i = 0; row != NULL && i < MEMORY_PROPERTIES_MAX; i++)
-        if (row->values[i].type == PAWL_VALUE_TEXT)
-            row->values[i].as.text = row->texts[i];
-    return row;
-}
-
 pawl_code pawl__memory_apply_saga_delete(memory_commit *commit, const void *item)
 {
     const pawl_saga_delete *change = item;
@@ -371,7 +358,7 @@ pawl_code pawl__memory_apply_saga_delete(memory_commit *commit, const void *item
     saga_row               *row    = find_id(sagas, change->id);
     if (row == NULL || row->fields.version != change->version)
         return refuse_version(commit, change->table, change->id, change->version, row);
-    return pawl__journal_remove(&commit->data->journal, &sagas->rows, row);
+    return pawl__memory_write(commit, &sagas->rows, row, NULL);
 }
 
 /* An empty one is an object without members, as in the other stores. */
@@ -391,8 +378,7 @@ static pawl_code insert_row(memory_commit *commit, memory_sagas *sagas,
                                  .type_version = change->type_version}};
     put_value(sagas, &change->table->main, &change->main, &model);
     put_value(sagas, &change->table->transitional, &change->transitional, &model);
-    return pawl__journal_insert(&commit->data->journal, &sagas->rows,
-                                with_values(pawl__row_create(&sagas->rows, &model)));
+    return pawl__memory_write(commit, &sagas->rows, NULL, &model);
 }
 
 pawl_code pawl__memory_apply_saga_insert(memory_commit *commit, const void *item)
@@ -431,15 +417,11 @@ pawl_code pawl__memory_apply_saga_update(memory_commit *commit, const void *item
     pawl_code code = make_columns(commit, sagas, change->table, &is_made);
     if (code != PAWL_OK || !is_made)
         return code;
-    saga_row *copy = pawl__row_clone(&sagas->rows, row);
-    if (copy == NULL)
-        return PAWL_ENOMEM;
-    copy->fields.version      = change->version + 1;
-    copy->fields.metadata     = object_of(change->metadata);
-    copy->fields.data         = object_of(change->data);
-    copy->fields.type_version = change->type_version;
-    put_value(sagas, other_property, &change->transitional, copy);
-    if (!pawl__row_repack(&sagas->rows, copy))
-        return PAWL_ENOMEM;
-    return pawl__journal_replace(&commit->data->journal, &sagas->rows, row, with_values(copy));
+    saga_row model            = *row;
+    model.fields.version      = change->version + 1;
+    model.fields.metadata     = object_of(change->metadata);
+    model.fields.data         = object_of(change->data);
+    model.fields.type_version = change->type_version;
+    put_value(sagas, other_property, &change->transitional, &model);
+    return pawl__memory_write(commit, &sagas->rows, row, &model);
 }

@@ -17,30 +17,13 @@ typedef struct event_row {
 
 enum { BY_STREAM, BY_SEQ };
 
-static int by_stream(const void *left, const void *right)
-{
-    const event_row *a = left, *b = right;
-    int              order = pawl_text_compare(a->fields.stream, b->fields.stream);
-    return order != 0 ? order : pawl__order_integers(a->fields.version, b->fields.version);
-}
-
-static int by_seq(const void *left, const void *right)
-{
-    const event_row *a = left, *b = right;
-    return pawl__order_integers(a->fields.seq, b->fields.seq);
-}
+MEMORY_ORDER(by_stream, event_row, MEMORY_TEXT(fields.stream), MEMORY_NUMBER(fields.version))
+MEMORY_ORDER(by_seq, event_row, MEMORY_NUMBER(fields.seq), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_event_kind = {
-    .row_size      = sizeof(event_row),
-    .fields_offset = offsetof(event_row, fields),
-    .fields_size   = sizeof(pawl_event_row),
-    .fixed         = {offsetof(event_row, fields.stream), offsetof(event_row, fields.event.type),
-                      offsetof(event_row, fields.event.body), offsetof(event_row, fields.event.headers),
-                      offsetof(event_row, fields.event.message_id),
-                      offsetof(event_row, fields.event.correlation_id),
-                      offsetof(event_row, fields.event.causation_id)},
-    .index_count   = MEMORY_INDEX_COUNT(event_row),
-    .indexes       = {[BY_STREAM] = {by_stream, NULL}, [BY_SEQ] = {by_seq, NULL}},
+    MEMORY_SIZES(event_row, fields),
+    .fields  = &pawl__event_row_fields,
+    .indexes = {[BY_STREAM] = MEMORY_INDEX(by_stream, NULL), [BY_SEQ] = MEMORY_INDEX(by_seq, NULL)},
 };
 
 typedef struct stream_snapshot_row {
@@ -49,21 +32,13 @@ typedef struct stream_snapshot_row {
     pawl_text                stream;
 } stream_snapshot_row;
 
-static int by_name_of_stream(const void *left, const void *right)
-{
-    const stream_snapshot_row *a = left, *b = right;
-    return pawl_text_compare(a->stream, b->stream);
-}
+MEMORY_ORDER(by_name_of_stream, stream_snapshot_row, MEMORY_TEXT(stream), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_fold_kind = {
-    .row_size      = sizeof(stream_snapshot_row),
-    .fields_offset = offsetof(stream_snapshot_row, fields),
-    .fields_size   = sizeof(pawl_stream_snapshot_row),
-    .fixed         = {offsetof(stream_snapshot_row, stream)},
-    .loose         = {offsetof(stream_snapshot_row, fields.state),
-                      offsetof(stream_snapshot_row, fields.dispatches)},
-    .index_count   = MEMORY_INDEX_COUNT(stream_snapshot_row),
-    .indexes       = {{by_name_of_stream, NULL}},
+    MEMORY_SIZES(stream_snapshot_row, fields),
+    .texts   = {offsetof(stream_snapshot_row, stream), offsetof(stream_snapshot_row, fields.state),
+                offsetof(stream_snapshot_row, fields.dispatches)},
+    .indexes = {MEMORY_INDEX(by_name_of_stream, NULL)},
 };
 
 typedef struct checkpoint_row {
@@ -72,17 +47,12 @@ typedef struct checkpoint_row {
     int64_t   position;
 } checkpoint_row;
 
-static int by_name(const void *left, const void *right)
-{
-    const checkpoint_row *a = left, *b = right;
-    return pawl_text_compare(a->name, b->name);
-}
+MEMORY_ORDER(by_name, checkpoint_row, MEMORY_TEXT(name), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_checkpoint_kind = {
-    .row_size    = sizeof(checkpoint_row),
-    .fixed       = {offsetof(checkpoint_row, name)},
-    .index_count = MEMORY_INDEX_COUNT(checkpoint_row),
-    .indexes     = {{by_name, NULL}},
+    MEMORY_SIZES(checkpoint_row, position),
+    .texts   = {offsetof(checkpoint_row, name)},
+    .indexes = {MEMORY_INDEX(by_name, NULL)},
 };
 
 static const event_row *find_event(const memory_data *data, pawl_text stream, int64_t version)
@@ -179,15 +149,15 @@ static bool load(const memory_data *data, const pawl_stream_read *read, pawl_are
     *stream = (pawl_stream){.version = last_version(data, read->stream)};
     const stream_snapshot_row *snapshot = find_fold(data, read->stream);
     if (is_of_use(snapshot, read) &&
-        !pawl__row_show(&data->folds, snapshot, arena, &stream->snapshot))
+        !pawl__row_show(&data->folds, snapshot, &data->folds.kind->shown, arena, &stream->snapshot))
         return false;
     bool            is_behind = stream->snapshot.version > read->after;
     const pawl_find asked     = {.events.stream = read->stream,
                                  .after.number  = is_behind ? stream->snapshot.version : read->after};
-    memory_list     list      = {.arena = arena, .limit = INT64_MAX};
+    memory_list     list      = {.arena = arena, .limit = SIZE_MAX};
     void           *events    = NULL;
     pawl__memory_find_events(data, &asked, &list);
-    if (list.is_failed || !pawl__memory_list_show(&list, &data->events, arena, &events))
+    if (!pawl__memory_list_show(&list, &data->events, &data->events.kind->shown, &events))
         return false;
     stream->events = events;
     stream->count  = list.count;
@@ -243,12 +213,10 @@ static event_row *clear_body(memory_data *data, event_row *row, size_t *cleared)
     event_row model                 = *row;
     model.fields.event.body         = PAWL_TEXT("");
     model.fields.event.type_version = PAWL_DEAD_WITHOUT_BODY;
-    event_row *bare                 = pawl__row_create(&data->events, &model);
+    event_row *bare                 = pawl__table_add(&data->events, &model);
     if (bare == NULL)
         return row;
-    pawl__table_unlink(&data->events, row);
-    pawl__row_free(row);
-    pawl__table_link(&data->events, bare);
+    pawl__table_drop(&data->events, row);
     *cleared += 1;
     return bare;
 }
@@ -285,7 +253,7 @@ static bool was_refused_just_now(const memory_commit *commit)
     if (commit->refused_count == 0)
         return false;
     const pawl_refusal *last = &refused->items[refused->count - 1];
-    return last->kind == pawl_change_event_append && last->group == commit->group;
+    return last->kind == pawl_change_event_append && last->group == commit->change.group;
 }
 
 static int64_t next_seq(const memory_data *data)
@@ -315,8 +283,7 @@ pawl_code pawl__memory_apply_event_append(memory_commit *commit, const void *ite
                                         .seq      = seq,
                                         .position = seq,
                                         .event    = change->event}};
-    return pawl__journal_insert(&data->journal, &data->events,
-                                pawl__row_create(&data->events, &model));
+    return pawl__memory_write(commit, &data->events, NULL, &model);
 }
 
 pawl_code pawl__memory_apply_stream_snapshot_set(memory_commit *commit, const void *item)
@@ -332,8 +299,7 @@ pawl_code pawl__memory_apply_stream_snapshot_set(memory_commit *commit, const vo
                                                   .state        = change->state,
                                                   .dispatches   = change->dispatches,
                                                   .at           = change->at}};
-    return pawl__journal_replace(&data->journal, &data->folds, row,
-                                 pawl__row_create(&data->folds, &model));
+    return pawl__memory_write(commit, &data->folds, row, &model);
 }
 
 pawl_code pawl__memory_apply_checkpoint_set(memory_commit *commit, const void *item)
@@ -347,6 +313,5 @@ pawl_code pawl__memory_apply_checkpoint_set(memory_commit *commit, const void *i
             commit, PAWL_ECONFLICT, "checkpoint %.*s: expected global position %lld, it is %lld",
             PAWL_TEXT_ARGS(change->name), (long long)change->from, (long long)stored);
     const checkpoint_row model = {.name = change->name, .position = change->to};
-    return pawl__journal_replace(&data->journal, &data->checkpoints, row,
-                                 pawl__row_create(&data->checkpoints, &model));
+    return pawl__memory_write(commit, &data->checkpoints, row, &model);
 }

@@ -1,40 +1,54 @@
-/* table.c - rows, packs, indexes, and the journal.
+/* table.c - rows, packs, indexes, claims, and the journal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/memory/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define JOURNAL_KEPT_MAX 16384 /* entries that stay allocated between commits */
 
 /* ---- Packs -------------------------------------------------------------- */
 
-static pawl_text *text_at(void *row, size_t offset)
+static pawl_text *text_at(const void *row, size_t offset)
 {
-    return (pawl_text *)(void *)((char *)row + offset);
+    return (pawl_text *)(void *)((char *)(uintptr_t)row + offset);
 }
 
-/* Moves the texts at the offsets into one new pack. NULL when out of memory;
- * the texts are then still the borrowed ones. */
-static memory_pack *make_pack(void *row, const size_t *offsets)
+static bool is_same(pawl_text left, pawl_text right)
 {
-    size_t size = 0;
-    for (size_t i = 0; i < MEMORY_TEXTS_MAX && offsets[i] != 0; i++)
-        size += text_at(row, offsets[i])->size;
-    memory_pack *pack = pawl_resize(NULL, sizeof *pack + size);
-    if (pack == NULL)
-        return NULL;
-    pack->users = 1;
-    char *at    = pack->data;
-    for (size_t i = 0; i < MEMORY_TEXTS_MAX && offsets[i] != 0; i++) {
-        pawl_text *text = text_at(row, offsets[i]);
-        if (text->size != 0)
-            memcpy(at, text->data, text->size);
-        text->data = at;
-        at += text->size;
+    return left.data == right.data && left.size == right.size;
+}
+
+/* Gives the texts at the offsets a pack: that of `old` when they are its texts, else a new one. */
+static bool take_pack(memory_pack **pack, const size_t *offsets, void *row, const void *old,
+                      memory_pack *old_pack)
+{
+    size_t size     = 0;
+    bool   is_other = old == NULL;
+    for (const size_t *at = offsets; *at != 0; at++) {
+        size += text_at(row, *at)->size;
+        is_other = is_other || !is_same(*text_at(row, *at), *text_at(old, *at));
     }
-    return pack;
+    *pack = old_pack;
+    if (!is_other && old_pack != NULL)
+        old_pack->users++;
+    if (!is_other)
+        return true;
+    *pack = offsets[0] != 0 ? pawl_resize(NULL, sizeof **pack + size) : NULL;
+    if (*pack == NULL)
+        return offsets[0] == 0;
+    (*pack)->users = 1;
+    char *end      = (*pack)->data;
+    for (const size_t *at = offsets; *at != 0; at++) {
+        pawl_text *text = text_at(row, *at);
+        if (text->size != 0)
+            memcpy(end, text->data, text->size);
+        text->data = end;
+        end += text->size;
+    }
+    return true;
 }
 
 static void drop_pack(memory_pack *pack)
@@ -45,49 +59,7 @@ static void drop_pack(memory_pack *pack)
 
 /* ---- Rows --------------------------------------------------------------- */
 
-void *pawl__row_create(const memory_table *table, const void *model)
-{
-    const memory_table_kind *kind = table->kind;
-    memory_row              *row  = pawl_resize(NULL, kind->row_size);
-    if (row == NULL)
-        return NULL;
-    memcpy(row, model, kind->row_size);
-    row->fixed = make_pack(row, kind->fixed);
-    row->loose = kind->loose[0] != 0 && row->fixed != NULL ? make_pack(row, kind->loose) : NULL;
-    if (row->fixed == NULL || (kind->loose[0] != 0 && row->loose == NULL)) {
-        pawl__row_free(row);
-        return NULL;
-    }
-    return row;
-}
-
-void *pawl__row_clone(const memory_table *table, const void *row)
-{
-    memory_row *clone = pawl_resize(NULL, table->kind->row_size);
-    if (clone == NULL)
-        return NULL;
-    memcpy(clone, row, table->kind->row_size);
-    clone->fixed->users++;
-    if (clone->loose != NULL)
-        clone->loose->users++;
-    return clone;
-}
-
-bool pawl__row_repack(const memory_table *table, void *row)
-{
-    memory_row  *clone = row;
-    memory_pack *old   = clone->loose;
-    memory_pack *fresh = make_pack(row, table->kind->loose);
-    if (fresh == NULL) {
-        pawl__row_free(row);
-        return false;
-    }
-    clone->loose = fresh;
-    drop_pack(old);
-    return true;
-}
-
-void pawl__row_free(void *row)
+static void free_row(void *row)
 {
     memory_row *freed = row;
     if (freed == NULL)
@@ -97,15 +69,32 @@ void pawl__row_free(void *row)
     pawl_free(freed);
 }
 
-/* Texts outside the fields are the store's own and are left out. */
-static bool show_texts(const memory_table_kind *kind, const size_t *offsets, pawl_arena *arena,
-                       void *out)
+/* A row like the model, in no index yet, that shares the packs of `old`. NULL when out of memory. */
+static void *make_row(const memory_table *table, const memory_row *old, const void *model)
 {
-    for (size_t i = 0; i < MEMORY_TEXTS_MAX && offsets[i] != 0; i++) {
-        if (offsets[i] < kind->fields_offset ||
-            offsets[i] >= kind->fields_offset + kind->fields_size)
+    const memory_table_kind *kind = table->kind;
+    memory_row              *row  = pawl_resize(NULL, kind->row_size);
+    if (row == NULL)
+        return NULL;
+    memcpy(row, model, kind->row_size);
+    row->loose = NULL;
+    if (!take_pack(&row->fixed, table->fixed, row, old, old != NULL ? old->fixed : NULL) ||
+        !take_pack(&row->loose, kind->loose, row, old, old != NULL ? old->loose : NULL)) {
+        free_row(row);
+        return NULL;
+    }
+    if (kind->packed != NULL)
+        kind->packed(row);
+    return row;
+}
+
+/* Texts outside of the part are left out. */
+static bool show_texts(const size_t *offsets, const memory_part *part, pawl_arena *arena, void *out)
+{
+    for (; *offsets != 0; offsets++) {
+        if (*offsets < part->offset || *offsets >= part->offset + part->size)
             continue;
-        pawl_text *text = text_at(out, offsets[i] - kind->fields_offset);
+        pawl_text *text = text_at(out, *offsets - part->offset);
         *text           = pawl_arena_text(arena, *text);
         if (text->data == NULL)
             return false;
@@ -113,22 +102,44 @@ static bool show_texts(const memory_table_kind *kind, const size_t *offsets, paw
     return true;
 }
 
-bool pawl__row_show(const memory_table *table, const void *row, pawl_arena *arena, void *out)
+bool pawl__row_show(const memory_table *table, const void *row, const memory_part *part,
+                    pawl_arena *arena, void *out)
 {
-    const memory_table_kind *kind = table->kind;
-    memcpy(out, (const char *)row + kind->fields_offset, kind->fields_size);
-    return show_texts(kind, kind->fixed, arena, out) && show_texts(kind, kind->loose, arena, out);
+    memcpy(out, (const char *)row + part->offset, part->size);
+    return show_texts(table->fixed, part, arena, out) &&
+           show_texts(table->kind->loose, part, arena, out);
 }
 
 /* ---- Tables ------------------------------------------------------------- */
 
+/* Adds the offset to the texts of the fixed pack, unless it is that of a loose one. */
+static size_t add_fixed(memory_table *table, size_t count, size_t offset)
+{
+    for (const size_t *loose = table->kind->loose; *loose != 0; loose++)
+        if (*loose == offset)
+            return count;
+    assert(count < MEMORY_TEXTS_MAX);
+    table->fixed[count] = offset;
+    return count + 1;
+}
+
 void pawl__table_init(memory_table *table, const memory_table_kind *kind)
 {
-    *table = (memory_table){.kind = kind};
-    for (size_t i = 0; i < kind->index_count; i++) {
-        table->trees[i].compare     = kind->indexes[i].compare;
-        table->trees[i].node_offset = sizeof(memory_row) + i * sizeof(memory_node);
+    *table       = (memory_table){.kind = kind};
+    size_t count = 0;
+    for (const size_t *text = kind->texts; *text != 0; text++)
+        count = add_fixed(table, count, *text);
+    for (size_t i = 0; kind->fields != NULL && i < kind->fields->count; i++) {
+        const pawl__field *field = &kind->fields->items[i];
+        if (field->wire == PAWL__WIRE_TEXT || field->wire == PAWL__WIRE_BYTES)
+            count = add_fixed(table, count, kind->shown.offset + field->offset);
     }
+    for (size_t i = 0; i < kind->index_count; i++)
+        table->trees[i] = (memory_tree){
+            .compare     = kind->indexes[i].compare,
+            .group       = kind->indexes[i].group,
+            .node_offset = sizeof(memory_row) + i * sizeof(memory_node),
+        };
 }
 
 static bool is_in(const memory_table *table, size_t index, const void *row)
@@ -137,28 +148,94 @@ static bool is_in(const memory_table *table, size_t index, const void *row)
     return rule->has == NULL || rule->has(row);
 }
 
-void pawl__table_link(memory_table *table, void *row)
+static void link_row(memory_table *table, void *row)
 {
     for (size_t i = 0; i < table->kind->index_count; i++)
         if (is_in(table, i, row))
             pawl__tree_insert(&table->trees[i], row);
 }
 
-void pawl__table_unlink(memory_table *table, void *row)
+static void unlink_row(memory_table *table, void *row)
 {
     for (size_t i = 0; i < table->kind->index_count; i++)
         if (is_in(table, i, row))
             pawl__tree_remove(&table->trees[i], row);
 }
 
+void *pawl__table_add(memory_table *table, const void *model)
+{
+    void *row = make_row(table, NULL, model);
+    if (row != NULL)
+        link_row(table, row);
+    return row;
+}
+
+void pawl__table_drop(memory_table *table, void *row)
+{
+    unlink_row(table, row);
+    free_row(row);
+}
+
 void pawl__table_clear(memory_table *table)
 {
     /* The first index of every table has every row. */
     void *row;
-    while ((row = pawl__tree_first(&table->trees[0])) != NULL) {
-        pawl__table_unlink(table, row);
-        pawl__row_free(row);
-    }
+    while ((row = pawl__tree_first(&table->trees[0])) != NULL)
+        pawl__table_drop(table, row);
+}
+
+/* ---- Claims ------------------------------------------------------------- */
+
+bool pawl__row_is_held(const void *row)
+{
+    return ((const memory_row *)row)->holder != 0;
+}
+
+int pawl__by_holder(const void *left, const void *right)
+{
+    const memory_row *a = left, *b = right;
+    return (a->holder > b->holder) - (a->holder < b->holder);
+}
+
+void pawl__row_show_lease(const memory_table *table, void *shown, const memory_claim *claim)
+{
+    const memory_table_kind *kind = table->kind;
+    if (kind->expires_offset == 0)
+        return;
+    memcpy((char *)shown + kind->session_offset, &claim->session, sizeof claim->session);
+    memcpy((char *)shown + kind->expires_offset, &claim->expires, sizeof claim->expires);
+}
+
+static void set_claim(const memory_table *table, void *row, const memory_claim *claim)
+{
+    ((memory_row *)row)->holder = claim->holder;
+    pawl__row_show_lease(table, (char *)row + table->kind->shown.offset, claim);
+}
+
+void pawl__row_release(const memory_table *table, void *row)
+{
+    set_claim(table, row, &(const memory_claim){.holder = 0});
+}
+
+void pawl__table_claim(memory_table *table, void *row, const memory_claim *claim)
+{
+    const memory_table_kind *kind = table->kind;
+    for (size_t i = 0; i < kind->index_count; i++)
+        if (kind->indexes[i].is_of_claims && is_in(table, i, row))
+            pawl__tree_remove(&table->trees[i], row);
+    set_claim(table, row, claim);
+    for (size_t i = 0; i < kind->index_count; i++)
+        if (kind->indexes[i].is_of_claims && is_in(table, i, row))
+            pawl__tree_insert(&table->trees[i], row);
+}
+
+void pawl__table_release(memory_table *table, uint64_t holder)
+{
+    const memory_tree *holders = &table->trees[table->kind->index_count - 1];
+    const memory_row   probe   = {.holder = holder};
+    void              *row;
+    while ((row = pawl__tree_first_of(holders, &probe)) != NULL)
+        pawl__table_claim(table, row, &(const memory_claim){.holder = 0});
 }
 
 /* ---- The journal -------------------------------------------------------- */
@@ -176,35 +253,19 @@ static bool reserve_one(memory_journal *journal)
     return true;
 }
 
-static void note(memory_journal *journal, memory_table *table, void *went, void *came)
-{
-    journal->entries[journal->count++] = (memory_entry){table, went, came};
-    if (went != NULL)
-        pawl__table_unlink(table, went);
-    if (came != NULL)
-        pawl__table_link(table, came);
-}
-
-pawl_code pawl__journal_insert(memory_journal *journal, memory_table *table, void *row)
-{
-    return pawl__journal_replace(journal, table, NULL, row);
-}
-
-pawl_code pawl__journal_replace(memory_journal *journal, memory_table *table, void *row, void *copy)
-{
-    if (copy == NULL || !reserve_one(journal)) {
-        pawl__row_free(copy);
-        return PAWL_ENOMEM;
-    }
-    note(journal, table, row, copy);
-    return PAWL_OK;
-}
-
-pawl_code pawl__journal_remove(memory_journal *journal, memory_table *table, void *row)
+pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void *row,
+                              const void *model)
 {
     if (!reserve_one(journal))
         return PAWL_ENOMEM;
-    note(journal, table, row, NULL);
+    void *came = model != NULL ? make_row(table, row, model) : NULL;
+    if (model != NULL && came == NULL)
+        return PAWL_ENOMEM;
+    journal->entries[journal->count++] = (memory_entry){table, row, came};
+    if (row != NULL)
+        unlink_row(table, row);
+    if (came != NULL)
+        link_row(table, came);
     return PAWL_OK;
 }
 
@@ -218,7 +279,7 @@ static void forget(memory_journal *journal)
 void pawl__journal_keep(memory_journal *journal)
 {
     for (size_t i = 0; i < journal->count; i++)
-        pawl__row_free(journal->entries[i].went);
+        free_row(journal->entries[i].went);
     forget(journal);
 }
 
@@ -229,10 +290,10 @@ void pawl__journal_undo(memory_journal *journal)
     for (size_t i = journal->count; i-- > 0;) {
         memory_entry *entry = &journal->entries[i];
         if (entry->came != NULL)
-            pawl__table_unlink(entry->table, entry->came);
+            unlink_row(entry->table, entry->came);
         if (entry->went != NULL)
-            pawl__table_link(entry->table, entry->went);
-        pawl__row_free(entry->came);
+            link_row(entry->table, entry->went);
+        free_row(entry->came);
     }
     forget(journal);
 }

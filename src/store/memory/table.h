@@ -1,17 +1,19 @@
 /* table.h - rows with their texts and indexes, and the journal that takes a
  * commit back.
  *
- * A row is never altered by a commit: it is replaced by a copy. So a commit is
+ * A row is never altered by a commit: it is replaced by another one. So a commit is
  * a list of (row that went, row that came), and taking it back is walking that
- * list backwards. Texts stand in packs that the copies share:
+ * list backwards. Texts stand in packs; a row that comes shares those of the row
+ * that goes, unless one of their texts is another:
  *
- *     row --- fixed pack: what never changes (a body, an id)
+ *     row --- fixed pack: what seldom changes (a body, an id)
  *         \-- loose pack: what an update writes anew (an error, a saga's data)
+ *
+ * A model is a row on the stack, whose texts are borrowed: made anew, or a copy of a row.
  *
  * Claims and leases are no part of a commit; they are written in place.
  *
- * Call order: row_create | row_clone -> row_repack -> insert | replace | remove
- *     -> journal_keep | journal_undo.
+ * Call order: table_init -> journal_write ... -> journal_keep | journal_undo -> table_clear.
  * Threads: the mutex of the data guards all of it.
  * Tests: tests/unit/store/test_store_memory.c
  *
@@ -21,6 +23,7 @@
 #define PAWL_MEMORY_TABLE_H
 
 #include "pawl/base.h"
+#include "store/core/field.h"
 #include "store/memory/tree.h"
 
 #define MEMORY_INDEXES_MAX 7
@@ -35,35 +38,103 @@ typedef struct memory_pack {
 typedef struct memory_row {
     memory_pack *fixed;
     memory_pack *loose;
-    uint64_t     hash; /* of the key, for the tables that are looked up by it */
+    uint64_t     hash;   /* of the key, for the tables that are looked up by it */
+    uint64_t     holder; /* the handle that has claimed or leased it; 0: none */
 } memory_row;
 
 #define MEMORY_ROW(index_count) \
     memory_row  row;            \
     memory_node nodes[index_count];
 
-/* As many indexes as a row has nodes for. */
-#define MEMORY_INDEX_COUNT(row_type) (sizeof(((row_type *)NULL)->nodes) / sizeof(memory_node))
+/* ---- Indexes ------------------------------------------------------------ */
 
 typedef struct memory_index {
     memory_compare_fn *compare;
+    memory_compare_fn *group;
     bool (*has)(const void *row); /* NULL: the index has every row */
+    bool is_of_claims;            /* a claim changes the place of a row in it */
 } memory_index;
 
-/* Offsets of pawl_text within a row; the first 0 ends the list. `fields` is the
- * part of a row that the store hands out. */
+/* The order of an index, by the parts of a key:
+ *
+ *     MEMORY_ORDER(by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
+ *
+ * A key has a first part, which makes the groups, and others joined by ||. */
+#define MEMORY_ORDER(name, row_type, first, others)              \
+    static int name##_group(const void *left, const void *right) \
+    {                                                            \
+        const row_type *a = left, *b = right;                    \
+        int             order = 0;                               \
+        (void)(first);                                           \
+        return order;                                            \
+    }                                                            \
+    static int name(const void *left, const void *right)         \
+    {                                                            \
+        const row_type *a = left, *b = right;                    \
+        int             order = 0;                               \
+        (void)((first) || (others));                             \
+        return order;                                            \
+    }
+#define MEMORY_TEXT(member) ((order = pawl_text_compare(a->member, b->member)) != 0)
+#define MEMORY_UUID(member) ((order = pawl_uuid_compare(a->member, b->member)) != 0)
+#define MEMORY_NUMBER(member) \
+    (a->member != b->member && (order = a->member < b->member ? -1 : 1) != 0)
+#define MEMORY_NOTHING false
+
+/* Which rows an index has: `it` is the row. */
+#define MEMORY_HAS(name, row_type, condition) \
+    static bool name(const void *row)         \
+    {                                         \
+        const row_type *it = row;             \
+        return condition;                     \
+    }
+
+#define MEMORY_INDEX(order, rows)                             \
+    {                                                         \
+        .compare = order, .group = order##_group, .has = rows \
+    }
+/* Of one in which a claim moves rows. */
+#define MEMORY_INDEX_OF_CLAIMS(order, rows)                                         \
+    {                                                                               \
+        .compare = order, .group = order##_group, .has = rows, .is_of_claims = true \
+    }
+/* The claimed rows by their holder: the last index of tables that have claims. */
+#define MEMORY_HOLDERS                                            \
+    {                                                             \
+        pawl__by_holder, pawl__by_holder, pawl__row_is_held, true \
+    }
+int  pawl__by_holder(const void *left, const void *right);
+bool pawl__row_is_held(const void *row);
+
+/* ---- Tables ------------------------------------------------------------- */
+
+typedef struct memory_part {
+    size_t offset, size;
+} memory_part;
+
+/* Offsets within a row; the first 0 ends a list. */
 typedef struct memory_table_kind {
-    size_t       row_size;
-    size_t       fields_offset;
-    size_t       fields_size;
-    size_t       fixed[MEMORY_TEXTS_MAX];
-    size_t       loose[MEMORY_TEXTS_MAX];
+    size_t                  row_size;
+    memory_part             shown;  /* the part that the store hands out */
+    const pawl__field_list *fields; /* of what is shown: their texts are the row's */
+    size_t                  texts[MEMORY_TEXTS_MAX]; /* others */
+    size_t                  loose[MEMORY_TEXTS_MAX]; /* loose ones of all */
+    void (*packed)(void *row);                       /* called when the texts have their place */
+    size_t       session_offset; /* of a lease, in what is shown: a pawl_session_id */
+    size_t       expires_offset; /* 0: claims of this table are no leases */
     size_t       index_count;
     memory_index indexes[MEMORY_INDEXES_MAX];
 } memory_table_kind;
 
+/* Of a row whose member is shown, and that has nodes for its indexes. */
+#define MEMORY_SIZES(row_type, member)                                               \
+    .row_size    = sizeof(row_type),                                                 \
+    .shown       = {offsetof(row_type, member), sizeof(((row_type *)NULL)->member)}, \
+    .index_count = sizeof(((row_type *)NULL)->nodes) / sizeof(memory_node)
+
 typedef struct memory_table {
     const memory_table_kind *kind;
+    size_t                   fixed[MEMORY_TEXTS_MAX + 1];
     memory_tree              trees[MEMORY_INDEXES_MAX];
 } memory_table;
 
@@ -82,43 +153,38 @@ typedef struct memory_journal {
 void pawl__table_init(memory_table *table, const memory_table_kind *kind);
 /* Frees all rows. */
 void pawl__table_clear(memory_table *table);
+/* Copies the part of a row with its texts to `out`; false when out of memory. */
+bool pawl__row_show(const memory_table *table, const void *row, const memory_part *part,
+                    pawl_arena *arena, void *out);
 
-/* A row like `model`, whose texts are borrowed, with texts of its own; in no
- * index yet. NULL when out of memory. */
-void *pawl__row_create(const memory_table *table, const void *model);
-/* A copy that shares the texts. */
-void *pawl__row_clone(const memory_table *table, const void *row);
-/* Gives a clone whose loose texts were set to borrowed ones a pack of its own.
- * On false (out of memory) the clone has been freed. */
-bool pawl__row_repack(const memory_table *table, void *row);
-void pawl__row_free(void *row);
-/* Copies the fields with their texts to `out`; false when out of memory. */
-bool pawl__row_show(const memory_table *table, const void *row, pawl_arena *arena, void *out);
-
-/* Out of the journal: for claims, and for rows that are no part of a commit. */
-void pawl__table_link(memory_table *table, void *row);
-void pawl__table_unlink(memory_table *table, void *row); /* does not free */
-
-/* In the journal. PAWL_ENOMEM leaves table and journal as they were; `row` and
- * `copy` are taken, and freed then. `row` may be NULL for "out of memory". */
-pawl_code pawl__journal_insert(memory_journal *journal, memory_table *table, void *row);
-pawl_code pawl__journal_replace(memory_journal *journal, memory_table *table, void *row,
-                                void *copy);
-pawl_code pawl__journal_remove(memory_journal *journal, memory_table *table, void *row);
+/* `row` goes and one like the model comes; NULL: none goes, none comes. PAWL_ENOMEM leaves table and
+ * journal as they were. */
+pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void *row,
+                              const void *model);
 void      pawl__journal_keep(memory_journal *journal);
 void      pawl__journal_undo(memory_journal *journal);
 void      pawl__journal_free(memory_journal *journal);
 
-/* The parts of comparisons. */
-static inline int pawl__order_integers(int64_t left, int64_t right)
-{
-    return left < right ? -1 : left > right;
-}
+/* Out of the journal, for rows that are no part of a commit. NULL when out of memory. */
+void *pawl__table_add(memory_table *table, const void *model);
+void  pawl__table_drop(memory_table *table, void *row);
 
-static inline int pawl__order_hashes(uint64_t left, uint64_t right)
-{
-    return left < right ? -1 : left > right;
-}
+/* ---- Claims ------------------------------------------------------------- */
+
+typedef struct memory_claim {
+    uint64_t        holder;
+    pawl_session_id session; /* of the lease */
+    pawl_time       expires;
+} memory_claim;
+
+/* Frees a row that is in no table. */
+void pawl__row_release(const memory_table *table, void *row);
+/* Writes the lease into what was shown of a row. */
+void pawl__row_show_lease(const memory_table *table, void *shown, const memory_claim *claim);
+/* In place, and out of the journal. */
+void pawl__table_claim(memory_table *table, void *row, const memory_claim *claim);
+/* Frees all rows of the holder. */
+void pawl__table_release(memory_table *table, uint64_t holder);
 
 /* Of a key of two texts. */
 uint64_t pawl__hash_texts(pawl_text first, pawl_text second);

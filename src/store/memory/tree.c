@@ -103,12 +103,14 @@ void *pawl__tree_find(const memory_tree *tree, const void *probe)
     return row_of(tree, node);
 }
 
-void *pawl__tree_at_least(const memory_tree *tree, const void *probe)
+/* The first row to which the probe compares less than `end`: with 0 it is behind the probe, with 1 it may
+ * be equal. */
+static void *search(const memory_tree *tree, memory_compare_fn *compare, const void *probe, int end)
 {
     const memory_node *node = tree->root;
     const memory_node *best = NULL;
     while (node != NULL) {
-        if (tree->compare(probe, row_of(tree, node)) <= 0) {
+        if (compare(probe, row_of(tree, node)) < end) {
             best = node;
             node = node->left;
         } else {
@@ -120,17 +122,24 @@ void *pawl__tree_at_least(const memory_tree *tree, const void *probe)
 
 void *pawl__tree_above(const memory_tree *tree, const void *probe)
 {
-    const memory_node *node = tree->root;
-    const memory_node *best = NULL;
-    while (node != NULL) {
-        if (tree->compare(probe, row_of(tree, node)) < 0) {
-            best = node;
-            node = node->left;
-        } else {
-            node = node->right;
-        }
-    }
-    return row_of(tree, best);
+    return search(tree, tree->compare, probe, 0);
+}
+
+void *pawl__tree_first_of(const memory_tree *tree, const void *probe)
+{
+    void *row = search(tree, tree->group, probe, 1);
+    return row != NULL && tree->group(probe, row) == 0 ? row : NULL;
+}
+
+void *pawl__tree_next_of(const memory_tree *tree, const void *row)
+{
+    void *next = pawl__tree_next(tree, row);
+    return next != NULL && tree->group(row, next) == 0 ? next : NULL;
+}
+
+void *pawl__tree_behind_group(const memory_tree *tree, const void *probe)
+{
+    return search(tree, tree->group, probe, 0);
 }
 
 void *pawl__tree_below(const memory_tree *tree, const void *probe)

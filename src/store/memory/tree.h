@@ -29,6 +29,7 @@ typedef struct memory_tree {
     size_t             node_offset; /* of the node within a row */
     size_t             count;
     memory_compare_fn *compare;
+    memory_compare_fn *group;  /* by the first part of the key alone */
     uint32_t           random; /* source of the priorities */
 } memory_tree;
 
@@ -39,10 +40,14 @@ void pawl__tree_remove(memory_tree *tree, void *row);
 
 /* Rows, or NULL when there is none. */
 void *pawl__tree_find(const memory_tree *tree, const void *probe);
-void *pawl__tree_at_least(const memory_tree *tree, const void *probe);
 void *pawl__tree_above(const memory_tree *tree, const void *probe); /* the next larger one */
 void *pawl__tree_below(const memory_tree *tree, const void *probe); /* the next smaller one */
 void *pawl__tree_first(const memory_tree *tree);
 void *pawl__tree_next(const memory_tree *tree, const void *row);
+/* The first row of the probe's group, the row behind one in its group, and the first one of the next
+ * group: a group is the rows that have the first part of the key in common. */
+void *pawl__tree_first_of(const memory_tree *tree, const void *probe);
+void *pawl__tree_next_of(const memory_tree *tree, const void *row);
+void *pawl__tree_behind_group(const memory_tree *tree, const void *probe);
 
 #endif

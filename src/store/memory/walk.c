@@ -64,28 +64,39 @@ pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena
 typedef struct find_row {
     memory_find_fn *find;
     size_t          table;
-    memory_show_fn *show; /* NULL: the fields of each row */
+    memory_part     part; /* of what is shown of a row; nothing: all */
 } find_row;
 
 #define FIND(noun, table, ...)                                              \
     {                                                                       \
         pawl__memory_find_##noun, offsetof(memory_data, table), __VA_ARGS__ \
     }
+#define ALL  \
+    {        \
+        0, 0 \
+    }
+#define FOREIGN                                                           \
+    {                                                                     \
+        offsetof(pawl_timeout_row, destination), sizeof(pawl_foreign_row) \
+    }
+_Static_assert(offsetof(pawl_timeout_row, due) - offsetof(pawl_timeout_row, destination) ==
+                   offsetof(pawl_foreign_row, due),
+               "a part of a timeout");
 static const find_row finds[PAWL_FIND_KINDS] = {
-    [PAWL_FIND_MESSAGES]      = FIND(messages, queue, pawl__memory_show_messages),
-    [PAWL_FIND_RETRIED]       = FIND(retried, queue, NULL),
-    [PAWL_FIND_TIMEOUTS]      = FIND(timeouts, timeouts, NULL),
-    [PAWL_FIND_FOREIGN]       = FIND(foreign, timeouts, pawl__memory_show_foreign),
-    [PAWL_FIND_OUTBOX]        = FIND(outbox, outbox, NULL),
-    [PAWL_FIND_ATTEMPTS]      = FIND(attempts, attempts, NULL),
-    [PAWL_FIND_DEAD]          = FIND(dead, dead, NULL),
-    [PAWL_FIND_EVENTS]        = FIND(events, events, NULL),
-    [PAWL_FIND_HISTORY]       = FIND(history, history, NULL),
-    [PAWL_FIND_PARTITION]     = FIND(partition, aggregator, NULL),
-    [PAWL_FIND_FLUSHES]       = FIND(flushes, flushes, NULL),
-    [PAWL_FIND_SUBSCRIPTIONS] = FIND(subscriptions, subscriptions, NULL),
-    [PAWL_FIND_LEADS]         = FIND(leads, leads, NULL),
-    [PAWL_FIND_WORKERS]       = FIND(workers, workers, NULL),
+    [PAWL_FIND_MESSAGES]      = FIND(messages, queue, {0, sizeof(pawl_queue_message)}),
+    [PAWL_FIND_RETRIED]       = FIND(retried, queue, ALL),
+    [PAWL_FIND_TIMEOUTS]      = FIND(timeouts, timeouts, ALL),
+    [PAWL_FIND_FOREIGN]       = FIND(foreign, timeouts, FOREIGN),
+    [PAWL_FIND_OUTBOX]        = FIND(outbox, outbox, ALL),
+    [PAWL_FIND_ATTEMPTS]      = FIND(attempts, attempts, ALL),
+    [PAWL_FIND_DEAD]          = FIND(dead, dead, ALL),
+    [PAWL_FIND_EVENTS]        = FIND(events, events, ALL),
+    [PAWL_FIND_HISTORY]       = FIND(history, history, ALL),
+    [PAWL_FIND_PARTITION]     = FIND(partition, aggregator, ALL),
+    [PAWL_FIND_FLUSHES]       = FIND(flushes, flushes, ALL),
+    [PAWL_FIND_SUBSCRIPTIONS] = FIND(subscriptions, subscriptions, ALL),
+    [PAWL_FIND_LEADS]         = FIND(leads, leads, ALL),
+    [PAWL_FIND_WORKERS]       = FIND(workers, workers, ALL),
 };
 
 pawl_code pawl__memory_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
@@ -94,13 +105,14 @@ pawl_code pawl__memory_find(pawl_store *store, const pawl_find *asked, pawl_aren
     if ((unsigned)asked->kind >= PAWL_FIND_KINDS)
         return PAWL_EUNSUPPORTED;
     const find_row     *kind  = &finds[asked->kind];
-    memory_data        *data  = pawl__memory_enter(store);
-    const memory_table *table = (const void *)((const char *)data + kind->table);
-    memory_list         list  = {.arena = arena, .limit = asked->limit};
-    memory_show_fn     *show  = kind->show != NULL ? kind->show : pawl__memory_list_show;
-    kind->find(data, asked, &list);
-    bool is_ok = !list.is_failed && show(&list, table, arena, &found->items);
-    pawl__memory_leave(data);
+    memory_list         list  = pawl__memory_list_begin(store, arena, (size_t)asked->limit);
+    const memory_table *table = (const void *)((const char *)list.data + kind->table);
+    memory_part         part  = table->kind->shown;
+    if (kind->part.size != 0)
+        part = (memory_part){part.offset + kind->part.offset, kind->part.size};
+    kind->find(list.data, asked, &list);
+    bool is_ok = pawl__memory_list_show(&list, table, &part, &found->items);
+    pawl__memory_leave(list.data);
     found->count = list.count;
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("rows that were found", error);
 }

@@ -7,29 +7,22 @@
  */
 #include "store/memory/memory.h"
 
+/* Its holder is the handle that opened it; without one the worker died. */
 typedef struct worker_row {
     MEMORY_ROW(1)
     pawl_worker_info fields;
-    uint64_t         holder; /* its handle; 0: it died */
     pawl_uuid        last_commit;
 } worker_row;
 
-static int by_id(const void *left, const void *right)
-{
-    const worker_row *a = left, *b = right;
-    return pawl_uuid_compare(a->fields.id.uuid, b->fields.id.uuid);
-}
+MEMORY_ORDER(by_id, worker_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_worker_kind = {
-    .row_size      = sizeof(worker_row),
-    .fields_offset = offsetof(worker_row, fields),
-    .fields_size   = sizeof(pawl_worker_info),
-    .fixed         = {offsetof(worker_row, fields.endpoint), offsetof(worker_row, fields.types),
-                      offsetof(worker_row, fields.host), offsetof(worker_row, fields.program),
-                      offsetof(worker_row, fields.program_version),
-                      offsetof(worker_row, fields.pawl_version)},
-    .index_count   = MEMORY_INDEX_COUNT(worker_row),
-    .indexes       = {{by_id, NULL}},
+    MEMORY_SIZES(worker_row, fields),
+    .texts   = {offsetof(worker_row, fields.endpoint), offsetof(worker_row, fields.types),
+                offsetof(worker_row, fields.host), offsetof(worker_row, fields.program),
+                offsetof(worker_row, fields.program_version),
+                offsetof(worker_row, fields.pawl_version)},
+    .indexes = {MEMORY_INDEX(by_id, NULL)},
 };
 
 static worker_row *find(const memory_data *data, pawl_worker_id id)
@@ -58,25 +51,106 @@ static void add_counters(pawl_counters *sum, const pawl_counters *counters)
 static void remove_worker(memory_data *data, worker_row *row)
 {
     add_counters(&data->retained, &row->fields.counters);
-    pawl__table_unlink(&data->workers, row);
-    pawl__row_free(row);
+    pawl__table_drop(&data->workers, row);
+}
+
+/* ---- Named leases -------------------------------------------------------- */
+
+typedef struct lead_row {
+    MEMORY_ROW(1)
+    pawl_lead_row fields;
+} lead_row;
+
+MEMORY_ORDER(by_name, lead_row, MEMORY_TEXT(fields.name), MEMORY_NOTHING)
+
+const memory_table_kind pawl__memory_lead_kind = {
+    MEMORY_SIZES(lead_row, fields),
+    .texts   = {offsetof(lead_row, fields.name)},
+    .indexes = {MEMORY_INDEX(by_name, NULL)},
+};
+
+static lead_row *find_lead(const memory_data *data, pawl_text name)
+{
+    const lead_row probe = {.fields.name = name};
+    return pawl__tree_find(&data->leads.trees[0], &probe);
+}
+
+/* Makes the lease ours. False when out of memory. */
+static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_time expires)
+{
+    memory_table *leads = &self->data->leads;
+    if (row == NULL) {
+        const lead_row model = {.fields.name = name};
+        row                  = pawl__table_add(leads, &model);
+    }
+    if (row == NULL)
+        return false;
+    row->row.holder     = self->holder;
+    row->fields.worker  = self->base.worker;
+    row->fields.expires = expires;
+    return true;
+}
+
+/* A lease of a handle that was closed is gone: there are no dead holders. */
+pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                            bool *is_ours, pawl_error *error)
+{
+    memory_data  *data  = pawl__memory_enter(store);
+    memory_store *self  = (memory_store *)store;
+    lead_row     *row   = find_lead(data, name);
+    bool          is_ok = true;
+    if (row == NULL || row->row.holder == self->holder || row->fields.expires <= now) {
+        is_ok    = take_lead(self, row, name, pawl_time_add(now, lease));
+        *is_ours = is_ok;
+    }
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("named lease", error);
+}
+
+pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    (void)error;
+    memory_data *data = pawl__memory_enter(store);
+    lead_row    *row  = find_lead(data, name);
+    if (row != NULL && row->row.holder == ((memory_store *)store)->holder)
+        pawl__table_drop(&data->leads, row);
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+static void free_leads(memory_data *data, uint64_t holder)
+{
+    lead_row *next = NULL;
+    for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); row != NULL; row = next) {
+        next = pawl__tree_next(&data->leads.trees[0], row);
+        if (row->row.holder == holder)
+            pawl__table_drop(&data->leads, row);
+    }
+}
+
+void pawl__memory_find_leads(const memory_data *data, const pawl_find *asked, memory_list *list)
+{
+    const memory_tree *tree = &data->leads.trees[0];
+    for (lead_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+        if (row->fields.expires > asked->time && !pawl__memory_list_take(list, row))
+            return;
 }
 
 /* ---- Opening and closing ------------------------------------------------- */
 
 static void free_all(memory_data *data, uint64_t holder)
 {
-    pawl__memory_queue_free(data, holder);
-    pawl__memory_timeouts_free(data, holder);
-    pawl__memory_aggregator_free(data, holder);
-    pawl__memory_leads_free(data, holder);
+    pawl__table_release(&data->queue, holder);
+    pawl__table_release(&data->timeouts, holder);
+    pawl__table_release(&data->aggregator, holder);
+    free_leads(data, holder);
 }
 
 /* Claims of the worker's earlier epoch, through another handle, are free. */
 static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 {
-    if (old->holder != holder && old->holder != 0)
-        free_all(data, old->holder);
+    if (old->row.holder != holder && old->row.holder != 0)
+        free_all(data, old->row.holder);
     remove_worker(data, old);
 }
 
@@ -86,7 +160,7 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
     memory_data  *data    = pawl__memory_enter(store);
     memory_store *self    = (memory_store *)store;
     worker_row   *old     = find(data, store->worker);
-    worker_row    model   = {.fields = *pawl_store_program(store), .holder = self->holder};
+    worker_row    model   = {.fields = *pawl_store_program(store), .row.holder = self->holder};
     model.fields.id       = store->worker;
     model.fields.endpoint = endpoint;
     model.fields.types    = types;
@@ -94,11 +168,10 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
     model.fields.pid      = (int64_t)self->process;
     model.fields.seen     = now;
     model.fields.started  = now;
-    worker_row *row       = pawl__row_create(&data->workers, &model);
+    worker_row *row       = pawl__table_add(&data->workers, &model);
     if (row != NULL) {
         if (old != NULL)
             replace_worker(data, old, self->holder);
-        pawl__table_link(&data->workers, row);
         store->epoch       = row->fields.epoch;
         store->is_attached = true;
     }
@@ -120,7 +193,7 @@ static void end_worker(memory_store *self)
     worker_row  *row  = find_own(self);
     if (row == NULL && !self->base.is_attached) {
         row = find(data, self->base.worker);
-        if (row != NULL && row->holder != 0)
+        if (row != NULL && row->row.holder != 0)
             row = NULL;
     }
     if (row != NULL)
@@ -133,7 +206,7 @@ void pawl__memory_worker_drop(memory_store *self)
 {
     worker_row *row = find_own(self);
     if (row != NULL)
-        row->holder = 0;
+        row->row.holder = 0;
     let_go(self);
 }
 
@@ -151,7 +224,7 @@ static void list_workers(const memory_data *data, bool is_alive, memory_list *li
 {
     const memory_tree *tree = &data->workers.trees[0];
     for (worker_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
-        if ((row->holder != 0) == is_alive && !pawl__memory_list_take(list, row))
+        if ((row->row.holder != 0) == is_alive && !pawl__memory_list_take(list, row))
             return;
 }
 
@@ -164,17 +237,11 @@ void pawl__memory_find_workers(const memory_data *data, const pawl_find *asked, 
 pawl_code pawl__memory_worker_crashed(pawl_store *store, pawl_arena *arena,
                                       pawl_worker_info **items, size_t *count, pawl_error *error)
 {
-    memory_data *data  = pawl__memory_enter(store);
-    memory_list  list  = {.arena = arena, .limit = INT64_MAX};
-    void        *shown = NULL;
+    memory_list  list = pawl__memory_list_begin(store, arena, 0);
+    memory_data *data = list.data;
     list_workers(data, false, &list);
-    bool is_ok = !list.is_failed && pawl__memory_list_show(&list, &data->workers, arena, &shown);
-    pawl__memory_leave(data);
-    if (!is_ok)
-        return pawl__memory_out_of_memory("list of workers", error);
-    *items = shown;
-    *count = list.count;
-    return PAWL_OK;
+    return pawl__memory_list_end(&list, &data->workers, NULL, "list of workers", items, count,
+                                 error);
 }
 
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max)
@@ -184,7 +251,7 @@ size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t cou
     for (worker_row *row                       = pawl__tree_first(&data->workers.trees[0]);
          row != NULL && count < count_max; row = next) {
         next = pawl__tree_next(&data->workers.trees[0], row);
-        if (row->holder != 0 || row->fields.seen >= before)
+        if (row->row.holder != 0 || row->fields.seen >= before)
             continue;
         remove_worker(data, row);
         count++;
@@ -239,100 +306,7 @@ void pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats)
     stats->counters         = data->retained;
     for (const worker_row *row = pawl__tree_first(tree); row != NULL;
          row                   = pawl__tree_next(tree, row)) {
-        stats->workers += row->holder != 0;
+        stats->workers += row->row.holder != 0;
         add_counters(&stats->counters, &row->fields.counters);
     }
-}
-
-/* ---- Named leases -------------------------------------------------------- */
-
-typedef struct lead_row {
-    MEMORY_ROW(1)
-    pawl_lead_row fields;
-    uint64_t      holder; /* the handle of its worker */
-} lead_row;
-
-static int by_name(const void *left, const void *right)
-{
-    const lead_row *a = left, *b = right;
-    return pawl_text_compare(a->fields.name, b->fields.name);
-}
-
-const memory_table_kind pawl__memory_lead_kind = {
-    .row_size      = sizeof(lead_row),
-    .fields_offset = offsetof(lead_row, fields),
-    .fields_size   = sizeof(pawl_lead_row),
-    .fixed         = {offsetof(lead_row, fields.name)},
-    .index_count   = MEMORY_INDEX_COUNT(lead_row),
-    .indexes       = {{by_name, NULL}},
-};
-
-/* Makes the lease ours. False when out of memory. */
-static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_time expires)
-{
-    memory_table *leads = &self->data->leads;
-    if (row == NULL) {
-        const lead_row model = {.fields.name = name};
-        row                  = pawl__row_create(leads, &model);
-        if (row == NULL)
-            return false;
-        pawl__table_link(leads, row);
-    }
-    row->holder         = self->holder;
-    row->fields.worker  = self->base.worker;
-    row->fields.expires = expires;
-    return true;
-}
-
-/* A lease of a handle that was closed is gone: there are no dead holders. */
-pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_ours, pawl_error *error)
-{
-    memory_data   *data  = pawl__memory_enter(store);
-    memory_store  *self  = (memory_store *)store;
-    const lead_row probe = {.fields.name = name};
-    lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
-    bool           is_ok = true;
-    if (row == NULL || row->holder == self->holder || row->fields.expires <= now) {
-        is_ok    = take_lead(self, row, name, pawl_time_add(now, lease));
-        *is_ours = is_ok;
-    }
-    pawl__memory_leave(data);
-    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("named lease", error);
-}
-
-static void remove_lead(memory_data *data, lead_row *row)
-{
-    pawl__table_unlink(&data->leads, row);
-    pawl__row_free(row);
-}
-
-pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error)
-{
-    (void)error;
-    memory_data   *data  = pawl__memory_enter(store);
-    const lead_row probe = {.fields.name = name};
-    lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
-    if (row != NULL && row->holder == ((memory_store *)store)->holder)
-        remove_lead(data, row);
-    pawl__memory_leave(data);
-    return PAWL_OK;
-}
-
-void pawl__memory_leads_free(memory_data *data, uint64_t holder)
-{
-    lead_row *next = NULL;
-    for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); row != NULL; row = next) {
-        next = pawl__tree_next(&data->leads.trees[0], row);
-        if (row->holder == holder)
-            remove_lead(data, row);
-    }
-}
-
-void pawl__memory_find_leads(const memory_data *data, const pawl_find *asked, memory_list *list)
-{
-    const memory_tree *tree = &data->leads.trees[0];
-    for (lead_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
-        if (row->fields.expires > asked->time && !pawl__memory_list_take(list, row))
-            return;
 }

@@ -23,6 +23,31 @@ static int by_key(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
+#define GROUP 10
+
+static int by_group(const void *left, const void *right)
+{
+    const tree_row *a = left, *b = right;
+    return a->key / GROUP - b->key / GROUP;
+}
+
+/* The marked rows of a group, and only those, are walked over from its first one. */
+static void check_group(const memory_tree *tree, tree_row *rows, int key)
+{
+    const tree_row probe = {.key = key + GROUP / 2};
+    tree_row      *row   = pawl__tree_first_of(tree, &probe);
+    for (int i = key; i < key + GROUP; i++) {
+        if (!rows[i].is_in)
+            continue;
+        assert_ptr_equal(row, &rows[i]);
+        row = pawl__tree_next_of(tree, row);
+    }
+    assert_null(row);
+    for (int i = key + GROUP; row == NULL && i < ROWS; i++)
+        row = rows[i].is_in ? &rows[i] : NULL;
+    assert_ptr_equal(pawl__tree_behind_group(tree, &probe), row);
+}
+
 /* The tree holds exactly the marked rows, in order, and finds each. */
 static void check_tree(const memory_tree *tree, tree_row *rows)
 {
@@ -31,8 +56,9 @@ static void check_tree(const memory_tree *tree, tree_row *rows)
     tree_row *seen   = pawl__tree_first(tree);
     for (int i = 0; i < ROWS; i++) {
         const tree_row probe = {.key = i};
+        if (i % GROUP == 0)
+            check_group(tree, rows, i);
         assert_ptr_equal(pawl__tree_find(tree, &probe), rows[i].is_in ? &rows[i] : NULL);
-        assert_ptr_equal(pawl__tree_at_least(tree, &probe), seen);
         assert_ptr_equal(pawl__tree_below(tree, &probe), before);
         if (!rows[i].is_in)
             continue;
@@ -54,7 +80,8 @@ static void a_tree_keeps_rows_in_order(void)
     pawl_random random;
     pawl_random_seed(&random, seed);
     static tree_row rows[ROWS];
-    memory_tree     tree = {.compare = by_key, .node_offset = offsetof(tree_row, node)};
+    memory_tree     tree = {
+            .compare = by_key, .group = by_group, .node_offset = offsetof(tree_row, node)};
     for (int i = 0; i < ROWS; i++)
         rows[i] = (tree_row){.key = i};
     for (int i = 0; i < 20000; i++) {
@@ -92,7 +119,7 @@ static void a_tree_of_sorted_rows_stays_shallow(void)
     }
     assert_in_range(depth_of(tree.root), 18, 72);
     const tree_row probe = {.key = 123456};
-    assert_ptr_equal(pawl__tree_at_least(&tree, &probe), &rows[123456]);
+    assert_ptr_equal(pawl__tree_find(&tree, &probe), &rows[123456]);
     free(rows);
 }
 
