@@ -37,11 +37,12 @@ void pawl__owners_destroy(pawl__owners *owners)
     pawl_free(owners);
 }
 
-/* Also where the clock was set back meanwhile. */
+/* Also where the clock was set back meanwhile. The time of a batch is that of its beginning: the owner's may have
+ * begun behind that of the worker that asks. */
 static bool is_free(const slot *at, pawl_time now)
 {
     return at->owner == NULL || at->until <= now ||
-           at->until > pawl_time_add(now, PAWL__OWNER_TIME);
+           at->until > pawl_time_add(now, 2 * PAWL__OWNER_TIME);
 }
 
 /* The slot of the hash, or one where it may go, or NULL. */

@@ -464,6 +464,18 @@ static void a_clock_that_is_set_back_keeps_nothing(void)
     pawl__owners_destroy(owners);
 }
 
+/* The owner's batch began a moment behind that of the worker that asks. */
+static void a_worker_whose_batch_began_before_finds_the_owner(void)
+{
+    pawl__owners *owners;
+    begin_table(&owners);
+    assert_true(take_left(owners, 7, PAWL__OWNER_TIME));
+    assert_false(take_right(owners, 7, PAWL__OWNER_TIME - 1));
+    assert_false(take_right(owners, 7, 0));
+    assert_true(take_right(owners, 7, -1));
+    pawl__owners_destroy(owners);
+}
+
 /* A worker whose time is over does not free what is another's meanwhile. */
 static void a_late_release_frees_nothing_of_others(void)
 {
@@ -510,6 +522,7 @@ const struct CMUnitTest tests[] = {
         SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
     TEST(hashes_of_one_place_are_kept_apart),
     TEST(a_clock_that_is_set_back_keeps_nothing),
+    TEST(a_worker_whose_batch_began_before_finds_the_owner),
     TEST(a_late_release_frees_nothing_of_others),
     TEST(a_table_that_is_full_holds_no_more),
     {.name = NULL},
