@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # schema_scripts.sh - the scripts in tests/golden/schema run as they are, by the command-line
-# clients of MariaDB and MySQL, twice and by two at once, and make what tests/golden/schema/*.txt
+# clients of MySQL and MariaDB, twice and by two at once, and make what tests/golden/schema/mysql.txt
 # says that information_schema has; what the types of the columns keep and refuse.
 #
 # After both runs `schema verify` finds no difference.
 #
-# To write the *.txt anew: PAWL_TEST_WRITE_GOLDEN=1
+# To write mysql.txt anew: PAWL_TEST_WRITE_GOLDEN=1
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -46,12 +46,20 @@ check_verify() # DIALECT
         >"$work/out" 2>"$work/err" || die "verify finds a difference"
 }
 
+# MariaDB has the same tables. Its collations have other names, integers have a width, and JSON is text.
+expected_tables() # DIALECT
+{
+    local -A changes=([mysql]='' [mariadb]='s/0900_bin/nopad_bin/; s/ascii_bin/ascii_nopad_bin/
+        s/ bigint / bigint(20) /; s/ json \(not \)\?null$/ longtext \1null utf8mb4_bin/')
+    sed -e "${changes[$1]}" "$golden/mysql.txt"
+}
+
 check_tables() # DIALECT
 {
     describe >"$work/is" 2>"$work/err" || die "no description"
-    [ -z "${PAWL_TEST_WRITE_GOLDEN:-}" ] || cp "$work/is" "$golden/$1.txt"
+    [ -z "${PAWL_TEST_WRITE_GOLDEN:-}" ] || [ "$1" != mysql ] || cp "$work/is" "$golden/mysql.txt"
     [ "$(wc -l <"$work/is")" -gt 200 ] || die "$(wc -l <"$work/is") lines of a description"
-    diff "$golden/$1.txt" "$work/is" >"$work/out" || die "$1.txt (<) and the tables (>) differ"
+    expected_tables "$1" | diff - "$work/is" >"$work/out" || die "mysql.txt, as $1 has it (<), and the tables (>) differ"
 }
 
 # Byte for byte: case, accents and trailing spaces tell values apart; null is no value.
@@ -194,5 +202,5 @@ check()
     mysql_finish
 }
 
-check mariadb 4025
 check mysql 3140
+check mariadb 4025
