@@ -8,6 +8,7 @@
 
 extern const struct CMUnitTest tests[] __attribute__((weak));
 extern int (*const tests_missing)(void) __attribute__((weak));
+extern const pawl_store_ops *const tests_drivers[] __attribute__((weak));
 
 int main(void)
 {
@@ -19,6 +20,13 @@ int main(void)
     int missing = &tests_missing != NULL ? tests_missing() : 0;
     if (missing != 0)
         return missing;
+    for (size_t i = 0; tests_drivers != NULL && tests_drivers[i] != NULL; i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        if (pawl_store_register(tests_drivers[i], &error) != PAWL_OK) {
+            fprintf(stderr, "%s\n", error.text);
+            return 1;
+        }
+    }
     while (tests[count].test_func != NULL)
         count++;
     world_quiet();

@@ -182,29 +182,35 @@ typedef struct far {
     pawl_route routes[2];
 } far;
 
-/* `query` follows the server's URL: "?declare=no". */
-static inline void far_open_url(far *f, const char *url, const char *queue, int32_t attempts)
+static inline void far_close(void *context)
 {
-    *f           = (far){.url = ""};
+    far *f = context;
+    world_close(&f->it);
+    scenario_forget(f->store);
+    free(f);
+}
+
+/* Until the test ends. */
+static inline far *far_open_url(const char *url, const char *queue, int32_t attempts)
+{
+    far *f = calloc(1, sizeof *f);
+    assert_non_null(f);
     f->routes[0] = (pawl_route){.name = "far", .url = f->url, .queue = queue};
     snprintf(f->url, sizeof f->url, "%s", url);
     pawl_endpoint_options options = {
         .routes = f->routes, .outbox_batch = 100, .outbox_attempts = attempts};
     assert_true(scenario_url("memory", f->store, sizeof f->store));
     world_open(&f->it, f->store, &application, "source", &options);
+    test_later(far_close, f);
+    return f;
 }
 
-static inline void far_open(far *f, const broker *b, const char *query, const char *queue)
+/* `query` follows the server's URL: "?declare=no". */
+static inline far *far_open(const broker *b, const char *query, const char *queue)
 {
     char url[400];
     snprintf(url, sizeof url, "%s%s", b->server, query);
-    far_open_url(f, url, queue, 100);
-}
-
-static inline void far_close(far *f)
-{
-    world_close(&f->it);
-    scenario_forget(f->store);
+    return far_open_url(url, queue, 100);
 }
 
 /* Enters messages numbered from `first` on, without delivering more than a step does. */

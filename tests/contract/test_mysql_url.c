@@ -191,7 +191,7 @@ static void what_cannot_be_read_shows_no_password(void)
 /* Both schemes are masked like any other, whatever the options. */
 static void a_password_is_masked(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     assert_string_equal(
         pawl_url_masked("mysql://app:secret@db-1,db-2:3307/shop?ssl-ca=/a&pooler=none", arena).data,
         "mysql://app:***@db-1,db-2:3307/shop?ssl-ca=/a&pooler=none");
@@ -201,7 +201,6 @@ static void a_password_is_masked(void)
             .data,
         "mariadb://app:***@[::1]:1/shop?password=***&ssl-mode=required");
     assert_null(strstr(pawl_url_masked("mariadb://app:se/secret@db/shop", arena).data, "secret"));
-    pawl_arena_destroy(arena);
 }
 
 static void without_memory_nothing_is_left(void)

@@ -15,13 +15,12 @@ static broker server;
 
 static void o9_a_thousand_arrive_in_a_quorum_queue(void)
 {
-    far         f;
     static bool seen[1001];
     const char *queue = own_name("thousand");
     memset(seen, 0, sizeof seen);
-    far_open(&f, &server, "", queue);
-    far_send(&f, 1, 1000);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1000);
+    far *f = far_open(&server, "", queue);
+    far_send(f, 1, 1000);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1000);
     broker_queue(&server, queue, "quorum"); /* as it was declared */
     for (int i = 0; i < 1000; i++) {
         amqp_message_t message;
@@ -37,12 +36,10 @@ static void o9_a_thousand_arrive_in_a_quorum_queue(void)
         amqp_destroy_message(&message);
     }
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 static void a_body_over_the_frames_of_amqp_arrives_whole(void)
 {
-    far            f;
     amqp_message_t message;
     size_t         size  = 300000;
     char          *body  = malloc(size + 20);
@@ -51,7 +48,7 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
     strcpy(body, "{\"text\":\"");
     memset(body + strlen(body), 'x', size);
     strcpy(body + strlen("{\"text\":\"") + size, "\"}");
-    far_open(&f, &server, "", queue);
+    far            *f             = far_open(&server, "", queue);
     pawl_message    large         = {.id             = PAWL_TEXT("m-large"),
                                      .type           = PAWL_TEXT("letter"),
                                      .body           = pawl_text_of(body),
@@ -63,11 +60,11 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
                                      .source      = PAWL_TEXT(""),
                                      .message     = large};
     pawl_changes    changes       = {ONE_UNIT, .outbox_add = {.items = &add, .count = 1}};
-    pawl_refusals   refused       = {.arena = f.it.arena};
+    pawl_refusals   refused       = {.arena = f->it.arena};
     add.dispatch_id.uuid.bytes[0] = 7;
-    must(pawl_store_commit(f.it.store, &changes, &refused, world_error()));
-    world_go_machine(&f.it, PAWL_SECONDS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    must(pawl_store_commit(f->it.store, &changes, &refused, world_error()));
+    world_go_machine(&f->it, PAWL_SECONDS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     assert_true(broker_get(&server, queue, &message));
     assert_int_equal(message.body.len, strlen(body));
     assert_memory_equal(message.body.bytes, body, message.body.len);
@@ -78,114 +75,102 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
     header_is(&message, "pawl.causation_id", "m-0");
     amqp_destroy_message(&message);
     broker_delete(&server, queue);
-    far_close(&f);
     free(body);
 }
 
 static void an_exchange_leads_by_the_key(void)
 {
-    far            f;
     char           query[200];
     amqp_message_t message;
     const char    *queue = own_name("bound"), *exchange = own_name("events");
     snprintf(query, sizeof query, "?exchange=%s&routing_key=note.made&exchange-type=direct",
              exchange);
-    far_open(&f, &server, query, NULL);
-    far_send(&f, 1, 1); /* makes the exchange, which nothing is bound to */
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
-    far_says(&f, "no queue is bound to exchange 'pawl-");
-    far_says(&f, "for the key 'note.made' (returned: NO_ROUTE); mandatory=no takes that for");
+    far *f = far_open(&server, query, NULL);
+    far_send(f, 1, 1); /* makes the exchange, which nothing is bound to */
+    assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
+    far_says(f, "no queue is bound to exchange 'pawl-");
+    far_says(f, "for the key 'note.made' (returned: NO_ROUTE); mandatory=no takes that for");
     broker_queue(&server, queue, "classic");
     broker_bind(&server, queue, exchange, "note.made");
-    world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     assert_true(broker_get(&server, queue, &message));
     amqp_destroy_message(&message);
     assert_false(broker_get(&server, queue, &message));
     broker_delete(&server, queue);
     broker_delete_exchange(&server, exchange);
-    far_close(&f);
 }
 
 static void each_type_has_its_exchange(void)
 {
-    far            f;
     amqp_message_t message;
     const char    *queue = own_name("subscriber");
-    far_open(&f, &server, "?per-type=yes&headers=nservicebus", NULL);
-    far_send(&f, 1, 1); /* nobody subscribes, which is no failure */
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far           *f     = far_open(&server, "?per-type=yes&headers=nservicebus", NULL);
+    far_send(f, 1, 1); /* nobody subscribes, which is no failure */
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_queue(&server, queue, "classic");
     broker_bind(&server, queue, "note", "");
-    far_send(&f, 2, 1);
+    far_send(f, 2, 1);
     assert_true(broker_get(&server, queue, &message));
     bytes_are(message.body, "{\"number\":2}");
     amqp_destroy_message(&message);
     assert_false(broker_get(&server, queue, &message));
     broker_delete(&server, queue);
     broker_delete_exchange(&server, "note");
-    far_close(&f);
 }
 
 /* ---- What does not ---------------------------------------------------------------------- */
 
 static void a_queue_that_is_missing_returns_the_message(void)
 {
-    far         f;
     const char *queue = own_name("missing");
-    far_open(&f, &server, "?declare=no", queue);
-    far_send(&f, 1, 1);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
-    far_says(&f, "RabbitMQ has no queue 'pawl-");
+    far        *f     = far_open(&server, "?declare=no", queue);
+    far_send(f, 1, 1);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
+    far_says(f, "RabbitMQ has no queue 'pawl-");
     broker_queue(&server, queue, "classic");
-    world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 static void an_exchange_that_is_missing_closes_the_channel(void)
 {
-    far f;
-    far_open(&f, &server, "?declare=no&exchange=pawl-nowhere", "q");
-    far_send(&f, 1, 1);
-    far_says(&f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
-    far_close(&f);
+    far *f = far_open(&server, "?declare=no&exchange=pawl-nowhere", "q");
+    far_send(f, 1, 1);
+    far_says(f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
 }
 
 static void a_queue_declared_otherwise_is_named(void)
 {
-    far         f;
     const char *queue = own_name("classic");
     broker_queue(&server, queue, "classic");
-    far_open(&f, &server, "", queue);
-    far_send(&f, 1, 1);
+    far *f = far_open(&server, "", queue);
+    far_send(f, 1, 1);
     far_says(
-        &f,
+        f,
         "is there, declared otherwise: give queue-type and single-active-consumer as it is, or leave it alone by "
         "declare=no: PRECONDITION_FAILED");
     /* The route is away, which an alarm says, and the row waits without an attempt. */
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
-    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
-    world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
+    assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+    world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
     broker_delete(&server, queue);
-    world_go_machine(&f.it, PAWL_MINUTES(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    world_go_machine(&f->it, PAWL_MINUTES(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_delete(&server, queue);
     broker_queue(&server, queue, "classic");
-    far_close(&f);
-    far_open(&f, &server, "?queue-type=classic", queue);
-    far_send(&f, 1, 1);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    test_now(f);
+    f = far_open(&server, "?queue-type=classic", queue);
+    far_send(f, 1, 1);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 /* The queue that is declared otherwise is refused, and the other of the same call gets its message. */
 static void a_full_queue_refuses(void)
 {
-    far                f;
     const char        *queue     = own_name("full");
     amqp_table_entry_t entries[] = {
         {.key   = amqp_cstring_bytes("x-max-length"),
@@ -196,74 +181,65 @@ static void a_full_queue_refuses(void)
     (void)amqp_queue_declare(server.connection, 1, amqp_cstring_bytes(queue), false, true, false,
                              false, (amqp_table_t){2, entries});
     broker_ok(&server);
-    far_open(&f, &server, "?declare=no", queue);
-    far_send(&f, 1, 2);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
-    far_says(&f, "did not take it (basic.nack): the queue is full");
+    far *f = far_open(&server, "?declare=no", queue);
+    far_send(f, 1, 2);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
+    far_says(f, "did not take it (basic.nack): the queue is full");
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 static void nobody_listens(void)
 {
-    far f;
-    far_open_url(&f, "amqp://guest:Se-kret@127.0.0.1:1/", "q", 2);
-    far_send(&f, 1, 1);
-    far_says(&f, "rabbitmq: 127.0.0.1:1: no connection: ");
-    far_says(&f, ": does RabbitMQ run there, and is it its port of AMQP");
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1);
+    far *f = far_open_url("amqp://guest:Se-kret@127.0.0.1:1/", "q", 2);
+    far_send(f, 1, 1);
+    far_says(f, "rabbitmq: 127.0.0.1:1: no connection: ");
+    far_says(f, ": does RabbitMQ run there, and is it its port of AMQP");
+    assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
     for (int i = 0; i < 5; i++)
-        world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_PENDING), 1); /* of two attempts none is used up */
-    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
-    far_close(&f);
+        world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1); /* of two attempts none is used up */
+    assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
 }
 
 static void the_second_host_is_tried(void)
 {
-    far         f;
     char        url[300];
     const char *queue = own_name("hosts");
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:1,%s:%d", server.host, server.port);
-    far_open_url(&f, url, queue, 1);
-    far_send(&f, 1, 1);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
+    far *f = far_open_url(url, queue, 1);
+    far_send(f, 1, 1);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 static void a_wrong_password_is_told_in_one_line(void)
 {
-    far  f;
     char url[300];
     snprintf(url, sizeof url, "amqp://clerk:Se-kret@%s:%d/", server.host, server.port);
-    far_open_url(&f, url, "q", 100);
-    far_send(&f, 1, 1);
-    far_says(&f, "refuses the user 'clerk' or its password");
-    far_says(&f, "ACCESS_REFUSED");
-    far_close(&f);
+    far *f = far_open_url(url, "q", 100);
+    far_send(f, 1, 1);
+    far_says(f, "refuses the user 'clerk' or its password");
+    far_says(f, "ACCESS_REFUSED");
+    test_now(f);
     snprintf(url, sizeof url, "%snowhere", server.server);
-    far_open_url(&f, url, "q", 100);
-    far_send(&f, 1, 1);
-    far_says(&f, "virtual host 'nowhere' is not there, or not open to the user 'guest'");
-    far_close(&f);
+    f = far_open_url(url, "q", 100);
+    far_send(f, 1, 1);
+    far_says(f, "virtual host 'nowhere' is not there, or not open to the user 'guest'");
 }
 
 /* The connection breaks while nothing is sent: the next message does not fail. */
 static void a_connection_lost_while_idle_is_made_anew(void)
 {
-    far         f;
     const char *queue = own_name("idle");
-    far_open(&f, &server, "?heartbeat=1", queue);
-    far_send(&f, 1, 1);
+    far        *f     = far_open(&server, "?heartbeat=1", queue);
+    far_send(f, 1, 1);
     /* Two heartbeats of the client are missed, and the server hangs up. */
     struct timeval three_seconds = {.tv_sec = 5};
     amqp_frame_t   frame;
     (void)amqp_simple_wait_frame_noblock(server.connection, &frame, &three_seconds);
-    far_send(&f, 2, 1);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 2);
+    far_send(f, 2, 1);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 2);
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 /* ---- Programs that know nothing of pawl ----------------------------------------------------- */
@@ -277,7 +253,6 @@ static void says(const char *text, const char *part)
 /* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
 static void a_consumer_in_python_reads_what_was_sent(void)
 {
-    far         f;
     char        command[1000], text[3000];
     const char *queue  = own_name("python");
     const char *folder = getenv("PAWL_SOURCE_DIR");
@@ -286,8 +261,8 @@ static void a_consumer_in_python_reads_what_was_sent(void)
             fail_msg("python3-pika is not installed");
         skip();
     }
-    far_open(&f, &server, "?headers=nservicebus", queue);
-    far_send(&f, 1, 3);
+    far *f = far_open(&server, "?headers=nservicebus", queue);
+    far_send(f, 1, 3);
     snprintf(command, sizeof command,
              "/usr/bin/python3 '%s/examples/interop/consumer.py' '%s' '%s' 3 2>&1",
              folder != NULL ? folder : ".", server.server, queue);
@@ -308,7 +283,6 @@ static void a_consumer_in_python_reads_what_was_sent(void)
     amqp_message_t message;
     assert_false(broker_get(&server, queue, &message)); /* acknowledged */
     broker_delete(&server, queue);
-    far_close(&f);
 }
 
 int main(void)

@@ -152,7 +152,6 @@ static size_t check_queue(const char *queue)
 /* First the server stands still for longer than the deadline, so that nobody knows of a hundred; then it is killed. */
 static void o10_a_crash_in_the_middle_loses_nothing(void)
 {
-    far         f;
     char        url[100];
     size_t      count;
     pid_t       pid   = server_pid();
@@ -160,93 +159,89 @@ static void o10_a_crash_in_the_middle_loses_nothing(void)
     /* A quorum queue on a single node may stay without a leader after a restart (rabbitmq-server issue 10070). */
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
-    far_open_url(&f, url, queue, 1000);
-    far_post(&f, 1, MANY);
-    while (far_count(&f, PAWL_OUTBOX_DISPATCHED) < 200)
-        (void)world_step(&f.it);
-    count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
+    far *f = far_open_url(url, queue, 1000);
+    far_post(f, 1, MANY);
+    while (far_count(f, PAWL_OUTBOX_DISPATCHED) < 200)
+        (void)world_step(&f->it);
+    count = far_count(f, PAWL_OUTBOX_DISPATCHED);
     assert_int_equal(kill(pid, SIGSTOP), 0);
-    int64_t late = world_step(&f.it).sent; /* confirms that were on their way */
+    int64_t late = world_step(&f->it).sent; /* confirms that were on their way */
     count += (size_t)late;
     assert_in_range(late, 0, 99);
     assert_int_equal(kill(pid, SIGCONT), 0);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), count);
-    step_until(&f, 500);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), count);
+    step_until(f, 500);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    while (world_step(&f.it).sent > 0) {
+    while (world_step(&f->it).sent > 0) {
     }
     must_run("crash", "");
-    world_go_machine(&f.it, PAWL_SECONDS(30)); /* while it is away */
-    count = far_count(&f, PAWL_OUTBOX_DISPATCHED);
+    world_go_machine(&f->it, PAWL_SECONDS(30)); /* while it is away */
+    count = far_count(f, PAWL_OUTBOX_DISPATCHED);
     print_message("%zu were dispatched before\n", count);
     assert_in_range(count, 500, MANY - 1);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DEAD), 0);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DEAD), 0);
     must_run("start", "");
-    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < MANY && tries < 100; tries++)
-        world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), MANY);
+    for (int tries = 0; far_count(f, PAWL_OUTBOX_DISPATCHED) < MANY && tries < 100; tries++)
+        world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), MANY);
     look_again();
     assert_int_equal(check_queue(queue), MANY);
     broker_close(&server);
-    far_close(&f);
 }
 
 /* Out of memory, it says: that is named, and costs no attempt. */
 static void a_server_that_takes_nothing_is_named(void)
 {
-    far         f;
     char        url[100];
     const char *queue = own_name("blocked");
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
     must_run("control", "set_vm_memory_high_watermark absolute 1");
-    far_open_url(&f, url, queue, 1000);
-    far_send(&f, 1, 1);
-    far_says(&f, "takes no messages for now (connection.blocked), it is low on memory");
+    far *f = far_open_url(url, queue, 1000);
+    far_send(f, 1, 1);
+    far_says(f, "takes no messages for now (connection.blocked), it is low on memory");
     for (int i = 0; i < 3; i++)
-        world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).count, 1);
-    assert_int_equal(world_outbox(&f.it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+        world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).count, 1);
+    assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
     must_run("control", "set_vm_memory_high_watermark 0.8");
-    for (int tries = 0; far_count(&f, PAWL_OUTBOX_DISPATCHED) < 1 && tries < 100; tries++)
-        world_go_machine(&f.it, PAWL_HOURS(1));
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
-    far_close(&f);
+    for (int tries = 0; far_count(f, PAWL_OUTBOX_DISPATCHED) < 1 && tries < 100; tries++)
+        world_go_machine(&f->it, PAWL_HOURS(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
 }
 
-static void open_tls(far *f, const char *host, const char *options, const char *queue)
+static far *open_tls(const char *host, const char *options, const char *queue)
 {
     char url[400];
     snprintf(url, sizeof url, "amqps://guest:guest@%s:%d/?ssl-ca=%s/tls/cert.pem%s", host,
              own.port + 3, own.folder, options);
-    far_open_url(f, url, queue, 1000);
+    far *f = far_open_url(url, queue, 1000);
     far_send(f, 1, 1);
+    return f;
 }
 
 static void tls_checks_the_authority_and_the_name(void)
 {
-    far         f;
     char        url[200];
     const char *queue = own_name("tls");
-    open_tls(&f, "localhost", "", queue);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
-    far_close(&f);
-    open_tls(&f, "127.0.0.1", "", queue); /* the certificate is localhost's */
-    far_says(&f, "SSL hostname verification failed");
-    far_close(&f);
-    open_tls(&f, "127.0.0.1", "&ssl-mode=verify-ca", queue);
-    assert_int_equal(far_count(&f, PAWL_OUTBOX_DISPATCHED), 1);
-    far_close(&f);
+    far        *f     = open_tls("localhost", "", queue);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
+    test_now(f);
+    f = open_tls("127.0.0.1", "", queue); /* the certificate is localhost's */
+    far_says(f, "SSL hostname verification failed");
+    test_now(f);
+    f = open_tls("127.0.0.1", "&ssl-mode=verify-ca", queue);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
+    test_now(f);
     snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/", own.port + 3);
-    far_open_url(&f, url, queue, 1000); /* by the authorities of the machine */
-    far_send(&f, 1, 1);
-    far_says(&f, ": is it the port of TLS, and does ssl-ca name its authority");
-    far_close(&f);
+    f = far_open_url(url, queue, 1000); /* by the authorities of the machine */
+    far_send(f, 1, 1);
+    far_says(f, ": is it the port of TLS, and does ssl-ca name its authority");
+    test_now(f);
     snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/?ssl-ca=/nowhere", own.port + 3);
-    far_open_url(&f, url, queue, 1000);
-    far_send(&f, 1, 1);
-    far_says(&f, "ssl-ca is '/nowhere', which cannot be read");
-    far_close(&f);
+    f = far_open_url(url, queue, 1000);
+    far_send(f, 1, 1);
+    far_says(f, "ssl-ca is '/nowhere', which cannot be read");
 }
 
 int main(void)

@@ -15,8 +15,22 @@ typedef struct ground {
     pawl_clock *clock;
 } ground;
 
-static void open_ground(ground *it, const char *url, const fault_plan *plan)
+static void close_ground(void *context)
 {
+    ground *it = context;
+    fault_plan_set(NULL);
+    must(pawl_store_worker_close(it->store, WORLD_START, world_error()));
+    pawl_store_close(it->store);
+    pawl_store_close(it->behind);
+    pawl_clock_destroy(it->clock);
+    pawl_arena_destroy(it->arena);
+}
+
+/* Until the test ends. */
+static ground *open_ground(const char *url, const fault_plan *plan)
+{
+    static ground opened;
+    ground       *it = &opened;
     memset(it, 0, sizeof *it);
     fault_bind("plans", url);
     fault_plan_set(NULL);
@@ -29,16 +43,8 @@ static void open_ground(ground *it, const char *url, const fault_plan *plan)
     fault_plan made = *plan;
     made.clock      = it->clock;
     fault_plan_set(&made);
-}
-
-static void close_ground(ground *it)
-{
-    fault_plan_set(NULL);
-    must(pawl_store_worker_close(it->store, WORLD_START, world_error()));
-    pawl_store_close(it->store);
-    pawl_store_close(it->behind);
-    pawl_clock_destroy(it->clock);
-    pawl_arena_destroy(it->arena);
+    test_later(close_ground, it);
+    return it;
 }
 
 static pawl_code send(ground *it, const char *id, pawl_error *error)
@@ -82,47 +88,41 @@ static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 
 static void without_a_plan_calls_are_only_counted(const char *url)
 {
-    ground     it;
     fault_plan none = {.kind = FAULT_NONE};
-    open_ground(&it, url, &none);
-    must(send(&it, "m-1", world_error()));
-    assert_int_equal(claim(&it).count, 1);
+    ground    *it   = open_ground(url, &none);
+    must(send(it, "m-1", world_error()));
+    assert_int_equal(claim(it).count, 1);
     assert_false(fault_is_met());
     assert_int_equal(fault_counts_now().total, 2);
     assert_int_equal(fault_counts_now().by_op[fault_op_commit], 1);
     assert_int_equal(fault_counts_now().by_op[fault_op_queue_claim], 1);
-    assert_int_equal(it.store->ops->promises, it.behind->ops->promises);
-    assert_string_equal(it.store->identity, it.behind->identity);
-    close_ground(&it);
+    assert_int_equal(it->store->ops->promises, it->behind->ops->promises);
+    assert_string_equal(it->store->identity, it->behind->identity);
 }
 
 static void the_nth_call_fails_before_it_does_anything(const char *url)
 {
-    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
-    open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error);
+    ground    *it    = open_ground(url, &plan);
+    world_ok(send(it, "m-1", &error), &error);
     assert_false(fault_is_met());
-    assert_int_equal(send(&it, "m-2", &error), PAWL_EPERSIST);
+    assert_int_equal(send(it, "m-2", &error), PAWL_EPERSIST);
     assert_string_equal(error.text, "the test says EPERSIST in commit");
     assert_true(fault_is_met());
     assert_int_equal(fault_op_met(), fault_op_commit);
-    assert_int_equal(count_sent(&it), 1);
-    world_ok(send(&it, "m-2", &error), &error);
-    assert_int_equal(count_sent(&it), 2);
-    close_ground(&it);
+    assert_int_equal(count_sent(it), 1);
+    world_ok(send(it, "m-2", &error), &error);
+    assert_int_equal(count_sent(it), 2);
 }
 
 static void o32_the_answer_of_a_commit_is_lost(const char *url)
 {
-    ground     it;
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
-    open_ground(&it, url, &plan);
-    must(send(&it, "m-1", world_error())); /* found by the resolve */
+    ground    *it   = open_ground(url, &plan);
+    must(send(it, "m-1", world_error())); /* found by the resolve */
     assert_int_equal(fault_counts_now().by_op[fault_op_resolve], 1);
-    assert_int_equal(count_sent(&it), 1);
-    close_ground(&it);
+    assert_int_equal(count_sent(it), 1);
 }
 
 /* Whatever a driver leaves in the list that does not know: of a set that nothing in can be
@@ -130,128 +130,114 @@ static void o32_the_answer_of_a_commit_is_lost(const char *url)
 static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
 {
     for (fault_list list = FAULT_LIST_EMPTY; list < FAULT_LIST_COUNT; list++) {
-        ground     it;
         pawl_error error = PAWL_ERROR_INIT;
         fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1, .list = list};
         char       own[1000];
         scenario_url_like(url, own, sizeof own);
-        open_ground(&it, own, &plan);
-        world_ok(send(&it, "m-1", &error), &error);
+        ground *it = open_ground(own, &plan);
+        world_ok(send(it, "m-1", &error), &error);
         assert_true(fault_is_met());
-        pawl_queue_rows rows = claim(&it);
+        pawl_queue_rows rows = claim(it);
         assert_int_equal(rows.count, 1);
         fault_plan_set(&plan);
-        assert_int_equal(finish(&it, rows.items[0].seq, &error), PAWL_EUNKNOWN);
+        assert_int_equal(finish(it, rows.items[0].seq, &error), PAWL_EUNKNOWN);
         assert_non_null(strstr(error.text, "the driver cannot say which changes it refused"));
-        assert_int_equal(count_sent(&it), 0);
-        close_ground(&it);
+        assert_int_equal(count_sent(it), 0);
+        test_now(it);
         scenario_forget(own);
     }
 }
 
 static void the_answer_of_a_claim_is_lost(const char *url)
 {
-    ground           it;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim what  = {
          .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
-    open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error);
-    assert_int_equal(pawl_store_queue_claim(it.store, &what, it.arena, &rows, &error), PAWL_ELOST);
-    assert_int_equal(claim(&it).count, 0); /* the row was claimed all the same */
-    close_ground(&it);
+    ground    *it   = open_ground(url, &plan);
+    world_ok(send(it, "m-1", &error), &error);
+    assert_int_equal(pawl_store_queue_claim(it->store, &what, it->arena, &rows, &error),
+                     PAWL_ELOST);
+    assert_int_equal(claim(it).count, 0); /* the row was claimed all the same */
 }
 
 static void o32_an_unknown_commit_did_nothing(const char *url)
 {
-    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_UNKNOWN, .n = 1};
-    open_ground(&it, url, &plan);
-    assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
-    assert_int_equal(count_sent(&it), 0);
-    world_ok(send(&it, "m-1", &error), &error);
-    close_ground(&it);
+    ground    *it    = open_ground(url, &plan);
+    assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
+    assert_int_equal(count_sent(it), 0);
+    world_ok(send(it, "m-1", &error), &error);
 }
 
 static void o32_a_late_commit_is_fenced(const char *url)
 {
-    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_LATE, .n = 1};
-    open_ground(&it, url, &plan);
-    assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
+    ground    *it    = open_ground(url, &plan);
+    assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(fault_late_code(), PAWL_EFENCED);
-    assert_int_equal(count_sent(&it), 0);
-    world_ok(send(&it, "m-1", &error), &error); /* under the epoch that was raised */
-    assert_int_equal(count_sent(&it), 1);
-    close_ground(&it);
+    assert_int_equal(count_sent(it), 0);
+    world_ok(send(it, "m-1", &error), &error); /* under the epoch that was raised */
+    assert_int_equal(count_sent(it), 1);
 }
 
 static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
 {
-    ground     it;
     fault_plan plan = {.kind = FAULT_JUST_LATE, .n = 1};
-    open_ground(&it, url, &plan);
-    must(send(&it, "m-1", world_error()));
+    ground    *it   = open_ground(url, &plan);
+    must(send(it, "m-1", world_error()));
     assert_int_equal(fault_late_code(), PAWL_OK);
-    assert_int_equal(count_sent(&it), 1);
-    close_ground(&it);
+    assert_int_equal(count_sent(it), 1);
 }
 
 static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
 {
-    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
-    open_ground(&it, url, &plan);
-    assert_int_equal(send(&it, "m-1", &error), PAWL_EUNKNOWN);
+    ground    *it    = open_ground(url, &plan);
+    assert_int_equal(send(it, "m-1", &error), PAWL_EUNKNOWN);
     assert_non_null(strstr(error.text, "the test says ELOST in resolve"));
-    assert_int_equal(count_sent(&it), 1);
-    close_ground(&it);
-    plan.kind = FAULT_DEAF_LOST;
-    open_ground(&it, url, &plan);
-    size_t before = count_sent(&it);
-    assert_int_equal(send(&it, "m-2", &error), PAWL_EUNKNOWN);
-    assert_int_equal(count_sent(&it), before);
-    close_ground(&it);
+    assert_int_equal(count_sent(it), 1);
+    test_now(it);
+    plan.kind     = FAULT_DEAF_LOST;
+    it            = open_ground(url, &plan);
+    size_t before = count_sent(it);
+    assert_int_equal(send(it, "m-2", &error), PAWL_EUNKNOWN);
+    assert_int_equal(count_sent(it), before);
 }
 
 static void a_call_takes_long_only_by_the_clock(const char *url)
 {
-    ground     it;
     fault_plan plan = {
         .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
-    open_ground(&it, url, &plan);
-    must(send(&it, "m-1", world_error()));
-    assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
-    must(send(&it, "m-2", world_error()));
-    assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
-    assert_int_equal(count_sent(&it), 2);
-    close_ground(&it);
+    ground *it = open_ground(url, &plan);
+    must(send(it, "m-1", world_error()));
+    assert_int_equal(pawl_clock_now(it->clock), WORLD_START + PAWL_MINUTES(6));
+    must(send(it, "m-2", world_error()));
+    assert_int_equal(pawl_clock_now(it->clock), WORLD_START + PAWL_MINUTES(6));
+    assert_int_equal(count_sent(it), 2);
 }
 
 /* The second claim hands out what the first one did, though it is settled. */
 static void a_row_is_handed_out_again(const char *url)
 {
-    ground     it;
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
-    open_ground(&it, url, &plan);
-    world_ok(send(&it, "m-1", &error), &error);
-    pawl_queue_rows first = claim(&it);
+    ground    *it    = open_ground(url, &plan);
+    world_ok(send(it, "m-1", &error), &error);
+    pawl_queue_rows first = claim(it);
     assert_int_equal(first.count, 1);
-    world_ok(finish(&it, first.items[0].seq, &error), &error);
-    pawl_queue_rows second = claim(&it);
+    world_ok(finish(it, first.items[0].seq, &error), &error);
+    pawl_queue_rows second = claim(it);
     assert_int_equal(second.count, 1);
     assert_string_equal(second.items[0].message.id.data, "m-1");
     assert_int_equal(second.items[0].seq, first.items[0].seq);
     assert_int_equal(fault_row_count(), 1);
-    assert_int_equal(finish(&it, second.items[0].seq, &error), PAWL_EGONE);
-    assert_int_equal(claim(&it).count, 0);
-    close_ground(&it);
+    assert_int_equal(finish(it, second.items[0].seq, &error), PAWL_EGONE);
+    assert_int_equal(claim(it).count, 0);
 }
 
 static bool is_always(const pawl_message *left, const pawl_message *right)
@@ -262,15 +248,14 @@ static bool is_always(const pawl_message *left, const pawl_message *right)
 
 static void rows_change_places_and_none_is_lost(const char *url)
 {
-    ground     it;
-    fault_plan plan     = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
-    bool       seen[5]  = {false};
-    bool       is_moved = false;
-    open_ground(&it, url, &plan);
-    static const char *const ids[] = {"m-0", "m-1", "m-2", "m-3", "m-4"};
+    fault_plan               plan = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
+    bool                     seen[5]  = {false};
+    bool                     is_moved = false;
+    ground                  *it       = open_ground(url, &plan);
+    static const char *const ids[]    = {"m-0", "m-1", "m-2", "m-3", "m-4"};
     for (size_t i = 0; i < 5; i++)
-        must(send(&it, ids[i], world_error()));
-    pawl_queue_rows rows = claim(&it);
+        must(send(it, ids[i], world_error()));
+    pawl_queue_rows rows = claim(it);
     assert_int_equal(rows.count, 5);
     for (size_t i = 0; i < 5; i++) {
         size_t number = (size_t)(rows.items[i].message.id.data[2] - '0');
@@ -280,12 +265,10 @@ static void rows_change_places_and_none_is_lost(const char *url)
     }
     assert_true(is_moved);
     assert_true(fault_row_count() > 0);
-    close_ground(&it);
 }
 
 static void a_timeout_is_stolen_and_given_back(const char *url)
 {
-    ground             it;
     pawl_error         error   = PAWL_ERROR_INIT;
     fault_plan         plan    = {.kind = FAULT_STEAL, .n = 1};
     pawl_timeout_set   set     = {.id          = {{{1}}},
@@ -302,9 +285,9 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
                                   .now         = WORLD_START,
                                   .lease       = PAWL_MINUTES(5)};
     pawl_timeout_rows  rows    = {.count = 0};
-    open_ground(&it, url, &plan);
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    ground            *it      = open_ground(url, &plan);
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    world_ok(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     assert_int_equal(fault_row_count(), 1);
     pawl_timeout_settle settle   = {.action     = PAWL_TIMEOUT_REMOVE,
@@ -315,10 +298,9 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     changes                      = (pawl_changes){ONE_UNIT, .now = WORLD_START};
     changes.timeout_settle.items = &settle;
     changes.timeout_settle.count = 1;
-    assert_int_equal(pawl_store_commit(it.store, &changes, NULL, &error), PAWL_EGONE);
-    world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    assert_int_equal(pawl_store_commit(it->store, &changes, NULL, &error), PAWL_EGONE);
+    world_ok(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
-    close_ground(&it);
 }
 
 static void an_unbound_name_is_unreachable(void)

@@ -185,5 +185,5 @@ pawl_store *called_open(const char *url)
         assert_int_equal(pawl_store_register(&called_ops, NULL), PAWL_OK);
     is_registered = true;
     assert_int_equal(pawl_store_open(url, NULL, &store, NULL), PAWL_OK);
-    return store;
+    return test_store(store);
 }

@@ -2,7 +2,7 @@
  * stands before them. Each entry looks whether its answer is empty, spoils it, and
  * answers as the test says.
  *
- *     { called_open -> pawl_store_close }*
+ *     called_open, until the test ends
  *
  * Threads: one.
  * Tests: tests/unit/store/test_store_calls.c

@@ -1,7 +1,7 @@
 /* keeper.h - a driver that stores nothing and keeps what it was asked to commit, for tests of
  * what an operation asks for.
  *
- *     keeper_register -> { lean_open("keeping:") -> keeper_commit ... -> lean_close }*
+ *     ON_KEEPER(test): keeper_setup -> keeper_commit ... -> keeper_teardown
  *
  * Threads: one.
  * Tests: tests/unit/store/test_store_operations_changes.c, test_store_operations_rows.c
@@ -26,12 +26,11 @@ extern struct keeper_set {
     pawl_outbox_add second_add;
 } kept;
 
-pawl_code keeper_register(pawl_error *error);
-
 /* A fixture for each test, which forgets what was kept. */
 extern fixture *keeper;
 int             keeper_setup(void **state);
 int             keeper_teardown(void **state);
+#define ON_KEEPER(function) TEST_BETWEEN(function, keeper_setup, keeper_teardown)
 
 /* Fails the test unless one commit of one unit at KEEPER_NOW, with so many changes, was made
  * since the last look. */

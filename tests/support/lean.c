@@ -70,3 +70,15 @@ void lean_close(fixture *it)
     pawl_store_close(it->store);
     pawl_arena_destroy(it->arena);
 }
+
+static void end_lean(void *it)
+{
+    lean_close(it);
+}
+
+fixture *lean_begin(const char *url)
+{
+    fixture *it = lean_open(url);
+    test_later(end_lean, it);
+    return it;
+}

@@ -47,5 +47,7 @@ typedef struct fixture {
 /* Lent until the next one is opened. */
 fixture *lean_open(const char *url);
 void     lean_close(fixture *it);
+/* The same fixture, which is closed when its test ends. */
+fixture *lean_begin(const char *url);
 
 #endif

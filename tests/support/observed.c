@@ -31,13 +31,22 @@ static pawl_code fail_delivery(hook_point at, void *context)
     return at == HOOK_BEFORE_COMMIT && observed_failures-- > 0 ? PAWL_EBUSY : PAWL_OK;
 }
 
-void observed_open(observed *it, const char *url, pawl_observe_options observe,
-                   pawl_endpoint_options options)
+static void close_observed(void *context)
+{
+    observed *it = context;
+    world_close(&it->it);
+    hook_set(NULL, NULL);
+    scenario_forget(it->target);
+    free(it);
+}
+
+observed *observed_open(const char *url, pawl_observe_options observe,
+                        pawl_endpoint_options options)
 {
     pawl_store *store = NULL;
-    char        scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    assert_true(scenario_url(scheme, it->target, sizeof it->target));
+    observed   *it    = calloc(1, sizeof *it);
+    assert_non_null(it);
+    scenario_url_like(url, it->target, sizeof it->target);
     must(pawl_store_open(it->target, NULL, &store, world_error()));
     pawl_store_close(store);
     it->observe              = observe;
@@ -49,13 +58,8 @@ void observed_open(observed *it, const char *url, pawl_observe_options observe,
     observed_failures = 0;
     hook_set(fail_delivery, NULL);
     world_open(&it->it, url, &observed_application, "left", &options);
-}
-
-void observed_close(observed *it)
-{
-    world_close(&it->it);
-    hook_set(NULL, NULL);
-    scenario_forget(it->target);
+    test_later(close_observed, it);
+    return it;
 }
 
 pawl_step observed_send(observed *it, int count)

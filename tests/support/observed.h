@@ -34,10 +34,9 @@ typedef struct observed {
     pawl_observe_options observe;
 } observed;
 
-/* Sizes, routes and `options.observe` are set here. */
-void observed_open(observed *it, const char *url, pawl_observe_options observe,
-                   pawl_endpoint_options options);
-void observed_close(observed *it);
+/* Until the test ends. Sizes, routes and `options.observe` are set here. */
+observed *observed_open(const char *url, pawl_observe_options observe,
+                        pawl_endpoint_options options);
 /* So many calls, handled and sent on; the sum of the steps. */
 pawl_step observed_send(observed *it, int count);
 

@@ -2,11 +2,95 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/test.h"
 #include "support/world.h"
+
+static struct {
+    test_done_fn *done;
+    void         *it;
+} later[40];
+static size_t later_count;
+
+void test_later(test_done_fn *done, void *it)
+{
+    assert_true(later_count < COUNT(later));
+    later[later_count].done = done;
+    later[later_count++].it = it;
+}
+
+void test_now(void *it)
+{
+    bool is_found = it == NULL;
+    for (size_t i = later_count; i-- > 0;)
+        if (later[i].it == it) {
+            test_done_fn *done = later[i].done;
+            memmove(&later[i], &later[i + 1], (--later_count - i) * sizeof later[0]);
+            done(it);
+            is_found = true;
+        }
+    assert_true(is_found);
+}
+
+static void close_store(void *store)
+{
+    pawl_store_close(store);
+}
+
+pawl_store *test_store(pawl_store *store)
+{
+    test_later(close_store, store);
+    return store;
+}
+
+pawl_store *test_open(const char *url)
+{
+    pawl_store *store = NULL;
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    return test_store(store);
+}
+
+static void destroy_arena(void *arena)
+{
+    pawl_arena_destroy(arena);
+}
+
+pawl_arena *test_arena(void)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    assert_non_null(arena);
+    test_later(destroy_arena, arena);
+    return arena;
+}
+
+static void destroy_kit(void *kit)
+{
+    pawl_test_destroy(kit);
+}
+
+pawl_test *test_kit(const pawl_application *application, const pawl_test_options *options)
+{
+    pawl_test *kit = NULL;
+    must(pawl_test_create(application, options, &kit, world_error()));
+    test_later(destroy_kit, kit);
+    return kit;
+}
+
+void test_begin(void)
+{
+    later_count = 0;
+}
+
+void test_end(void)
+{
+    while (later_count > 0)
+        test_now(later[later_count - 1].it);
+    world_end_all();
+}
 
 void test_run(void **state)
 {
     test_fn *const *run = *state;
+    test_begin();
     (*run)();
-    world_end_all();
+    test_end();
 }

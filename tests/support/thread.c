@@ -59,6 +59,22 @@ void runner_close(runner *it)
     runner_destroy(it);
 }
 
+static void end_runner(void *it)
+{
+    runner_close(it);
+    free(it);
+}
+
+runner *runner_begin(const pawl_application *application, const char *name, const char *url,
+                     pawl_endpoint_options options)
+{
+    runner *it = calloc(1, sizeof *it);
+    assert_non_null(it);
+    runner_open(it, application, name, url, options);
+    test_later(end_runner, it);
+    return it;
+}
+
 #define LOOK_MS_MAX 250
 
 static int64_t monotonic_ms(void)

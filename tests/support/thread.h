@@ -47,6 +47,9 @@ void runner_destroy(runner *it);
 void runner_open(runner *it, const pawl_application *application, const char *name, const char *url,
                  pawl_endpoint_options options);
 void runner_close(runner *it);
+/* A runner that is open until its test ends. */
+runner *runner_begin(const pawl_application *application, const char *name, const char *url,
+                     pawl_endpoint_options options);
 
 /* Of the time between two checks a quarter of a second counts at most: on a machine that
  * stands still nothing can be expected to come. */

@@ -213,8 +213,9 @@ void scenario_run(void **state)
     pawl__arena_overwrite(true);
     memset(begun, 0, sizeof begun); /* the worlds of a test that failed stay as they are */
     memset(held, 0, sizeof held);
+    test_begin();
     it->run(is_odbc ? through : url);
-    world_end_all();
+    test_end();
     scenario_forget(url);
 }
 
@@ -395,6 +396,28 @@ const char *world_saga_text(world *it, const char *saga, const char *value, int6
 {
     pawl_value by = pawl_value_text(pawl_text_of(value));
     return world_saga(it, saga, &by, version);
+}
+
+const pawl_saga_table *world_table(const world *it, const pawl_application *of, size_t number)
+{
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    must(pawl_endpoint_tables(of, NULL, NULL, it->arena, &tables, &count, world_error()));
+    assert_true(number < count);
+    return tables[number];
+}
+
+void world_insert(world *it, const pawl_application *of, const char *correlation, const char *data)
+{
+    pawl_saga_insert insert  = {.table        = world_table(it, of, 0),
+                                .id           = {{{3}}},
+                                .main         = pawl_value_text(pawl_text_of(correlation)),
+                                .metadata     = PAWL_TEXT("{}"),
+                                .data         = pawl_text_of(data),
+                                .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
+                                .saga_insert = {.items = &insert, .count = 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
 }
 
 pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,

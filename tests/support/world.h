@@ -130,6 +130,10 @@ void world_set_back(world *it, int64_t duration);
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version);
 const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version);
 int64_t     world_saga_count(world *it, const char *saga);
+/* The table of a saga of the application's only endpoint. */
+const pawl_saga_table *world_table(const world *it, const pawl_application *of, size_t number);
+/* Another worker begins a saga of the first table. */
+void world_insert(world *it, const pawl_application *of, const char *correlation, const char *data);
 /* Another worker writes the saga of the application's first table: the same row, or with this
  * data, at its next version. Through `store`, beside the endpoint. */
 pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,

@@ -400,7 +400,7 @@ static void what_an_arena_gives_is_aligned_and_zeroed(void)
 
 static void an_arena_copies(void)
 {
-    pawl_arena *arena  = pawl_arena_create(0);
+    pawl_arena *arena  = test_arena();
     char        text[] = "abcd";
     pawl_text   copy   = pawl_arena_text(arena, (pawl_text){.data = text, .size = 3});
     char       *bytes  = pawl_arena_copy(arena, text, 4);
@@ -414,7 +414,6 @@ static void an_arena_copies(void)
     copy = pawl_arena_text(arena, (pawl_text){0});
     assert_string_equal(copy.data, "");
     assert_non_null(pawl_arena_copy(arena, NULL, 0));
-    pawl_arena_destroy(arena);
 }
 
 /* A kept block that has no room for what is asked is left alone. */
@@ -461,7 +460,7 @@ static void an_arena_goes_back_to_a_point(void)
 
 static void an_array_grows_and_keeps_its_items(void)
 {
-    pawl_arena *arena    = pawl_arena_create(0);
+    pawl_arena *arena    = test_arena();
     size_t      capacity = 0;
     int        *items    = NULL;
     for (size_t count = 0; count < 1000; count++) {
@@ -480,7 +479,6 @@ static void an_array_grows_and_keeps_its_items(void)
     assert_int_equal(capacity, SIZE_MAX / 8);
     capacity = SIZE_MAX / 4 + 1; /* the size of twice as many is no number */
     assert_null(pawl_arena_grow(arena, items, capacity, &capacity, 2));
-    pawl_arena_destroy(arena);
 }
 
 /* A reset keeps the blocks of a usual batch, and gives back those of a large one. */

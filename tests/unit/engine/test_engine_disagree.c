@@ -100,14 +100,12 @@ static const pawl_application   application = APPLICATION("disagree", &till);
 /* Writes the state as somebody would with SQL: the column stays. */
 static void overwrite(world *it, size_t table, pawl_value by, const char *data)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row;
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
-    must(pawl_store_saga_find(it->store, tables[table], PAWL_SAGA_BY_MAIN, by, it->arena, &row,
-                              world_error()));
+    const pawl_saga_table *of = world_table(it, &application, table);
+    pawl_saga_row          row;
+    must(
+        pawl_store_saga_find(it->store, of, PAWL_SAGA_BY_MAIN, by, it->arena, &row, world_error()));
     row.data = pawl_text_of(data);
-    must(pawl_store_saga_update(it->store, tables[table], &row, WORLD_START, world_error()));
+    must(pawl_store_saga_update(it->store, of, &row, WORLD_START, world_error()));
 }
 
 static void overwrite_account(world *it, const char *owner, const char *data)

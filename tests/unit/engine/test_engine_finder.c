@@ -43,10 +43,7 @@ static const pawl_application *program; /* of the world */
 
 static const pawl_saga_table *book_table(void)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(program, NULL, NULL, around->arena, &tables, &count, world_error()));
-    return tables[0];
+    return world_table(around, program, 0);
 }
 
 /* Lends the first book a hundred times, or ends its saga, between a handler and its commit. */

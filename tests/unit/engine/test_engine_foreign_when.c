@@ -6,25 +6,14 @@
 #include "support/fault_store.h"
 #include "support/foreign.h"
 #include "support/hook.h"
+#include "support/ping.h"
 #include "support/world.h"
 
 #include "runtime/runtime.h"
 
 /* ---- The application -------------------------------------------------------- */
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("foreign", &plain);
+static const pawl_application application = APPLICATION("foreign", &plain);
 
 /* A worker that takes one message at a time, of many, and has made its first look. */
 static world *open_busy_world(const char *url)

@@ -154,11 +154,7 @@ static void post_both(world *it, const char *left, const char *right)
 
 static const pawl_saga_table *left_table(void)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count,
-                              world_error()));
-    return tables[0];
+    return world_table(around, &application, 0);
 }
 
 /* Through a handle of the test's own, as the next function. */

@@ -120,15 +120,12 @@ static void post_plain(world *it, int32_t number)
 /* "a" of the saga is in a stranger's hands until handler_transaction_end. */
 static void lock_a(world *it, size_t saga)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    pawl_saga_row                 row    = {.version = 0};
-    pawl_value                    value  = pawl_value_text(PAWL_TEXT("a"));
-    pawl_store                   *store  = it->store;
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
+    pawl_saga_row row   = {.version = 0};
+    pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
+    pawl_store   *store = it->store;
     must(pawl_store_handler_transaction_begin(store, world_error()));
-    must(pawl_store_saga_load(store, tables[saga], PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_LOCKED,
-                              it->arena, &row, world_error()));
+    must(pawl_store_saga_load(store, world_table(it, &application, saga), PAWL_SAGA_BY_MAIN, &value,
+                              1, PAWL_SAGA_LOCKED, it->arena, &row, world_error()));
     assert_int_equal(row.version, 1);
 }
 

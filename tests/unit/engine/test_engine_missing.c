@@ -120,12 +120,6 @@ static world *open_world(const char *url)
     return it;
 }
 
-static void close_world(world *it)
-{
-    world_close(it);
-    world_quiet();
-}
-
 static int64_t counted(const world *it)
 {
     return atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_NOT_FOUND]);
@@ -154,7 +148,6 @@ static void e3_it_is_dropped_with_a_warning_and_counted(const char *url)
     assert_int_equal(warnings, 1);
     assert_string_equal(warning, "message n1 of type note dropped: no saga Case for 'a'");
     assert_int_equal(counted(it), 1);
-    close_world(it);
 }
 
 static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
@@ -171,7 +164,6 @@ static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
                         "message a1 of type appeal in queue court is a dead letter after 1 "
                         "attempt: message appeal: no saga Case for 'a'");
     assert_int_equal(counted(it), 1);
-    close_world(it);
 }
 
 /* The count is of what became of it, not of the runs that this took. */
@@ -187,7 +179,6 @@ static void e3_a_call_gets_it_where_its_row_says_so(const char *url)
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(warnings, 0);
     assert_int_equal(counted(it), 1);
-    close_world(it);
 }
 
 static void e3_what_finds_its_saga_is_not_counted(const char *url)
@@ -201,7 +192,6 @@ static void e3_what_finds_its_saga_is_not_counted(const char *url)
     assert_string_equal(seen.text, "open note ask ");
     assert_int_equal(warnings, 0);
     assert_int_equal(counted(it), 0);
-    close_world(it);
 }
 
 /* ---- Between the two reads -------------------------------------------------------- */
@@ -213,18 +203,7 @@ static pawl_code begin_before_load(hook_point point, void *context)
     world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
-    pawl_saga_insert insert  = {.table        = tables[0],
-                                .id           = {{{3}}},
-                                .main         = pawl_value_text(PAWL_TEXT("a")),
-                                .metadata     = PAWL_TEXT("{}"),
-                                .data         = PAWL_TEXT("{\"name\":\"a\"}"),
-                                .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world_insert(it, &application, "a", "{\"name\":\"a\"}");
     return PAWL_OK;
 }
 
@@ -247,7 +226,6 @@ static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *ur
     assert_true(rows.items[0].waiting_since != 0);
     assert_int_equal(warnings, 0);
     assert_int_equal(counted(it), 0);
-    close_world(it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -351,11 +351,20 @@ typedef struct pair {
     pawl_route to_desks[2], to_cases[2];
 } pair;
 
-static void open_pair(pair *both, const char *url)
+static void close_pair(void *context)
 {
-    char scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
-    assert_true(scenario_url(scheme, both->target, sizeof both->target));
+    pair *both = context;
+    world_close(&both->cases);
+    world_close(&both->desks);
+    scenario_forget(both->target);
+}
+
+/* Until the test ends. */
+static pair *open_pair(const char *url)
+{
+    static pair opened;
+    pair       *both = &opened;
+    scenario_url_like(url, both->target, sizeof both->target);
     both->to_desks[0] = (pawl_route){.name = "desks", .url = both->target};
     both->to_cases[0] = (pawl_route){.name = "cases", .url = url};
     both->to_desks[1] = both->to_cases[1] = (pawl_route){.name = NULL};
@@ -365,13 +374,8 @@ static void open_pair(pair *both, const char *url)
                &(pawl_endpoint_options){.routes = both->to_cases});
     world_open(&both->cases, url, &apart, "cases",
                &(pawl_endpoint_options){.routes = both->to_desks});
-}
-
-static void close_pair(pair *both)
-{
-    world_close(&both->cases);
-    world_close(&both->desks);
-    scenario_forget(both->target);
+    test_later(close_pair, both);
+    return both;
 }
 
 static void drain_pair(pair *both)
@@ -384,25 +388,23 @@ static void drain_pair(pair *both)
 
 static void answers_come_from_another_store(const char *url)
 {
-    pair both;
-    open_pair(&both, url);
-    post_begin(&both.cases, 7, "yes");
-    post_begin(&both.cases, 8, "no");
-    world_drain(&both.cases);
+    pair *both = open_pair(url);
+    post_begin(&both->cases, 7, "yes");
+    post_begin(&both->cases, 8, "no");
+    world_drain(&both->cases);
     assert_string_equal(seen.text, "Case/7 Case/8 ");
-    assert_int_equal(world_queue(&both.desks, "desks").count, 2);
-    world_drain(&both.desks);
+    assert_int_equal(world_queue(&both->desks, "desks").count, 2);
+    world_drain(&both->desks);
     world_forget(&seen);
-    drain_pair(&both);
+    drain_pair(both);
     assert_true(world_says(pawl_text_of(seen.text), "Case/7:accepted"));
     assert_true(world_says(pawl_text_of(seen.text), "Case/8:rejected"));
-    assert_int_equal(world_events(&both.cases, "Case/7").count, 2);
-    assert_int_equal(world_events(&both.cases, "Case/8").count, 2);
-    assert_int_equal(world_events(&both.desks, "Desk/d").count, 1);
-    assert_int_equal(world_outbox(&both.cases, PAWL_OUTBOX_DISPATCHED).count, 2);
-    assert_int_equal(world_outbox(&both.desks, PAWL_OUTBOX_DISPATCHED).count, 2);
-    assert_int_equal(world_dead(&both.desks).count, 0);
-    close_pair(&both);
+    assert_int_equal(world_events(&both->cases, "Case/7").count, 2);
+    assert_int_equal(world_events(&both->cases, "Case/8").count, 2);
+    assert_int_equal(world_events(&both->desks, "Desk/d").count, 1);
+    assert_int_equal(world_outbox(&both->cases, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(world_outbox(&both->desks, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(world_dead(&both->desks).count, 0);
 }
 
 /* The command of Case/7 comes again when no inbox knows it any more: the stream's
@@ -453,16 +455,14 @@ static void o17_a_command_that_comes_again_is_answered_again(const char *url)
 
 static void o17_a_command_comes_again_from_another_store(const char *url)
 {
-    pair both;
-    open_pair(&both, url);
-    post_begin(&both.cases, 7, "yes");
-    drain_pair(&both);
-    redeliver(&both.desks, "cases");
-    drain_pair(&both);
+    pair *both = open_pair(url);
+    post_begin(&both->cases, 7, "yes");
+    drain_pair(both);
+    redeliver(&both->desks, "cases");
+    drain_pair(both);
     assert_string_equal(seen.text, "");
-    assert_int_equal(world_events(&both.desks, "Desk/d").count, 1);
-    assert_int_equal(world_events(&both.cases, "Case/7").count, 2);
-    close_pair(&both);
+    assert_int_equal(world_events(&both->desks, "Desk/d").count, 1);
+    assert_int_equal(world_events(&both->cases, "Case/7").count, 2);
 }
 
 /* ---- Own SQL ------------------------------------------------------------------------------------- */

@@ -377,18 +377,7 @@ static pawl_code begin_before_load(hook_point point, void *context)
     world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
-    pawl_saga_insert insert  = {.table        = tables[0],
-                                .id           = {{{3}}},
-                                .main         = pawl_value_text(PAWL_TEXT("c")),
-                                .metadata     = PAWL_TEXT("{}"),
-                                .data         = PAWL_TEXT("{\"name\":\"c\",\"count\":6}"),
-                                .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world_insert(it, &application, "c", "{\"name\":\"c\",\"count\":6}");
     return PAWL_OK;
 }
 

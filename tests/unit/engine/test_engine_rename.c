@@ -293,7 +293,6 @@ static void d29_both_and_new_run_side_by_side(const char *url)
     post_scan(ab, "n3", "b3");
     world_drain(ab);
     expect_nothing_lost(ab, 4);
-    world_close(ab);
 }
 
 /* ---- Columns that went ---------------------------------------------------------- */

@@ -186,14 +186,11 @@ static void s32_a_pessimistic_saga(const char *url)
 /* From the load to the commit the row is locked: find and write are in one transaction. */
 static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
 {
-    pawl_store_options            options = PAWL_STORE_OPTIONS_INIT;
-    const pawl_saga_table *const *tables  = NULL;
-    size_t                        count   = 0;
-    options.deadline                      = PAWL_MILLISECONDS(150);
-    world *it                             = open_world(url, &application);
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.deadline           = PAWL_MILLISECONDS(150);
+    world *it                  = open_world(url, &application);
     must(pawl_store_open(url, &options, &another, world_error()));
-    safe_table = tables[1];
+    safe_table = world_table(it, &application, 1);
     for (int i = 0; i < 2; i++)
         world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
     assert_int_equal(world_drain(it).handled, 2);

@@ -160,11 +160,7 @@ static const pawl_application application = {
 
 static const pawl_saga_table *house_table(void)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count,
-                              world_error()));
-    return tables[0];
+    return world_table(around, &application, 0);
 }
 
 static world *open_world(const char *url)

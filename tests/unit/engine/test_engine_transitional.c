@@ -93,10 +93,7 @@ static world_log seen;
 
 static const pawl_saga_table *parcel_table(const world *it)
 {
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    must(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, world_error()));
-    return tables[0];
+    return world_table(it, &application, 0);
 }
 
 static void write_as_another(pawl_text number)

@@ -56,9 +56,8 @@ static void check_result(const pawl_health_result *result, const char *name,
     assert_int_equal(result->reason[0] == '\0', state == PAWL_HEALTHY);
 }
 
-static void o23_limits_of_lag_and_dead_rows(void **state)
+static void o23_limits_of_lag_and_dead_rows(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(limits); i++) {
         pawl_health         health;
         int64_t             age     = limits[i].age;
@@ -231,9 +230,8 @@ static const pawl_health_result *result_of(const pawl_health *health, const char
 }
 
 /* None of them makes a process unhealthy by default: that would mend nothing. */
-static void o23_checks_that_only_warn(void **state)
+static void o23_checks_that_only_warn(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(checks); i++) {
         pawl_health health;
         pawl_health_judge(&checks[i].figures, NULL, NOW, &health);
@@ -381,7 +379,7 @@ static void o23_a_store_is_asked(const char *url)
     assert_int_equal(health.checks[0].value, 60 * SECOND);
     world_ok(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, NULL), &error);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
-    pawl_arena        *arena  = pawl_arena_create(0);
+    pawl_arena        *arena  = test_arena();
     pawl_outbox_rows   rows   = {.count = 0};
     pawl_outbox_result result = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("no")};
     world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, &error), &error);
@@ -391,7 +389,6 @@ static void o23_a_store_is_asked(const char *url)
     assert_int_equal(health.checks[0].state, PAWL_HEALTHY);
     assert_int_equal(health.checks[1].state, PAWL_DEGRADED);
     assert_int_equal(health.state, PAWL_DEGRADED);
-    pawl_arena_destroy(arena);
     pawl_store_close(store);
 }
 
@@ -457,7 +454,7 @@ static void o23_health_as_json(void)
     pawl_health         health;
     pawl_text           json;
     pawl_health_figures figures = {FIGURES, STATS(.outbox_dead = 2)};
-    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_arena         *arena   = test_arena();
     pawl_health_judge(&figures, NULL, NOW, &health);
     assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
     static const char begin[] = "{\"status\":\"degraded\",\"checks\":["
@@ -470,12 +467,11 @@ static void o23_health_as_json(void)
     assert_string_equal(json.data,
                         "{\"status\":\"unhealthy\",\"checks\":[{\"name\":\"store\","
                         "\"status\":\"unhealthy\",\"reason\":\"cannot open \\\"x\\\"\\n\"}]}");
-    pawl_arena_destroy(arena);
 }
 
 const struct CMUnitTest tests[] = {
-    cmocka_unit_test(o23_limits_of_lag_and_dead_rows),
-    cmocka_unit_test(o23_checks_that_only_warn),
+    TEST(o23_limits_of_lag_and_dead_rows),
+    TEST(o23_checks_that_only_warn),
     cmocka_unit_test(o23_own_limits_of_every_check),
     TEST(o23_reasons_name_value_and_limit),
     TEST(o23_limits_in_the_wrong_order_are_refused),

@@ -66,7 +66,7 @@ static void o23_attempts_by_outcome(void)
 {
     pawl__metrics      metrics = {{0}};
     pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders"), .scopes = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_arena        *arena   = test_arena();
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_SUCCESS, 3);
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_POISON, 1);
     pawl__metrics_read(&metrics, &view);
@@ -80,7 +80,6 @@ static void o23_attempts_by_outcome(void)
         "# HELP pawl_outbox_attempts_total Attempts to deliver an outbox row, by outcome.\n"
         "# TYPE pawl_outbox_attempts_total counter\n" ATTEMPTS("success") " 3\n";
     assert_memory_equal(text.data, head, sizeof head - 1);
-    pawl_arena_destroy(arena);
 }
 
 /* A duration on a bound belongs to it; every duration is in one bucket. */
@@ -88,7 +87,7 @@ static void o23_buckets_are_cumulative(void)
 {
     pawl__metrics        metrics = {{0}};
     pawl__metrics_view   view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena          *arena   = pawl_arena_create(0);
+    pawl_arena          *arena   = test_arena();
     static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
     for (size_t i = 0; i < COUNT(durations); i++)
         pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, durations[i]);
@@ -105,18 +104,16 @@ static void o23_buckets_are_cumulative(void)
     double sum =
         exposition_value(&page, "pawl_outbox_dispatch_duration_seconds_sum{endpoint=\"o\"}");
     assert_true(sum > 60.005499 && sum < 60.005502); /* 1000 + 1001 + 2500 + 60000001 + 999 us */
-    pawl_arena_destroy(arena);
 }
 
 static void o23_labels_are_escaped(void)
 {
     pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4"),
                                 .scopes   = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena        *arena = pawl_arena_create(0);
+    pawl_arena        *arena = test_arena();
     write_page(&view, 1, arena);
     assert_true(exposition_has(
         &page, "pawl_outbox_retention_deleted_total{endpoint=\"a\\\\b\\\"c\\nd\xC3\xA4\"}"));
-    pawl_arena_destroy(arena);
 }
 
 /* Two endpoints stand under one head; what the store has is left out without it. */

@@ -19,22 +19,21 @@ static const pawl_observe_options served = {.options_size = sizeof(pawl_observe_
 
 static void o23_attempts_are_counted_by_outcome(const char *url)
 {
-    observed p;
     world_quiet();
-    observed_open(&p, url, served, (pawl_endpoint_options){.outbox_attempts = 2});
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 1));
-    world_drain(&p.it);
+    observed *p = observed_open(url, served, (pawl_endpoint_options){.outbox_attempts = 2});
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 1));
+    world_drain(&p->it);
     observed_failures = 1;
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 2));
-    world_drain(&p.it);
-    const exposition *page = observed_metrics(&p);
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 2));
+    world_drain(&p->it);
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_value(page, SERIES("success")) == 1);
     assert_true(exposition_value(page, SERIES("transient")) == 1);
     assert_true(exposition_value(page, "pawl_outbox_pending") == 1);
     assert_true(exposition_value(page, "pawl_outbox_dead") == 0);
     observed_failures = 1;
-    world_go_both(&p.it, PAWL_HOURS(1));
-    page = observed_metrics(&p);
+    world_go_both(&p->it, PAWL_HOURS(1));
+    page = observed_metrics(p);
     assert_true(exposition_value(page, SERIES("poison")) == 1);
     assert_true(exposition_value(page, SERIES("rejected")) == 0);
     assert_true(exposition_value(page, "pawl_outbox_pending") == 0);
@@ -43,23 +42,21 @@ static void o23_attempts_are_counted_by_outcome(const char *url)
     assert_true(exposition_value(page, "pawl_outbox_dispatch_duration_seconds_count{endpoint="
                                        "\"left\"}") == 3);
     assert_true(exposition_value(page, "pawl_store_up") == 1);
-    observed_close(&p);
 }
 
 static void o23_deleted_rows_are_counted(const char *url)
 {
-    observed p;
-    observed_open(&p, url, served, (pawl_endpoint_options){.outbox_retention = PAWL_DAYS(1)});
+    observed *p =
+        observed_open(url, served, (pawl_endpoint_options){.outbox_retention = PAWL_DAYS(1)});
     for (int32_t i = 0; i < 3; i++)
-        world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = i));
-    world_drain(&p.it);
+        world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = i));
+    world_drain(&p->it);
     static const char series[] = "pawl_outbox_retention_deleted_total{endpoint=\"left\"}";
-    assert_true(exposition_value(observed_metrics(&p), series) == 0);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_deduplication_records") == 3);
-    world_go_both(&p.it, PAWL_DAYS(8)); /* the inbox's marks go as well, and are not counted */
-    assert_true(exposition_value(observed_metrics(&p), series) == 3);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_deduplication_records") == 0);
-    observed_close(&p);
+    assert_true(exposition_value(observed_metrics(p), series) == 0);
+    assert_true(exposition_value(observed_metrics(p), "pawl_deduplication_records") == 3);
+    world_go_both(&p->it, PAWL_DAYS(8)); /* the inbox's marks go as well, and are not counted */
+    assert_true(exposition_value(observed_metrics(p), series) == 3);
+    assert_true(exposition_value(observed_metrics(p), "pawl_deduplication_records") == 0);
 }
 
 #define LEADER(endpoint) "pawl_leader{endpoint=\"" endpoint "\"}"
@@ -68,24 +65,22 @@ static void o23_deleted_rows_are_counted(const char *url)
  * that delivers nothing. */
 static void o20_o23_who_leads_is_shown(const char *url)
 {
-    observed              p;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 0);
-    world_drain(&p.it);
-    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 1);
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(11));
-    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 0);
-    world_drain(&p.it);
-    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 1);
-    options        = p.it.options;
+    observed             *p = observed_open(url, served, (pawl_endpoint_options){0});
+    assert_true(exposition_value(observed_metrics(p), LEADER("left")) == 0);
+    world_drain(&p->it);
+    assert_true(exposition_value(observed_metrics(p), LEADER("left")) == 1);
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_SECONDS(11));
+    assert_true(exposition_value(observed_metrics(p), LEADER("left")) == 0);
+    world_drain(&p->it);
+    assert_true(exposition_value(observed_metrics(p), LEADER("left")) == 1);
+    options        = p->it.options;
     options.routes = NULL;
     must(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, world_error()));
     assert_int_equal(observed_starts, 1);
-    assert_false(exposition_has(observed_metrics(&p), LEADER("right")));
+    assert_false(exposition_has(observed_metrics(p), LEADER("right")));
     pawl_endpoint_destroy(endpoint);
-    observed_close(&p);
 }
 
 #define READY(queue) "pawl_queue_messages{queue=\"" queue "\",state=\"ready\"}"
@@ -93,57 +88,53 @@ static void o20_o23_who_leads_is_shown(const char *url)
 /* A queue has a row of its own, and what nobody reads says so. */
 static void o23_queues_and_steps_are_shown(const char *url)
 {
-    observed p;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 1));
-    assert_true(exposition_value(observed_metrics(&p), READY("left")) == 1);
-    assert_true(exposition_value(observed_metrics(&p),
+    observed *p = observed_open(url, served, (pawl_endpoint_options){0});
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 1));
+    assert_true(exposition_value(observed_metrics(p), READY("left")) == 1);
+    assert_true(exposition_value(observed_metrics(p),
                                  "pawl_queue_messages{queue=\"left\",state=\"scheduled\"}") == 0);
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(61));
-    assert_true(exposition_value(observed_metrics(&p),
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_SECONDS(61));
+    assert_true(exposition_value(observed_metrics(p),
                                  "pawl_queue_oldest_age_seconds{queue=\"left\"}") == 61);
     assert_true(
-        exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") +
-            exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_no_consumer\"}") ==
+        exposition_value(observed_metrics(p), "pawl_health{check=\"queue_age\"}") +
+            exposition_value(observed_metrics(p), "pawl_health{check=\"queue_no_consumer\"}") ==
         1);
-    assert_true(exposition_value(observed_metrics(&p),
+    assert_true(exposition_value(observed_metrics(p),
                                  "pawl_step_duration_seconds_count{endpoint=\"left\"}") == 0);
-    world_drain(&p.it);
-    assert_true(exposition_value(observed_metrics(&p),
+    world_drain(&p->it);
+    assert_true(exposition_value(observed_metrics(p),
                                  "pawl_step_duration_seconds_count{endpoint=\"left\"}") >= 1);
-    assert_false(exposition_has(observed_metrics(&p), READY("left")));
-    assert_true(exposition_value(observed_metrics(&p), "pawl_health{check=\"queue_age\"}") == 0);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_timeout_lateness_seconds") == 0);
-    observed_close(&p);
+    assert_false(exposition_has(observed_metrics(p), READY("left")));
+    assert_true(exposition_value(observed_metrics(p), "pawl_health{check=\"queue_age\"}") == 0);
+    assert_true(exposition_value(observed_metrics(p), "pawl_timeout_lateness_seconds") == 0);
 }
 
 /* A message in delayed retry is delayed, and known from one that was sent for later. */
 static void o23_retries_that_wait_are_shown(const char *url)
 {
-    observed p;
-    observed_open(&p, url, served,
-                  (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_HOURS(1)});
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = OBSERVED_AWAY));
-    assert_true(exposition_value(observed_metrics(&p), "pawl_queue_retried{queue=\"left\"}") == 0);
-    world_drain(&p.it);
-    const exposition *page = observed_metrics(&p);
+    observed *p = observed_open(
+        url, served,
+        (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_HOURS(1)});
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = OBSERVED_AWAY));
+    assert_true(exposition_value(observed_metrics(p), "pawl_queue_retried{queue=\"left\"}") == 0);
+    world_drain(&p->it);
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_value(page, "pawl_queue_retried{queue=\"left\"}") == 1);
     assert_true(exposition_value(page, "pawl_queue_retried_age_seconds{queue=\"left\"}") == 0);
     assert_true(exposition_value(page, "pawl_health{check=\"retry_age\"}") == 0);
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_MINUTES(5));
-    page = observed_metrics(&p);
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_MINUTES(5));
+    page = observed_metrics(p);
     assert_true(exposition_value(page, "pawl_queue_retried_age_seconds{queue=\"left\"}") == 300);
     assert_true(exposition_value(page, "pawl_health{check=\"retry_age\"}") == 1);
-    pawl_observe_answer answer = observed_ask(&p, "/readyz");
+    pawl_observe_answer answer = observed_ask(p, "/readyz");
     assert_int_equal(answer.status, 200);
     assert_true(world_says(answer.body, "queue left: a message in delayed retry was first due"));
-    observed_close(&p);
 }
 
 /* How far a projection is, whoever reads it, and since when one waits for an event. */
 static void o23_projections_are_shown(const char *url)
 {
-    observed                      p;
     const pawl_projection_failure first = {.position = 1,
                                            .stream   = PAWL_TEXT("a"),
                                            .version  = 1,
@@ -153,120 +144,109 @@ static void o23_projections_are_shown(const char *url)
                                            .code     = PAWL_TEXT("EPERSIST"),
                                            .error    = PAWL_TEXT("no"),
                                            .endpoint = PAWL_TEXT("left")};
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    must(pawl_store_projection_fail(p.it.store, PAWL_TEXT("totals"), &first, WORLD_START,
+    observed                     *p     = observed_open(url, served, (pawl_endpoint_options){0});
+    must(pawl_store_projection_fail(p->it.store, PAWL_TEXT("totals"), &first, WORLD_START,
                                     world_error()));
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(11));
-    const exposition *page = observed_metrics(&p);
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_SECONDS(11));
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_value(page, "pawl_projection_lag_events{projection=\"totals\"}") == 0);
     assert_true(exposition_value(page, "pawl_projection_failing_seconds{projection=\"totals\"}") ==
                 11);
     assert_true(exposition_value(page, "pawl_health{check=\"projection_failing\"}") == 1);
-    observed_close(&p);
 }
 
 /* However many names messages are sent to, labels have a limit. */
 static void o23_queues_beyond_the_limit_are_one(const char *url)
 {
-    observed          p;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    observed         *p       = observed_open(url, served, (pawl_endpoint_options){0});
     for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++) {
         char name[20];
         snprintf(name, sizeof name, "queue%04d", i);
-        must(pawl_sender_send_json(p.it.sender, name, &options, "x", PAWL_TEXT("{}"),
+        must(pawl_sender_send_json(p->it.sender, name, &options, "x", PAWL_TEXT("{}"),
                                    world_error()));
     }
-    must(pawl_sender_commit(p.it.sender, world_error()));
-    const exposition *page = observed_metrics(&p);
+    must(pawl_sender_commit(p->it.sender, world_error()));
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_has(page, READY("queue0099")));
     assert_false(exposition_has(page, READY("queue0100")));
     assert_true(exposition_value(page, READY("(others)")) == 2);
-    observed_close(&p);
 }
 
 /* Without options nothing is loaded, and counting goes on. */
 static void o23_nothing_is_loaded_unless_asked_for(const char *url)
 {
-    observed p;
-    observed_open(&p, url, (pawl_observe_options){0}, (pawl_endpoint_options){0});
+    observed *p = observed_open(url, (pawl_observe_options){0}, (pawl_endpoint_options){0});
     assert_int_equal(observed_starts, 0);
-    assert_int_equal(pawl_endpoint_observe_port(p.it.endpoint), 0);
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 1));
-    world_drain(&p.it);
-    assert_int_equal(atomic_load(&p.it.endpoint->metrics.slots[PAWL__SLOT_ATTEMPTS]), 1);
-    observed_close(&p);
+    assert_int_equal(pawl_endpoint_observe_port(p->it.endpoint), 0);
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 1));
+    world_drain(&p->it);
+    assert_int_equal(atomic_load(&p->it.endpoint->metrics.slots[PAWL__SLOT_ATTEMPTS]), 1);
 }
 
 /* ---- Answers ---------------------------------------------------------------------- */
 
 static void o23_ready_says_why_not(const char *url)
 {
-    observed p;
     world_quiet();
-    observed_open(
-        &p, url, served,
+    observed *p = observed_open(
+        url, served,
         (pawl_endpoint_options){.outbox_delay = PAWL_HOURS(1), .outbox_delay_max = PAWL_HOURS(1)});
-    assert_int_equal(observed_ask(&p, "/livez").status, 200);
-    pawl_observe_answer answer = observed_ask(&p, "/readyz");
+    assert_int_equal(observed_ask(p, "/livez").status, 200);
+    pawl_observe_answer answer = observed_ask(p, "/readyz");
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.content_type, "application/json");
     assert_true(world_says(answer.body, "{\"status\":\"healthy\""));
     observed_failures = 1;
-    world_post(&p.it, NULL, PAWL_MESSAGE(call, .number = 2));
-    world_drain(&p.it);
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(90));
-    answer = observed_ask(&p, "/readyz");
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 2));
+    world_drain(&p->it);
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_SECONDS(90));
+    answer = observed_ask(p, "/readyz");
     assert_int_equal(answer.status, 200);
     assert_true(world_says(answer.body, "{\"status\":\"degraded\""));
     assert_true(world_says(answer.body, "is 90 s old, the limit is 60 s"));
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_MINUTES(6));
-    answer = observed_ask(&p, "/readyz");
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_MINUTES(6));
+    answer = observed_ask(p, "/readyz");
     assert_int_equal(answer.status, 503);
     assert_true(world_says(answer.body, "{\"status\":\"unhealthy\""));
-    assert_int_equal(observed_ask(&p, "/livez").status, 200);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_outbox_oldest_age_seconds") == 360);
-    assert_int_equal(observed_ask(&p, "/").status, 404);
-    assert_int_equal(observed_ask(&p, "/metricsx").status, 404);
-    observed_close(&p);
+    assert_int_equal(observed_ask(p, "/livez").status, 200);
+    assert_true(exposition_value(observed_metrics(p), "pawl_outbox_oldest_age_seconds") == 360);
+    assert_int_equal(observed_ask(p, "/").status, 404);
+    assert_int_equal(observed_ask(p, "/metricsx").status, 404);
 }
 
 static void o23_a_stopping_endpoint_is_not_ready(const char *url)
 {
-    observed p;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    pawl_endpoint_stop(p.it.endpoint);
-    pawl_observe_answer answer = observed_ask(&p, "/readyz");
+    observed *p = observed_open(url, served, (pawl_endpoint_options){0});
+    pawl_endpoint_stop(p->it.endpoint);
+    pawl_observe_answer answer = observed_ask(p, "/readyz");
     assert_int_equal(answer.status, 503);
     assert_true(world_says(answer.body, "\"reason\":\"endpoint left is stopping\""));
-    observed_close(&p);
 }
 
 /* On the system's clock; the row is put there by another handle. */
 static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
 {
-    static const char pending[] = "pawl_outbox_pending";
-    observed          p;
-    pawl_outbox_row   row = {.dispatch_id = {{{1}}},
-                             .endpoint    = PAWL_TEXT("nobody"),
-                             .destination = PAWL_TEXT("far"),
-                             .message     = {.id      = PAWL_TEXT("m1"),
-                                             .type    = PAWL_TEXT("call"),
-                                             .body    = PAWL_TEXT("{}"),
-                                             .headers = PAWL_TEXT("")}};
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    p.it.endpoint->settings.machine = NULL;
-    pawl__store_answer *look        = &p.it.endpoint->observer->answer;
-    int64_t             begin       = pawl__monotonic_now();
-    assert_true(exposition_value(observed_metrics(&p), pending) == 0);
+    static const char pending[]      = "pawl_outbox_pending";
+    pawl_outbox_row   row            = {.dispatch_id = {{{1}}},
+                                        .endpoint    = PAWL_TEXT("nobody"),
+                                        .destination = PAWL_TEXT("far"),
+                                        .message     = {.id      = PAWL_TEXT("m1"),
+                                                        .type    = PAWL_TEXT("call"),
+                                                        .body    = PAWL_TEXT("{}"),
+                                                        .headers = PAWL_TEXT("")}};
+    observed         *p              = observed_open(url, served, (pawl_endpoint_options){0});
+    p->it.endpoint->settings.machine = NULL;
+    pawl__store_answer *look         = &p->it.endpoint->observer->answer;
+    int64_t             begin        = pawl__monotonic_now();
+    assert_true(exposition_value(observed_metrics(p), pending) == 0);
     assert_true(look->due >= begin + PAWL_SECONDS(1));
     look->due = INT64_MAX;
-    must(pawl_store_outbox_insert(p.it.store, &row, WORLD_START, world_error()));
-    assert_true(exposition_value(observed_metrics(&p), pending) == 0);
+    must(pawl_store_outbox_insert(p->it.store, &row, WORLD_START, world_error()));
+    assert_true(exposition_value(observed_metrics(p), pending) == 0);
     look->due = 0;
-    assert_true(exposition_value(observed_metrics(&p), pending) == 1);
-    p.it.endpoint->settings.machine = p.it.machine;
-    observed_close(&p);
+    assert_true(exposition_value(observed_metrics(p), pending) == 1);
+    p->it.endpoint->settings.machine = p->it.machine;
 }
 
 /* Looking costs little; the end of an outage is not told a minute late. */
@@ -292,39 +272,37 @@ static pawl_endpoint *open_right(observed *p, const pawl_observe_options *observ
 
 static void o23_endpoints_with_equal_options_share(const char *url)
 {
-    observed             p;
     pawl_observe_options other = served;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    assert_int_equal(pawl_endpoint_observe_port(p.it.endpoint), 9464);
-    pawl_endpoint *endpoint = open_right(&p, &served);
+    observed            *p     = observed_open(url, served, (pawl_endpoint_options){0});
+    assert_int_equal(pawl_endpoint_observe_port(p->it.endpoint), 9464);
+    pawl_endpoint *endpoint = open_right(p, &served);
     assert_int_equal(observed_starts, 1);
-    const exposition *page = observed_metrics(&p);
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_has(page, "pawl_outbox_retention_deleted_total{endpoint=\"left\"}"));
     assert_true(exposition_has(page, "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(observed_stops, 0);
-    assert_false(exposition_has(observed_metrics(&p),
+    assert_false(exposition_has(observed_metrics(p),
                                 "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
     other.health.dead_degraded       = 2;
     const pawl_observe_plan *earlier = observed_plan;
-    endpoint                         = open_right(&p, &other);
+    endpoint                         = open_right(p, &other);
     assert_int_equal(observed_starts, 2);
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(observed_stops, 1);
     observed_plan = earlier;
-    observed_close(&p);
+    test_now(p);
     assert_int_equal(observed_stops, 2);
 }
 
 static void o23_a_port_has_a_limit_of_endpoints(const char *url)
 {
-    observed              p;
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *more[63] = {0}, *refused = NULL;
     pawl_endpoint_options options;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    options        = p.it.options;
-    options.routes = NULL;
+    observed             *p = observed_open(url, served, (pawl_endpoint_options){0});
+    options                 = p->it.options;
+    options.routes          = NULL;
     for (size_t i = 0; i < 63; i++)
         world_ok(pawl_endpoint_create(&observed_application, "right", &options, &more[i], &error),
                  &error);
@@ -334,50 +312,46 @@ static void o23_a_port_has_a_limit_of_endpoints(const char *url)
     assert_true(world_says(pawl_text_of(error.text), "64 endpoints share a port, the limit"));
     for (size_t i = 0; i < 63; i++)
         pawl_endpoint_destroy(more[i]);
-    observed_close(&p);
 }
 
 /* Each observer asks one store. */
 static void o23_endpoints_of_two_stores_do_not_share(const char *url)
 {
-    observed       p;
-    char           other[1000];
-    pawl_endpoint *endpoint = NULL;
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    const pawl_observe_plan *earlier = observed_plan;
+    char                     other[1000];
+    pawl_endpoint           *endpoint = NULL;
+    observed                *p        = observed_open(url, served, (pawl_endpoint_options){0});
+    const pawl_observe_plan *earlier  = observed_plan;
     scenario_url_like(url, other, sizeof other);
     world_make_tables(other, &observed_application);
-    pawl_endpoint_options options = p.it.options;
+    pawl_endpoint_options options = p->it.options;
     options.store                 = other;
     must(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, world_error()));
     assert_int_equal(observed_starts, 2);
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(observed_stops, 1);
     observed_plan = earlier;
-    observed_close(&p);
+    test_now(p);
     scenario_forget(other);
 }
 
 /* Old counts would be taken for those of now. The file is moved away, and comes back. */
 static void o23_counts_of_a_store_that_is_away_are_not_shown(const char *url)
 {
-    observed    p;
     char        away[1000];
     const char *path = url + strlen("sqlite:");
     assert_null(strchr(path, '?'));
     snprintf(away, sizeof away, "%s.away", path);
-    observed_open(&p, url, served, (pawl_endpoint_options){0});
-    assert_true(exposition_has(observed_metrics(&p), "pawl_outbox_pending"));
+    observed *p = observed_open(url, served, (pawl_endpoint_options){0});
+    assert_true(exposition_has(observed_metrics(p), "pawl_outbox_pending"));
     assert_int_equal(rename(path, away), 0);
-    const exposition *page = observed_metrics(&p);
+    const exposition *page = observed_metrics(p);
     assert_true(exposition_value(page, "pawl_store_up") == 0);
     assert_false(exposition_has(page, "pawl_outbox_pending"));
-    assert_int_equal(observed_ask(&p, "/readyz").status, 503);
+    assert_int_equal(observed_ask(p, "/readyz").status, 503);
     assert_int_equal(rename(away, path), 0);
-    page = observed_metrics(&p);
+    page = observed_metrics(p);
     assert_true(exposition_value(page, "pawl_store_up") == 1);
     assert_true(exposition_has(page, "pawl_outbox_pending"));
-    observed_close(&p);
 }
 
 /* ---- Options -------------------------------------------------------------------------- */

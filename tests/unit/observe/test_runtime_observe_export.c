@@ -63,18 +63,17 @@ static const char *text_at(yyjson_val *spans, const char *pointer)
  * span that stands in the row's own header. */
 static void o23_a_dispatch_is_a_span_of_its_trace(const char *url)
 {
-    observed    p;
     yyjson_val *spans;
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
+    observed   *p = observed_open(url, sent, (pawl_endpoint_options){0});
     assert_string_equal(observed_plan->otlp, "http://127.0.0.1:4318");
-    assert_null(next_spans(&p, &spans));
-    post_traced(&p, "00-" TRACE "-" SPAN "-01");
-    pawl_outbox_row row    = world_outbox(&p.it, PAWL_OUTBOX_DISPATCHED).items[0];
+    assert_null(next_spans(p, &spans));
+    post_traced(p, "00-" TRACE "-" SPAN "-01");
+    pawl_outbox_row row    = world_outbox(&p->it, PAWL_OUTBOX_DISPATCHED).items[0];
     pawl_text       header = {0};
     assert_int_equal(
-        pawl__headers_value(row.message.headers, PAWL_TEXT("traceparent"), p.it.arena, &header),
+        pawl__headers_value(row.message.headers, PAWL_TEXT("traceparent"), p->it.arena, &header),
         PAWL_OK);
-    yyjson_doc *doc = next_spans(&p, &spans);
+    yyjson_doc *doc = next_spans(p, &spans);
     assert_int_equal(yyjson_arr_size(spans), 1);
     assert_string_equal(text_at(spans, "/0/traceId"), TRACE);
     assert_string_not_equal(text_at(spans, "/0/parentSpanId"), SPAN);
@@ -86,37 +85,33 @@ static void o23_a_dispatch_is_a_span_of_its_trace(const char *url)
     assert_string_equal(text_at(spans, "/0/attributes/0/value/stringValue"), id);
     yyjson_doc_free(doc);
     done(PAWL_OBSERVE_ACCEPTED);
-    assert_null(next_spans(&p, &spans));
-    assert_true(exposition_value(observed_metrics(&p), "pawl_spans_exported_total") == 1);
-    observed_close(&p);
+    assert_null(next_spans(p, &spans));
+    assert_true(exposition_value(observed_metrics(p), "pawl_spans_exported_total") == 1);
 }
 
 static void o23_what_is_not_sampled_makes_no_span(const char *url)
 {
-    observed    p;
     yyjson_val *spans;
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
-    post_traced(&p, "00-" TRACE "-" SPAN "-00");
-    assert_null(next_spans(&p, &spans));
-    observed_close(&p);
+    observed   *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    post_traced(p, "00-" TRACE "-" SPAN "-00");
+    assert_null(next_spans(p, &spans));
 }
 
 /* Without a trace of the message, or with one that cannot be read, the dispatch id
  * is the trace's: all attempts lie in it. */
 static void o23_a_dispatch_without_trace_begins_one(const char *url)
 {
-    observed    p;
     yyjson_val *spans;
     char        id[PAWL_UUID_TEXT_SIZE + 1], trace[33];
     world_quiet();
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
+    observed *p       = observed_open(url, sent, (pawl_endpoint_options){0});
     observed_failures = 1;
-    post_traced(&p, "00-nonsense-" SPAN "-01");
-    world_go_both(&p.it, PAWL_HOURS(1));
-    pawl_outbox_row row = world_outbox(&p.it, PAWL_OUTBOX_DISPATCHED).items[0];
+    post_traced(p, "00-nonsense-" SPAN "-01");
+    world_go_both(&p->it, PAWL_HOURS(1));
+    pawl_outbox_row row = world_outbox(&p->it, PAWL_OUTBOX_DISPATCHED).items[0];
     pawl__trace_hex(row.dispatch_id.uuid.bytes, 16, trace);
     pawl_uuid_format(row.dispatch_id.uuid, id);
-    yyjson_doc *doc = next_spans(&p, &spans);
+    yyjson_doc *doc = next_spans(p, &spans);
     assert_int_equal(yyjson_arr_size(spans), 2);
     for (int i = 0; i < 2; i++) {
         yyjson_val *span = yyjson_arr_get(spans, (size_t)i);
@@ -128,8 +123,7 @@ static void o23_a_dispatch_without_trace_begins_one(const char *url)
     assert_string_equal(text_at(spans, "/1/attributes/2/value/stringValue"), "success");
     yyjson_doc_free(doc);
     done(PAWL_OBSERVE_REFUSED);
-    assert_true(exposition_value(observed_metrics(&p), "pawl_spans_dropped_total") == 2);
-    observed_close(&p);
+    assert_true(exposition_value(observed_metrics(p), "pawl_spans_dropped_total") == 2);
 }
 
 /* ---- A collector that does not take them ----------------------------------------------- */
@@ -151,34 +145,32 @@ static double value_of(observed *p, const char *series)
 /* Half of the places and one: the module is woken, once. */
 static void o23_spans_wait_for_the_collector_and_are_dropped_in_the_end(const char *url)
 {
-    observed p;
     world_quiet();
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
-    assert_int_equal(observed_send(&p, 4).sent, 4);
+    observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    assert_int_equal(observed_send(p, 4).sent, 4);
     assert_int_equal(observed_wakes, 1);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(count_spans(&p), 4);
+        assert_int_equal(count_spans(p), 4);
         done(PAWL_OBSERVE_AGAIN);
     }
-    assert_int_equal(count_spans(&p), 0);
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 4);
-    assert_true(value_of(&p, "pawl_spans_exported_total") == 0);
-    assert_true(value_of(&p, "pawl_export_failures_total{signal=\"traces\"}") == 5);
-    assert_true(value_of(&p, "pawl_export_failures_total{signal=\"metrics\"}") == 0);
-    observed_send(&p, 1);
+    assert_int_equal(count_spans(p), 0);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 4);
+    assert_true(value_of(p, "pawl_spans_exported_total") == 0);
+    assert_true(value_of(p, "pawl_export_failures_total{signal=\"traces\"}") == 5);
+    assert_true(value_of(p, "pawl_export_failures_total{signal=\"metrics\"}") == 0);
+    observed_send(p, 1);
     for (int i = 0; i < 4; i++) { /* the count of tries began anew */
-        assert_int_equal(count_spans(&p), 1);
+        assert_int_equal(count_spans(p), 1);
         done(PAWL_OBSERVE_AGAIN);
     }
-    assert_int_equal(count_spans(&p), 1);
+    assert_int_equal(count_spans(p), 1);
     done(PAWL_OBSERVE_ACCEPTED);
-    observed_send(&p, 1);
+    observed_send(p, 1);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(count_spans(&p), 1);
+        assert_int_equal(count_spans(p), 1);
         done(PAWL_OBSERVE_AGAIN);
     }
-    assert_int_equal(count_spans(&p), 0);
-    observed_close(&p);
+    assert_int_equal(count_spans(p), 0);
 }
 
 /* The next spans are those of these outbox rows, numbered from 0 as they were sent. */
@@ -200,25 +192,23 @@ static void assert_spans_of(observed *p, const size_t *numbers, size_t count)
 /* Six spans, four places: the oldest two are lost. Of those in hand none is. */
 static void o23_the_oldest_spans_give_way(const char *url)
 {
-    observed p;
     world_quiet();
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
-    assert_int_equal(observed_send(&p, 6).sent, 6); /* delivery does not care */
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 2);
-    assert_spans_of(&p, (size_t[]){2, 3}, 2); /* up to the end of the ring */
-    observed_send(&p, 1);
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 3);
+    observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    assert_int_equal(observed_send(p, 6).sent, 6); /* delivery does not care */
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 2);
+    assert_spans_of(p, (size_t[]){2, 3}, 2); /* up to the end of the ring */
+    observed_send(p, 1);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 3);
     done(PAWL_OBSERVE_AGAIN);
-    assert_spans_of(&p, (size_t[]){2, 3}, 2);
+    assert_spans_of(p, (size_t[]){2, 3}, 2);
     done(PAWL_OBSERVE_AGAIN);
-    observed_send(&p, 1); /* none is in hand: the oldest gives way */
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 4);
-    assert_spans_of(&p, (size_t[]){3}, 1);
+    observed_send(p, 1); /* none is in hand: the oldest gives way */
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 4);
+    assert_spans_of(p, (size_t[]){3}, 1);
     done(PAWL_OBSERVE_ACCEPTED);
-    assert_spans_of(&p, (size_t[]){4, 5, 7}, 3);
+    assert_spans_of(p, (size_t[]){4, 5, 7}, 3);
     done(PAWL_OBSERVE_ACCEPTED);
-    assert_true(value_of(&p, "pawl_spans_exported_total") == 4);
-    observed_close(&p);
+    assert_true(value_of(p, "pawl_spans_exported_total") == 4);
 }
 
 static world_log said;
@@ -246,9 +236,8 @@ static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
 {
     static const char    refused[] = "{\"code\":3,\"message\":\"no tenant\"}";
     pawl_observe_options secret    = sent;
-    observed             p;
-    secret.otlp = "http://shop:secret@far:4318";
-    observed_open(&p, url, secret, (pawl_endpoint_options){0});
+    secret.otlp                    = "http://shop:secret@far:4318";
+    observed *p                    = observed_open(url, secret, (pawl_endpoint_options){0});
     listen_to_log();
     for (int i = 0; i < 2; i++)
         done_with(PAWL_OBSERVE_METRICS, PAWL_OBSERVE_REFUSED, "status 400", refused);
@@ -257,17 +246,16 @@ static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
     done_with(PAWL_OBSERVE_METRICS, PAWL_OBSERVE_AGAIN, "status 502", "<h1>bad\ngateway</h1>");
     assert_said("the collector does not take metrics: http://shop:***@far:4318/v1/metrics: "
                 "status 502: <h1>bad gateway</h1> ");
-    observed_send(&p, 1);
-    assert_int_equal(count_spans(&p), 1);
+    observed_send(p, 1);
+    assert_int_equal(count_spans(p), 1);
     done_with(PAWL_OBSERVE_TRACES, PAWL_OBSERVE_REFUSED, "status 404", "");
     assert_said("the collector refuses traces: http://shop:***@far:4318/v1/traces: status 404 ");
     done_with(PAWL_OBSERVE_METRICS, PAWL_OBSERVE_ACCEPTED, "status 200", "{}");
     done_with(PAWL_OBSERVE_METRICS, PAWL_OBSERVE_ACCEPTED, "status 200", "");
     assert_said("the collector takes metrics again ");
-    assert_true(value_of(&p, "pawl_export_failures_total{signal=\"metrics\"}") == 3);
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 1);
+    assert_true(value_of(p, "pawl_export_failures_total{signal=\"metrics\"}") == 3);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 1);
     world_quiet();
-    observed_close(&p);
 }
 
 #define REJECTS(what, count) \
@@ -276,23 +264,22 @@ static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
 /* Rejected spans are not sent again: the collector has the others. */
 static void o23_what_a_collector_rejects_is_counted_and_said_now_and_then(const char *url)
 {
-    observed p;
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
-    observed_send(&p, 4);
+    observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    observed_send(p, 4);
     listen_to_log();
-    assert_int_equal(count_spans(&p), 4);
+    assert_int_equal(count_spans(p), 4);
     done_with(PAWL_OBSERVE_TRACES, PAWL_OBSERVE_ACCEPTED, "status 200",
               REJECTS("rejectedSpans", "3"));
-    assert_int_equal(count_spans(&p), 0);
+    assert_int_equal(count_spans(p), 0);
     assert_said("the collector rejected 3 spans of late: http://127.0.0.1:4318/v1/traces: "
                 "status 200: too old ");
-    assert_true(value_of(&p, "pawl_spans_exported_total") == 1);
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 3);
+    assert_true(value_of(p, "pawl_spans_exported_total") == 1);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 3);
     for (int i = 0; i < 2; i++) { /* more than there were cannot be lost */
-        observed_send(&p, 1);
-        assert_int_equal(count_spans(&p), 1);
+        observed_send(p, 1);
+        assert_int_equal(count_spans(p), 1);
         if (i == 1)
-            p.it.endpoint->observer->exports[PAWL_OBSERVE_TRACES].due = 0;
+            p->it.endpoint->observer->exports[PAWL_OBSERVE_TRACES].due = 0;
         done_with(PAWL_OBSERVE_TRACES, PAWL_OBSERVE_ACCEPTED, "status 200",
                   REJECTS("rejectedSpans", "5"));
     }
@@ -302,23 +289,21 @@ static void o23_what_a_collector_rejects_is_counted_and_said_now_and_then(const 
               REJECTS("rejectedDataPoints", "7"));
     assert_said("the collector rejected 7 data points of late: http://127.0.0.1:4318/v1/metrics: "
                 "status 200: too old ");
-    assert_true(value_of(&p, "pawl_spans_exported_total") == 1);
-    assert_true(value_of(&p, "pawl_spans_dropped_total") == 5);
-    assert_true(value_of(&p, "pawl_export_rejected_total{signal=\"traces\"}") == 13);
-    assert_true(value_of(&p, "pawl_export_rejected_total{signal=\"metrics\"}") == 7);
-    assert_true(value_of(&p, "pawl_export_failures_total{signal=\"traces\"}") == 0);
+    assert_true(value_of(p, "pawl_spans_exported_total") == 1);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 5);
+    assert_true(value_of(p, "pawl_export_rejected_total{signal=\"traces\"}") == 13);
+    assert_true(value_of(p, "pawl_export_rejected_total{signal=\"metrics\"}") == 7);
+    assert_true(value_of(p, "pawl_export_failures_total{signal=\"traces\"}") == 0);
     world_quiet();
-    observed_close(&p);
 }
 
 /* The module stops without sending, as in a pause that the collector asked for. */
 static void o23_spans_that_were_not_sent_are_said_at_the_end(const char *url)
 {
-    observed p;
-    observed_open(&p, url, sent, (pawl_endpoint_options){0});
-    observed_send(&p, 3);
+    observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    observed_send(p, 3);
     listen_to_log();
-    observed_close(&p);
+    test_now(p);
     world_quiet();
     assert_said("3 spans were not sent: the collector did not take them ");
 }

@@ -44,33 +44,31 @@ static pawl_text content(void)
 
 static void o23_pages_over_a_socket(const char *url)
 {
-    observed p;
-    observed_open(&p, url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
-                  (pawl_endpoint_options){0});
-    assert_true(pawl_endpoint_observe_port(p.it.endpoint) > 0);
-    send_one(&p);
-    assert_int_equal(get(&p, "GET", "/metrics"), 200);
+    observed *p = observed_open(url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
+                                (pawl_endpoint_options){0});
+    assert_true(pawl_endpoint_observe_port(p->it.endpoint) > 0);
+    send_one(p);
+    assert_int_equal(get(p, "GET", "/metrics"), 200);
     assert_non_null(strstr(page, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
     exposition_read(&metrics, content());
     assert_true(
         exposition_value(&metrics,
                          "pawl_outbox_attempts_total{endpoint=\"left\",outcome=\"success\"}") == 1);
-    assert_int_equal(get(&p, "GET", "/readyz"), 200);
+    assert_int_equal(get(p, "GET", "/readyz"), 200);
     assert_non_null(strstr(page, "Content-Type: application/json\r\n"));
     assert_true(world_says(content(), "{\"status\":\"healthy\""));
-    assert_int_equal(get(&p, "GET", "/livez"), 200);
+    assert_int_equal(get(p, "GET", "/livez"), 200);
     assert_string_equal(content().data, "alive\n");
-    assert_int_equal(get(&p, "HEAD", "/livez"), 200);
+    assert_int_equal(get(p, "HEAD", "/livez"), 200);
     assert_int_equal(content().size, 0);
-    assert_int_equal(get(&p, "GET", "/livez?verbose=1"), 200);
-    assert_int_equal(get(&p, "GET", "/nothing"), 404);
-    assert_int_equal(get(&p, "POST", "/metrics"), 405);
+    assert_int_equal(get(p, "GET", "/livez?verbose=1"), 200);
+    assert_int_equal(get(p, "GET", "/nothing"), 404);
+    assert_int_equal(get(p, "POST", "/metrics"), 405);
     assert_non_null(strstr(page, "Allow: GET, HEAD\r\n"));
-    pawl_clock_set(p.it.machine, WORLD_START + PAWL_MINUTES(10));
-    assert_int_equal(get(&p, "GET", "/readyz"), 200); /* nothing is pending */
-    pawl_endpoint_stop(p.it.endpoint);
-    assert_int_equal(get(&p, "GET", "/readyz"), 503);
-    observed_close(&p);
+    pawl_clock_set(p->it.machine, WORLD_START + PAWL_MINUTES(10));
+    assert_int_equal(get(p, "GET", "/readyz"), 200); /* nothing is pending */
+    pawl_endpoint_stop(p->it.endpoint);
+    assert_int_equal(get(p, "GET", "/readyz"), 503);
 }
 
 static void expect_refusal(const char *url, const pawl_observe_options *observe, pawl_code expected,
@@ -89,27 +87,23 @@ static void expect_refusal(const char *url, const pawl_observe_options *observe,
 
 static void o23_a_port_that_is_taken_is_named(const char *url)
 {
-    observed             p;
     char                 says[200];
     pawl_observe_options other = PAWL_OBSERVE_OPTIONS_INIT;
-    observed_open(&p, url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
-                  (pawl_endpoint_options){0});
-    other.port = pawl_endpoint_observe_port(p.it.endpoint);
+    observed *p = observed_open(url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
+                                (pawl_endpoint_options){0});
+    other.port  = pawl_endpoint_observe_port(p->it.endpoint);
     snprintf(says, sizeof says, "cannot listen on 127.0.0.1 port %d: ", other.port);
     expect_refusal(url, &other, PAWL_ECONFIG, says);
     other.address = "nowhere.example";
     expect_refusal(url, &other, PAWL_ECONFIG, "'nowhere.example' is no numeric address");
-    observed_close(&p);
 }
 
 static void o23_another_address(const char *url)
 {
-    observed p;
-    observed_open(&p, url,
-                  (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY, .address = "0.0.0.0"},
-                  (pawl_endpoint_options){0});
-    assert_int_equal(get(&p, "GET", "/livez"), 200);
-    observed_close(&p);
+    observed *p = observed_open(
+        url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY, .address = "0.0.0.0"},
+        (pawl_endpoint_options){0});
+    assert_int_equal(get(p, "GET", "/livez"), 200);
 }
 
 /* ---- The exporter ------------------------------------------------------------------ */
@@ -126,33 +120,31 @@ static void assert_json(const char *text, const char *pointer, const char *expec
 
 static void o23_traces_and_metrics_reach_a_collector(const char *url)
 {
-    observed   p;
     collector *far = collector_open(0, 0);
-    observed_open(&p, url,
-                  (pawl_observe_options){.otlp         = collector_url(far),
-                                         .otlp_period  = PAWL_MILLISECONDS(10),
-                                         .service_name = "shop"},
-                  (pawl_endpoint_options){0});
-    assert_int_equal(pawl_endpoint_observe_port(p.it.endpoint), 0);
-    send_one(&p);
+    observed  *p   = observed_open(url,
+                                   (pawl_observe_options){.otlp         = collector_url(far),
+                                                          .otlp_period  = PAWL_MILLISECONDS(10),
+                                                          .service_name = "shop"},
+                                   (pawl_endpoint_options){0});
+    assert_int_equal(pawl_endpoint_observe_port(p->it.endpoint), 0);
+    send_one(p);
     const char *traces = collector_next(far, "traces");
     assert_json(traces, SPANS "/0/name", "pawl.outbox.dispatch");
     assert_json(traces, "/resourceSpans/0/resource/attributes/0/value/stringValue", "shop");
     const char *sent = collector_next(far, "metrics");
     assert_json(sent, "/resourceMetrics/0/scopeMetrics/0/metrics/0/name", "pawl.outbox.attempts");
-    observed_close(&p);
+    test_now(p);
     collector_close(far);
 }
 
 static void o23_what_waits_is_sent_at_the_end(const char *url)
 {
-    observed   p;
     collector *far = collector_open(0, 0);
-    observed_open(&p, url,
-                  (pawl_observe_options){.otlp = collector_url(far), .otlp_period = PAWL_HOURS(1)},
-                  (pawl_endpoint_options){0});
-    send_one(&p);
-    observed_close(&p);
+    observed  *p   = observed_open(
+           url, (pawl_observe_options){.otlp = collector_url(far), .otlp_period = PAWL_HOURS(1)},
+           (pawl_endpoint_options){0});
+    send_one(p);
+    test_now(p);
     assert_int_equal(collector_count(far, "traces"), 1);
     assert_int_equal(collector_count(far, "metrics"), 1);
     collector_close(far);
@@ -161,74 +153,70 @@ static void o23_what_waits_is_sent_at_the_end(const char *url)
 /* Half of the places are taken: what waits is sent without waiting for the period. */
 static void o23_many_spans_do_not_wait(const char *url)
 {
-    observed   p;
     collector *far = collector_open(0, 0);
-    observed_open(&p, url,
-                  (pawl_observe_options){
-                      .otlp = collector_url(far), .otlp_period = PAWL_HOURS(1), .span_count = 2},
-                  (pawl_endpoint_options){0});
-    send_one(&p);
-    send_one(&p);
+    observed  *p   = observed_open(url,
+                                   (pawl_observe_options){.otlp        = collector_url(far),
+                                                          .otlp_period = PAWL_HOURS(1),
+                                                          .span_count  = 2},
+                                   (pawl_endpoint_options){0});
+    send_one(p);
+    send_one(p);
     assert_json(collector_next(far, "traces"), SPANS "/0/name", "pawl.outbox.dispatch");
-    observed_close(&p);
+    test_now(p);
     collector_close(far);
 }
 
 /* Refused twice with a word that means "later": the same spans come again. */
 static void o23_a_busy_collector_gets_them_again(const char *url)
 {
-    observed   p;
     collector *far = collector_open(2, 503);
-    observed_open(
-        &p, url,
-        (pawl_observe_options){.otlp = collector_url(far), .otlp_period = PAWL_MILLISECONDS(10)},
-        (pawl_endpoint_options){0});
+    observed  *p   = observed_open(
+           url,
+           (pawl_observe_options){.otlp = collector_url(far), .otlp_period = PAWL_MILLISECONDS(10)},
+           (pawl_endpoint_options){0});
     world_quiet();
-    send_one(&p);
+    send_one(p);
     assert_json(collector_next(far, "traces"), SPANS "/0/name", "pawl.outbox.dispatch");
-    observed_close(&p);
+    test_now(p);
     collector_close(far);
 }
 
 static void o23_an_absent_collector_stops_nothing(const char *url)
 {
-    observed             p;
     pawl_observe_options observe  = {.port        = PAWL_OBSERVE_PORT_ANY,
                                      .otlp        = "http://127.0.0.1:1",
                                      .otlp_period = PAWL_MILLISECONDS(1)};
     static const char    failed[] = "pawl_export_failures_total{signal=\"metrics\"}";
     patience             left     = patience_of(THREAD_SECONDS);
     world_quiet(); /* before the exporter's thread, which logs, begins */
-    observed_open(&p, url, observe, (pawl_endpoint_options){0});
-    send_one(&p);
+    observed *p = observed_open(url, observe, (pawl_endpoint_options){0});
+    send_one(p);
     for (;;) {
-        assert_int_equal(get(&p, "GET", "/metrics"), 200);
+        assert_int_equal(get(p, "GET", "/metrics"), 200);
         exposition_read(&metrics, content());
         if (exposition_value(&metrics, failed) != 0)
             break;
         patience_wait(&left, "no failure of the exporter is counted");
     }
-    send_one(&p);
-    observed_close(&p);
+    send_one(p);
 }
 
 /* Rejected spans are counted, and not sent again. */
 static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
 {
     static const char rejected[] = "pawl_export_rejected_total{signal=\"traces\"}";
-    observed          p;
-    collector        *far  = collector_open(0, 0);
-    patience          left = patience_of(THREAD_SECONDS);
+    collector        *far        = collector_open(0, 0);
+    patience          left       = patience_of(THREAD_SECONDS);
     collector_say(far, "{\"partialSuccess\":{\"rejectedSpans\":\"1\"}}", NULL);
     world_quiet();
-    observed_open(&p, url,
-                  (pawl_observe_options){.port        = PAWL_OBSERVE_PORT_ANY,
-                                         .otlp        = collector_url(far),
-                                         .otlp_period = PAWL_MILLISECONDS(1)},
-                  (pawl_endpoint_options){0});
-    send_one(&p);
+    observed *p = observed_open(url,
+                                (pawl_observe_options){.port        = PAWL_OBSERVE_PORT_ANY,
+                                                       .otlp        = collector_url(far),
+                                                       .otlp_period = PAWL_MILLISECONDS(1)},
+                                (pawl_endpoint_options){0});
+    send_one(p);
     for (;;) {
-        assert_int_equal(get(&p, "GET", "/metrics"), 200);
+        assert_int_equal(get(p, "GET", "/metrics"), 200);
         exposition_read(&metrics, content());
         if (exposition_value(&metrics, rejected) != 0)
             break;
@@ -236,7 +224,7 @@ static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
     }
     assert_true(exposition_value(&metrics, "pawl_spans_dropped_total") == 1);
     assert_true(exposition_value(&metrics, "pawl_spans_exported_total") == 0);
-    observed_close(&p);
+    test_now(p);
     assert_int_equal(collector_count(far, "traces"), 1);
     collector_close(far);
 }
@@ -244,7 +232,6 @@ static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
 /* The collector takes the connection and says nothing: an end does not wait for it for long. */
 static void o23_a_silent_collector_holds_nobody_up(const char *url)
 {
-    observed           p;
     char               otlp[100];
     struct sockaddr_in at   = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          size = sizeof at;
@@ -253,17 +240,17 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
     assert_int_equal(listen(fd, 8), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
     snprintf(otlp, sizeof otlp, "http://127.0.0.1:%d", ntohs(at.sin_port));
-    observed_open(&p, url,
-                  (pawl_observe_options){.otlp = otlp, .otlp_period = PAWL_MILLISECONDS(1)},
-                  (pawl_endpoint_options){0});
+    observed *p = observed_open(
+        url, (pawl_observe_options){.otlp = otlp, .otlp_period = PAWL_MILLISECONDS(1)},
+        (pawl_endpoint_options){0});
     world_quiet();
     struct pollfd caller = {.fd = fd, .events = POLLIN};
     if (poll(&caller, 1, THREAD_SECONDS * 1000) != 1)
         fail_msg("the exporter does not connect");
     int peer = accept(fd, NULL, NULL); /* from now on a post is in hand */
     assert_true(peer >= 0);
-    send_one(&p);
-    observed_close(&p);
+    send_one(p);
+    test_now(p);
     close(peer);
     close(fd);
 }

@@ -88,6 +88,14 @@ static void add_row(const char *destination)
     must(pawl_store_commit(t.it.store, &changes, NULL, world_error()));
 }
 
+static void close_two(void *context)
+{
+    (void)context;
+    pawl__service_destroy(t.one);
+    pawl__service_destroy(t.two);
+    world_close(&t.it);
+}
+
 static void open_two(const char *url)
 {
     memset(&t, 0, sizeof t);
@@ -97,13 +105,7 @@ static void open_two(const char *url)
                &(pawl_endpoint_options){.routes = routes, .no_service = true});
     t.one = new_runner();
     t.two = new_runner();
-}
-
-static void close_two(void)
-{
-    pawl__service_destroy(t.one);
-    pawl__service_destroy(t.two);
-    world_close(&t.it);
+    test_later(close_two, &t);
 }
 
 /* ---- What others see --------------------------------------------------------------- */
@@ -168,7 +170,6 @@ static void o23_an_alarm_is_raised_again_through_the_next_handle(const char *url
     t.is_away[0] = false;
     go(t.one, PAWL_MINUTES(1));
     expect_none();
-    close_two();
 }
 
 /* As after a commit in doubt, which the handle settled by itself. */
@@ -186,7 +187,6 @@ static void o23_an_alarm_is_raised_again_in_the_next_epoch(const char *url)
     expect_none();
     go(t.one, PAWL_SECONDS(5));
     expect_alarm(t.one, "route", "'a'");
-    close_two();
 }
 
 static pawl_code fail_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
@@ -214,7 +214,6 @@ static void o23_an_alarm_that_could_not_be_written_is_raised_later(const char *u
     pass(PAWL_SECONDS(1));
     (void)step(t.one);
     expect_alarm(t.one, "route", "'a'");
-    close_two();
 }
 
 static pawl_code fail_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
@@ -266,7 +265,6 @@ static void o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle(cons
     for (int i = 0; i < 5; i++)
         sweep(t.one, true);
     expect_none();
-    close_two();
 }
 
 /* A sweep of which nobody knows whether it took place leaves a handle that is not used any more. */
@@ -286,7 +284,6 @@ static void o29_a_sweep_that_loses_the_handle_opens_another(const char *url)
         assert_non_null(t.one->store);
         assert_int_equal(t.one->sweep_failures, 0);
     }
-    close_two();
 }
 
 /* ---- A lead that was lost ------------------------------------------------------------ */
@@ -316,7 +313,6 @@ static void o20_the_alarm_of_a_leader_that_stood_still_stands_no_more(const char
     go(t.one, PAWL_MINUTES(1));
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
     expect_none();
-    close_two();
 }
 
 /* An answer that comes when the lease is over says nothing of now. */
@@ -330,7 +326,6 @@ static void o20_a_leader_that_stood_still_in_a_call_raises_nothing(const char *u
     go(t.two, PAWL_SECONDS(5));
     assert_int_equal(events(), 0);
     expect_none();
-    close_two();
 }
 
 /* ---- Several routes, long words, and often ------------------------------------------- */
@@ -354,7 +349,6 @@ static void o23_the_alarm_names_no_route_that_is_back(const char *url)
     t.is_away[1] = false;
     go(t.one, PAWL_MINUTES(1));
     expect_none();
-    close_two();
 }
 
 static void o23_a_long_reason_is_cut(const char *url)
@@ -367,7 +361,6 @@ static void o23_a_long_reason_is_cut(const char *url)
     add_row("a");
     go(t.one, PAWL_SECONDS(5));
     expect_alarm(t.one, "route", "xxx...");
-    close_two();
 }
 
 /* A receiver that blocks and unblocks twice a minute for a day. Twenty at most would be one in ten minutes for these three
@@ -398,7 +391,6 @@ static void o23_a_receiver_that_comes_and_goes_writes_few_events(const char *url
     add_row("a");
     go(t.one, PAWL_SECONDS(30));
     expect_alarm(t.one, "route", "'a'");
-    close_two();
 }
 
 const struct CMUnitTest tests[] = {

@@ -95,6 +95,13 @@ static const pawl_route routes[] = {{.name = "one", .outbound = &outbound, .cont
                                     {.name = "two", .outbound = &outbound, .context = &t.calls[1]},
                                     {.name = NULL}};
 
+static void close_two(void *context)
+{
+    (void)context;
+    pawl__service_destroy(t.first);
+    world_close(&t.it);
+}
+
 /* A row for each sink, and a runner that has delivered nothing yet. */
 static void open_two(const char *url)
 {
@@ -105,12 +112,7 @@ static void open_two(const char *url)
     world_drain(&t.it);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_PENDING).count, 2);
     t.first = new_runner();
-}
-
-static void close_two(void)
-{
-    pawl__service_destroy(t.first);
-    world_close(&t.it);
+    test_later(close_two, &t);
 }
 
 /* ---- Before a send ---------------------------------------------------------- */
@@ -124,7 +126,6 @@ static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
     assert_int_equal(t.calls[0], 2); /* in doubt: the first runner had sent it */
     assert_int_equal(t.calls[1], 1);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
-    close_two();
 }
 
 /* A row that was chosen and not sent is not settled either: it waits, as the other runner left it. */
@@ -143,7 +144,6 @@ static void o16_what_was_not_sent_is_not_settled(const char *url)
     step(t.first);
     assert_int_equal(t.calls[1], 2);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
-    close_two();
 }
 
 /* Somebody else took the lease while the answer was fresh enough for the lease itself:
@@ -175,7 +175,6 @@ static void o20_an_old_answer_is_asked_for_again(const char *url)
     pass(PAWL_SECONDS(1) + 1);
     must(pawl__leader_check(t.first, world_error()));
     assert_false(t.first->is_leader);
-    close_two();
 }
 
 static const pawl_store_ops *quick;
@@ -218,7 +217,6 @@ static void o20_a_slow_answer_is_an_old_one(const char *url)
     must(pawl__leader_commit(t.first, &changes, &refused, world_error()));
     assert_int_equal(t.first->answered, begin);
     t.first->store->ops = quick;
-    close_two();
 }
 
 /* The last second of a lease is nobody's. */
@@ -231,7 +229,6 @@ static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
     assert_true(pawl__leader_is(t.it.endpoint));
     pass(1);
     assert_false(pawl__leader_is(t.it.endpoint));
-    close_two();
 }
 
 /* ---- Between sends ------------------------------------------------------------ */
@@ -254,7 +251,6 @@ static void o21_a_lost_notification_delays_by_half_a_minute_at_most(const char *
     assert_true(pawl__service_due(t.first) <= pawl_clock_now(t.it.machine));
     step(t.first);
     assert_int_equal(t.calls[0], 2);
-    close_two();
 }
 
 /* ---- How long a lease lasts -------------------------------------------------- */
@@ -267,7 +263,7 @@ static int64_t time_after_a_call(const char *url, bool is_stop)
     step(t.first);
     assert_int_equal(t.calls[0], 1);
     int64_t time = t.first->delivery_time;
-    close_two();
+    test_now(&t);
     return time;
 }
 
@@ -324,7 +320,6 @@ static void o16_a_clock_that_was_set_back_stops_nothing(const char *url)
     assert_true(t.first->sweep_due <= now + PAWL_MINUTES(5));
     assert_true(t.first->reap_due <= now + PAWL_MINUTES(5));
     assert_true(pawl__service_due(t.first) <= now + PAWL_MINUTES(1));
-    close_two();
 }
 
 const struct CMUnitTest tests[] = {

@@ -74,11 +74,21 @@ static void open_source(pair *both, const char *url, pawl_endpoint_options optio
     world_open(&both->it, url, &application, "source", &options);
 }
 
-static void open_pair(pair *both, const char *url, pawl_endpoint_options options)
+static void close_pair(void *context)
 {
-    char scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    assert_true(scenario_url(scheme, both->target, sizeof both->target));
+    pair *both = context;
+    world_close(&both->it);
+    pawl_store_close(both->look);
+    hook_set(NULL, NULL);
+    scenario_forget(both->target);
+}
+
+/* Until the test ends. */
+static pair *open_pair(const char *url, pawl_endpoint_options options)
+{
+    static pair opened;
+    pair       *both = &opened;
+    scenario_url_like(url, both->target, sizeof both->target);
     must(pawl_store_open(both->target, NULL, &both->look, world_error()));
     both->hooked    = hook_url(both->target);
     both->routes[0] = (pawl_route){.name = "far", .url = both->hooked, .queue = "notes"};
@@ -88,14 +98,8 @@ static void open_pair(pair *both, const char *url, pawl_endpoint_options options
     world_forget(&seen);
     hook_set(fail_delivery, NULL);
     open_source(both, url, options);
-}
-
-static void close_pair(pair *both)
-{
-    world_close(&both->it);
-    pawl_store_close(both->look);
-    hook_set(NULL, NULL);
-    scenario_forget(both->target);
+    test_later(close_pair, both);
+    return both;
 }
 
 static pawl_queue_rows arrived(pair *both, const char *queue)
@@ -131,23 +135,21 @@ static void advance_flow(pair *both, const char *name, int32_t number, int32_t c
 
 static void o9_delivered_once_and_recorded(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
-    pawl_step step = world_drain(&both.it);
+    pair *both = open_pair(url, (pawl_endpoint_options){0});
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
+    pawl_step step = world_drain(&both->it);
     assert_int_equal(step.sent, 1);
-    assert_arrived(&both, "notes", "5 ");
-    world_go_both(&both.it, PAWL_HOURS(1));
-    assert_arrived(&both, "notes", "5 ");
-    pawl_outbox_rows rows = world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED);
+    assert_arrived(both, "notes", "5 ");
+    world_go_both(&both->it, PAWL_HOURS(1));
+    assert_arrived(both, "notes", "5 ");
+    pawl_outbox_rows rows = world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 1);
     assert_string_equal(rows.items[0].destination.data, "far");
-    pawl_attempt_rows attempts = world_attempts(&both.it, rows.items[0].id);
+    pawl_attempt_rows attempts = world_attempts(&both->it, rows.items[0].id);
     assert_int_equal(attempts.count, 1);
     assert_int_equal(attempts.items[0].outcome, PAWL_ATTEMPT_SUCCESS);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 0);
-    close_pair(&both);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 0);
 }
 
 static void assert_id(pawl_dispatch_id expected, pawl_text id)
@@ -160,18 +162,17 @@ static void assert_id(pawl_dispatch_id expected, pawl_text id)
 /* Three units of one new saga in a batch: the index runs through all. */
 static void o5_ids_come_from_source_version_and_index(const char *url)
 {
-    pair both;
-    char id[PAWL_UUID_TEXT_SIZE + 1], flow[60];
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    advance_flow(&both, "f", 1, 2, "far");
-    advance_flow(&both, "f", 3, 1, "far");
-    advance_flow(&both, "f", 4, 1, "far");
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
-    world_drain(&both.it);
-    advance_flow(&both, "f", 6, 1, "far");
-    world_drain(&both.it);
-    assert_arrived(&both, "notes", "1 2 3 4 5 6 ");
-    pawl_queue_rows rows = arrived(&both, "notes");
+    char  id[PAWL_UUID_TEXT_SIZE + 1], flow[60];
+    pair *both = open_pair(url, (pawl_endpoint_options){0});
+    advance_flow(both, "f", 1, 2, "far");
+    advance_flow(both, "f", 3, 1, "far");
+    advance_flow(both, "f", 4, 1, "far");
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
+    world_drain(&both->it);
+    advance_flow(both, "f", 6, 1, "far");
+    world_drain(&both->it);
+    assert_arrived(both, "notes", "1 2 3 4 5 6 ");
+    pawl_queue_rows rows = arrived(both, "notes");
     pawl_text       none = {.data = "", .size = 0};
     pawl_uuid_format(flow_id.uuid, id);
     snprintf(flow, sizeof flow, "Flow/%s", id);
@@ -183,7 +184,6 @@ static void o5_ids_come_from_source_version_and_index(const char *url)
     assert_id(pawl__dispatch_id(PAWL_TEXT("source"), pawl_text_of(flow), none, 2, 0),
               rows.items[5].message.id);
     assert_int_equal(rows.items[5].message.id.data[14], '5');
-    close_pair(&both);
 }
 
 static int commits_left;
@@ -198,57 +198,53 @@ static pawl_code fail_one_commit(hook_point point, void *context)
  * handled it meanwhile, drops it. */
 static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
 {
-    pair       both;
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    world_close(&both.it);
-    both.routes[0].url = both.target;
+    pair      *both  = open_pair(url, (pawl_endpoint_options){0});
+    world_close(&both->it);
+    both->routes[0].url = both->target;
     hook_set(NULL, NULL);
     const char *hooked = hook_url(url);
-    open_source(&both, hooked, (pawl_endpoint_options){0});
-    world *receiver = world_begin(both.target, &application, "notes", NULL);
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
+    open_source(both, hooked, (pawl_endpoint_options){0});
+    world *receiver = world_begin(both->target, &application, "notes", NULL);
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
     commits_left = 2; /* the message's commit and the take-over's are good, the settling is not */
     hook_set(fail_one_commit, NULL);
-    assert_int_equal(pawl_endpoint_step(both.it.endpoint, &step, &error), PAWL_ELOST);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
+    assert_int_equal(pawl_endpoint_step(both->it.endpoint, &step, &error), PAWL_ELOST);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 1);
     world_drain(receiver);
     assert_string_equal(seen.text, "note5 ");
-    world_drain(&both.it);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED).count, 1);
+    world_drain(&both->it);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED).count, 1);
     assert_int_equal(world_queue(receiver, "notes").count, 1);
     world_drain(receiver);
     assert_string_equal(seen.text, "note5 ");
     assert_int_equal(world_queue(receiver, "notes").count, 0);
-    world_close(receiver);
-    close_pair(&both);
 }
 
 /* ---- Failing --------------------------------------------------------------------------- */
 
 static void o10_a_transient_failure_is_tried_again_later(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(1)});
-    failing = 3;
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
+    pair *both = open_pair(url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(1)});
+    failing    = 3;
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
     int64_t last = 0;
-    world_drain(&both.it);
+    world_drain(&both->it);
     for (int i = 1; i <= 3; i++) {
-        pawl_outbox_rows rows = world_outbox(&both.it, PAWL_OUTBOX_PENDING);
+        pawl_outbox_rows rows = world_outbox(&both->it, PAWL_OUTBOX_PENDING);
         assert_int_equal(rows.count, 1);
         assert_int_equal(rows.items[0].attempts, i);
-        int64_t delay = rows.items[0].next_attempt - pawl_clock_now(both.it.machine);
+        int64_t delay = rows.items[0].next_attempt - pawl_clock_now(both->it.machine);
         assert_true(delay > last && delay >= PAWL_SECONDS(1) << (i - 1));
         last = delay;
-        world_go_machine(&both.it, delay - 1);
-        assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).items[0].attempts, i);
-        world_go_machine(&both.it, 1);
+        world_go_machine(&both->it, delay - 1);
+        assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).items[0].attempts, i);
+        world_go_machine(&both->it, 1);
     }
-    assert_arrived(&both, "notes", "5 ");
-    pawl_outbox_rows  rows     = world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED);
-    pawl_attempt_rows attempts = world_attempts(&both.it, rows.items[0].id);
+    assert_arrived(both, "notes", "5 ");
+    pawl_outbox_rows  rows     = world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED);
+    pawl_attempt_rows attempts = world_attempts(&both->it, rows.items[0].id);
     assert_int_equal(attempts.count, 4);
     for (int32_t i = 0; i < 3; i++) {
         assert_int_equal(attempts.items[i].attempt, i + 1);
@@ -256,65 +252,59 @@ static void o10_a_transient_failure_is_tried_again_later(const char *url)
         assert_true(world_says(attempts.items[i].error, "the test says EBUSY"));
     }
     assert_int_equal(attempts.items[3].outcome, PAWL_ATTEMPT_SUCCESS);
-    close_pair(&both);
 }
 
 static void a_target_that_cannot_be_opened_costs_no_attempt(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    world_close(&both.it);
-    both.routes[0].url           = both.target;
-    both.routes[0].system_prefix = "no prefix";
-    open_source(&both, url, (pawl_endpoint_options){0});
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
-    advance_flow(&both, "g", 9, 1, "near");
-    world_drain(&both.it);
-    pawl_outbox_rows rows = world_outbox(&both.it, PAWL_OUTBOX_PENDING);
+    pair *both = open_pair(url, (pawl_endpoint_options){0});
+    world_close(&both->it);
+    both->routes[0].url           = both->target;
+    both->routes[0].system_prefix = "no prefix";
+    open_source(both, url, (pawl_endpoint_options){0});
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
+    advance_flow(both, "g", 9, 1, "near");
+    world_drain(&both->it);
+    pawl_outbox_rows rows = world_outbox(&both->it, PAWL_OUTBOX_PENDING);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].attempts, 0);
     /* Another route goes on. */
-    assert_arrived(&both, "others", "9 ");
-    close_pair(&both);
+    assert_arrived(both, "others", "9 ");
 }
 
 static void o14_later_rows_of_the_source_wait(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(10)});
-    failing = 1;
-    advance_flow(&both, "f", 1, 3, "far");
-    advance_flow(&both, "g", 50, 1, "near");
-    world_drain(&both.it);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 2);
-    assert_arrived(&both, "others", "50 ");
+    pair *both = open_pair(url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(10)});
+    failing    = 1;
+    advance_flow(both, "f", 1, 3, "far");
+    advance_flow(both, "g", 50, 1, "near");
+    world_drain(&both->it);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 1);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 2);
+    assert_arrived(both, "others", "50 ");
     /* A row that comes while its source waits is held when it is met. */
-    advance_flow(&both, "f", 4, 1, "far");
-    world_drain(&both.it);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 3);
-    assert_int_equal(world_stats(&both.it).outbox_blocked, 3);
-    assert_arrived(&both, "notes", "");
+    advance_flow(both, "f", 4, 1, "far");
+    world_drain(&both->it);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 1);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 3);
+    assert_int_equal(world_stats(&both->it).outbox_blocked, 3);
+    assert_arrived(both, "notes", "");
     /* Another source goes on by the same route. */
-    advance_flow(&both, "h", 60, 1, "far");
-    world_drain(&both.it);
-    assert_arrived(&both, "notes", "60 ");
-    world_go_machine(&both.it, PAWL_MINUTES(1));
-    assert_arrived(&both, "notes", "60 1 2 3 4 ");
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 0);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 0);
-    close_pair(&both);
+    advance_flow(both, "h", 60, 1, "far");
+    world_drain(&both->it);
+    assert_arrived(both, "notes", "60 ");
+    world_go_machine(&both->it, PAWL_MINUTES(1));
+    assert_arrived(both, "notes", "60 1 2 3 4 ");
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 0);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 0);
 }
 
 /* A row may be held with nothing before it: the leader looks once a minute. */
 static void o14_rows_held_for_nothing_are_let_go(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    world_drain(&both.it); /* the runner leads from now on */
-    pawl_refusals     refused  = {.arena = both.it.arena};
-    pawl_time         now      = pawl_clock_now(both.it.machine);
+    pair *both = open_pair(url, (pawl_endpoint_options){0});
+    world_drain(&both->it); /* the runner leads from now on */
+    pawl_refusals     refused  = {.arena = both->it.arena};
+    pawl_time         now      = pawl_clock_now(both->it.machine);
     pawl_outbox_block hold     = {.source = PAWL_TEXT("Flow/lost")};
     pawl_outbox_add   row      = {.dispatch_id = {{{7}}},
                                   .source      = hold.source,
@@ -324,132 +314,120 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
                                   .message     = {.id   = PAWL_TEXT("lost"),
                                                   .type = PAWL_TEXT("note"),
                                                   .body = PAWL_TEXT("{\"number\":2}")},
-                                  .due         = world_now(&both.it),
+                                  .due         = world_now(&both->it),
                                   .at          = now};
     pawl_changes      changes  = {ONE_UNIT, .now = now};
     changes.outbox_add.items   = &row;
     changes.outbox_block.items = &hold;
     changes.outbox_add.count = changes.outbox_block.count = 1;
-    must(pawl_store_commit(both.it.store, &changes, &refused, world_error()));
+    must(pawl_store_commit(both->it.store, &changes, &refused, world_error()));
     for (int i = 0; i < 14; i++) /* the runner leads all the while */
-        world_go_machine(&both.it, PAWL_SECONDS(4));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 1);
+        world_go_machine(&both->it, PAWL_SECONDS(4));
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 1);
     for (int i = 0; i < 4; i++)
-        world_go_machine(&both.it, PAWL_SECONDS(4));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_BLOCKED).count, 0);
-    assert_arrived(&both, "notes", "2 ");
-    close_pair(&both);
+        world_go_machine(&both->it, PAWL_SECONDS(4));
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 0);
+    assert_arrived(both, "notes", "2 ");
 }
 
 static void o12_dead_after_its_attempts_and_holds_nothing_back(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_attempts = 2});
-    failing = 2;
-    advance_flow(&both, "f", 1, 2, "far");
-    world_drain(&both.it);
-    world_go_machine(&both.it, PAWL_MINUTES(1));
-    world_go_machine(&both.it, PAWL_MINUTES(1));
-    pawl_outbox_rows dead = world_outbox(&both.it, PAWL_OUTBOX_DEAD);
+    pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 2});
+    failing    = 2;
+    advance_flow(both, "f", 1, 2, "far");
+    world_drain(&both->it);
+    world_go_machine(&both->it, PAWL_MINUTES(1));
+    world_go_machine(&both->it, PAWL_MINUTES(1));
+    pawl_outbox_rows dead = world_outbox(&both->it, PAWL_OUTBOX_DEAD);
     assert_int_equal(dead.count, 1);
     assert_int_equal(dead.items[0].index, 0);
-    pawl_attempt_rows attempts = world_attempts(&both.it, dead.items[0].id);
+    pawl_attempt_rows attempts = world_attempts(&both->it, dead.items[0].id);
     assert_int_equal(attempts.count, 2);
     assert_int_equal(attempts.items[1].outcome, PAWL_ATTEMPT_POISON);
-    assert_arrived(&both, "notes", "2 ");
-    assert_int_equal(world_stats(&both.it).outbox_dead, 1);
-    close_pair(&both);
+    assert_arrived(both, "notes", "2 ");
+    assert_int_equal(world_stats(&both->it).outbox_dead, 1);
 }
 
 static void a_single_attempt_is_dead_at_once(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_attempts = 1});
-    failing = 1;
-    advance_flow(&both, "f", 1, 2, "far");
-    world_drain(&both.it);
-    world_go_machine(&both.it, PAWL_MINUTES(1));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DEAD).count, 1);
-    assert_arrived(&both, "notes", "2 ");
-    close_pair(&both);
+    pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 1});
+    failing    = 1;
+    advance_flow(both, "f", 1, 2, "far");
+    world_drain(&both->it);
+    world_go_machine(&both->it, PAWL_MINUTES(1));
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DEAD).count, 1);
+    assert_arrived(both, "notes", "2 ");
 }
 
 static void an_unknown_route_is_tried_then_dead(const char *url)
 {
-    pair        both;
     pawl_store *keep = NULL; /* a memory store lives as long as a handle does */
-    open_pair(&both, url, (pawl_endpoint_options){0});
-    failing = 1;
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
-    world_drain(&both.it);
+    pair       *both = open_pair(url, (pawl_endpoint_options){0});
+    failing          = 1;
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
+    world_drain(&both->it);
     must(pawl_store_open(url, NULL, &keep, world_error()));
-    world_close(&both.it);
-    both.routes[0].name = "renamed";
-    open_source(&both, url, (pawl_endpoint_options){.outbox_attempts = 3});
+    world_close(&both->it);
+    both->routes[0].name = "renamed";
+    open_source(both, url, (pawl_endpoint_options){.outbox_attempts = 3});
     for (int i = 0; i < 4; i++)
-        world_go_machine(&both.it, PAWL_HOURS(1));
-    pawl_outbox_rows dead = world_outbox(&both.it, PAWL_OUTBOX_DEAD);
+        world_go_machine(&both->it, PAWL_HOURS(1));
+    pawl_outbox_rows dead = world_outbox(&both->it, PAWL_OUTBOX_DEAD);
     assert_int_equal(dead.count, 1);
-    pawl_attempt_rows attempts = world_attempts(&both.it, dead.items[0].id);
+    pawl_attempt_rows attempts = world_attempts(&both->it, dead.items[0].id);
     assert_int_equal(attempts.count, 3);
     assert_true(world_says(attempts.items[2].error, "no route to another store is named 'far'"));
     pawl_store_close(keep);
-    close_pair(&both);
 }
 
 /* ---- Who drains, and for how long it is kept ------------------------------------------------ */
 
 static void o20_one_leads_and_the_next_takes_over(const char *url)
 {
-    pair                  both;
     pawl_endpoint_options options = {.outbox_delay = PAWL_SECONDS(60)};
-    open_pair(&both, url, options);
-    world_drain(&both.it);
-    options.routes = both.routes;
+    pair                 *both    = open_pair(url, options);
+    world_drain(&both->it);
+    options.routes = both->routes;
     world *second  = world_begin(url, &application, "source", &options);
     world_post(second, "m1", PAWL_MESSAGE(call, .number = 5));
     world_drain(second);
-    assert_arrived(&both, "notes", ""); /* handled by the second, which does not lead */
+    assert_arrived(both, "notes", ""); /* handled by the second, which does not lead */
     failing = 1;
-    advance_flow(&both, "f", 1, 3, "far");
-    world_drain(&both.it); /* one delivery fails: both sources wait, two rows are held */
+    advance_flow(both, "f", 1, 3, "far");
+    world_drain(&both->it); /* one delivery fails: both sources wait, two rows are held */
     assert_int_equal(world_outbox(second, PAWL_OUTBOX_BLOCKED).count, 2);
     world_go_machine(second, PAWL_SECONDS(1));
-    assert_arrived(&both, "notes", "");
-    pawl_endpoint_destroy(both.it.endpoint);
-    both.it.endpoint = NULL;
+    assert_arrived(both, "notes", "");
+    pawl_endpoint_destroy(both->it.endpoint);
+    both->it.endpoint = NULL;
     /* The new leader knows which source waits: it neither lets the held rows go
      * nor sends a new one before them. */
-    advance_flow(&both, "f", 4, 1, "far");
+    advance_flow(both, "f", 4, 1, "far");
     world_go_machine(second, PAWL_SECONDS(1));
-    assert_arrived(&both, "notes", "");
+    assert_arrived(both, "notes", "");
     assert_int_equal(world_outbox(second, PAWL_OUTBOX_BLOCKED).count, 3);
     world_go_machine(second, PAWL_SECONDS(90));
-    assert_arrived(&both, "notes", "5 1 2 3 4 ");
-    world_close(second);
-    close_pair(&both);
+    assert_arrived(both, "notes", "5 1 2 3 4 ");
 }
 
 static void o19_retention(const char *url)
 {
-    pair both;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_attempts = 1});
-    world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 1));
-    world_drain(&both.it);
+    pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 1});
+    world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 1));
+    world_drain(&both->it);
     failing = 1;
-    world_post(&both.it, "m2", PAWL_MESSAGE(call, .number = 2));
-    world_drain(&both.it);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DEAD).count, 1);
-    assert_true(world_is_marked(&both.it, "m1"));
-    world_go_machine(&both.it, PAWL_DAYS(7) - PAWL_HOURS(1));
-    assert_true(world_is_marked(&both.it, "m1"));
-    world_go_machine(&both.it, PAWL_HOURS(2));
-    assert_false(world_is_marked(&both.it, "m1"));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED).count, 1);
-    world_go_machine(&both.it, PAWL_DAYS(24));
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DISPATCHED).count, 0);
-    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_DEAD).count, 1);
-    close_pair(&both);
+    world_post(&both->it, "m2", PAWL_MESSAGE(call, .number = 2));
+    world_drain(&both->it);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DEAD).count, 1);
+    assert_true(world_is_marked(&both->it, "m1"));
+    world_go_machine(&both->it, PAWL_DAYS(7) - PAWL_HOURS(1));
+    assert_true(world_is_marked(&both->it, "m1"));
+    world_go_machine(&both->it, PAWL_HOURS(2));
+    assert_false(world_is_marked(&both->it, "m1"));
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED).count, 1);
+    world_go_machine(&both->it, PAWL_DAYS(24));
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED).count, 0);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DEAD).count, 1);
 }
 
 const struct CMUnitTest tests[] = {

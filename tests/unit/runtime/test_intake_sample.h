@@ -1,7 +1,7 @@
 /* test_intake_sample.h - an endpoint that reads from a broker which is a list in memory: it counts what was settled, and fails
  * where a test says.
  *
- *     open_reading -> { put, takes_in, step, world_* }* -> close_reading
+ *     open_reading -> { put, takes_in, step, world_* }*
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -185,18 +185,45 @@ typedef struct reading {
     pawl__intake *inbound;
 } reading;
 
-static inline void open_reading(reading *r, const char *url, const pawl_endpoint_options *options)
+static inline void close_reading(void *context)
+{
+    reading *r = context;
+    pawl__intake_leave(r->inbound);
+    pawl__intake_destroy(r->inbound);
+    world_close(&r->it);
+    free(r);
+}
+
+/* Until the test ends. */
+static inline reading *open_reading_of(const pawl_application *of, const char *url,
+                                       const pawl_endpoint_options *options)
 {
     pawl_endpoint_options with = *options;
-    broker                     = (struct broker){.channel = 1};
+    reading              *r    = calloc(1, sizeof *r);
+    assert_non_null(r);
+    broker = (struct broker){.channel = 1};
     atomic_store(&gone, 0);
     failures_left = 0;
     world_forget(&happened);
     must(pawl_inbound_register(&list, world_error()));
     if (with.transport == NULL)
         with.transport = "list://here/";
-    world_open(&r->it, url, &application, "reader", &with);
+    world_open(&r->it, url, of, "reader", &with);
     must(pawl__intake_create(r->it.endpoint, &r->inbound, world_error()));
+    test_later(close_reading, r);
+    return r;
+}
+
+static inline reading *open_reading(const char *url, const pawl_endpoint_options *options)
+{
+    return open_reading_of(&application, url, options);
+}
+
+static inline void end_direct(void *context)
+{
+    reading *r = context;
+    pawl__intake_end_offers(r->inbound);
+    close(r->inbound->wake_fd);
 }
 
 /* From now on messages are for workers first. */
@@ -204,19 +231,7 @@ static inline void begin_direct(reading *r)
 {
     r->inbound->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl__offers_begin(&r->it.endpoint->offers, r->inbound->wake_fd);
-}
-
-static inline void end_direct(reading *r)
-{
-    pawl__intake_end_offers(r->inbound);
-    close(r->inbound->wake_fd);
-}
-
-static inline void close_reading(reading *r)
-{
-    pawl__intake_leave(r->inbound);
-    pawl__intake_destroy(r->inbound);
-    world_close(&r->it);
+    test_later(end_direct, r);
 }
 
 static inline pawl_code step(reading *r, size_t *count)

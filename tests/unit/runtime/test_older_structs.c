@@ -38,10 +38,7 @@ static const pawl_header headers[] = {{"color", "red"}, {NULL, NULL}};
 
 static pawl_test *begin(void)
 {
-    pawl_test *test;
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_test_create(&application, NULL, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl_test *test = test_kit(&application, NULL);
     assert_int_equal(pawl_test_watch(test, PAWL_RECORD_OF(answer), NULL), PAWL_OK);
     return test;
 }
@@ -104,7 +101,7 @@ static void a_step_is_no_longer_than_the_programs(void)
         check_refused(calls[i](test, &wrong, &error), &error, "their size is 0 bytes");
         assert_int_equal(wrong.handled, 7);
         assert_int_equal(calls[i](test, NULL, &error), PAWL_OK);
-        pawl_test_destroy(test);
+        test_now(test);
     }
 }
 
@@ -124,17 +121,15 @@ static void stats_are_no_longer_than_the_programs(void)
                   "begin with PAWL_STATS_INIT");
     assert_int_equal(wrong.dead, 7);
     pawl_arena_destroy(arena);
-    pawl_test_destroy(test);
 }
 
-static void figures_are_no_longer_than_the_programs(void **state)
+static void figures_are_no_longer_than_the_programs(void)
 {
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_health         health;
     pawl_test          *test  = begin();
     pawl_health_figures wrong = {.figures_size = 1};
     pawl_arena         *arena = pawl_arena_create(0);
-    (void)state;
     OLDER(pawl_health_figures, version_awaited);
     assert_int_equal(
         pawl_health_query(pawl_test_store(test), PAWL_TEST_START, arena, &older.as, &error),
@@ -149,17 +144,15 @@ static void figures_are_no_longer_than_the_programs(void **state)
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     assert_non_null(strstr(health.checks[0].reason, "begin with PAWL_HEALTH_FIGURES_INIT"));
     pawl_arena_destroy(arena);
-    pawl_test_destroy(test);
 }
 
 /* Stats that a program makes itself may be shorter, too: what stands behind them is not judged. */
-static void stats_of_figures_are_read_by_their_size(void **state)
+static void stats_of_figures_are_read_by_their_size(void)
 {
     pawl_health         health;
     pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
     pawl_stats          stats   = {.stats_size = offsetof(pawl_stats, dead), .dead = 1000};
-    (void)state;
-    figures.stats = &stats;
+    figures.stats               = &stats;
     pawl_health_judge(&figures, NULL, PAWL_TEST_START, &health);
     assert_int_equal(health.state, PAWL_HEALTHY);
     stats.stats_size = sizeof stats;
@@ -198,7 +191,7 @@ static void a_handlers_options_are_read_by_their_size(void)
         assert_int_equal(letters.count, 1);
         assert_non_null(strstr(letters.items[0].error.data, "begin with PAWL_SEND_OPTIONS_HEAD"));
         check_sent(test, ways[i].queue, false);
-        pawl_test_destroy(test);
+        test_now(test);
     }
 }
 
@@ -237,15 +230,15 @@ static void a_senders_options_are_read_by_their_size(void)
         assert_int_equal(pawl_sender_commit(sender, &error), PAWL_OK);
         check_sent(test, ways[i].queue, false);
         pawl_sender_close(sender);
-        pawl_test_destroy(test);
+        test_now(test);
     }
 }
 
 const struct CMUnitTest tests[] = {
     TEST(a_step_is_no_longer_than_the_programs),
     TEST(stats_are_no_longer_than_the_programs),
-    cmocka_unit_test(figures_are_no_longer_than_the_programs),
-    cmocka_unit_test(stats_of_figures_are_read_by_their_size),
+    TEST(figures_are_no_longer_than_the_programs),
+    TEST(stats_of_figures_are_read_by_their_size),
     TEST(a_handlers_options_are_read_by_their_size),
     TEST(a_senders_options_are_read_by_their_size),
     {.name = NULL},

@@ -18,6 +18,13 @@ static pawl__service *new_reader(void)
     return service;
 }
 
+static void close_two(void *context)
+{
+    (void)context;
+    pawl__service_destroy(second);
+    pawl__service_destroy(first);
+}
+
 static void open_two(const char *url)
 {
     memset(&plan, 0, sizeof plan);
@@ -25,12 +32,7 @@ static void open_two(const char *url)
     it     = world_begin(url, &application, NULL, &(pawl_endpoint_options){.no_service = true});
     first  = new_reader();
     second = new_reader();
-}
-
-static void close_two(void)
-{
-    pawl__service_destroy(second);
-    pawl__service_destroy(first);
+    test_later(close_two, &first);
 }
 
 static pawl_code step(pawl__service *service, int64_t *projected)
@@ -82,7 +84,6 @@ static void o20_a_reader_that_lost_its_lease_begins_anew(const char *url)
     run(first);
     expect_seen("A/1.4=4");
     second = new_reader();
-    close_two();
 }
 
 /* The reader had waited for an event that another one passed since. */
@@ -116,7 +117,7 @@ static void o20_a_reader_that_lost_its_lease_counts_tries_anew(const char *url)
         assert_int_equal(projected, fails == 0 ? 3 : 0);
         expect_seen(fails == 0 ? "A/1.4=4 A/1.5=5 A/1.6=6" : "fail(4,0)");
         second = new_reader();
-        close_two();
+        test_now(&first);
         scenario_forget(ground);
     }
 }
@@ -141,7 +142,6 @@ static void o20_a_clock_that_was_set_back_delays_no_event(const char *url)
     append_many(it, "A/1", 4, 1);
     run(first);
     expect_seen("A/1.4=4");
-    close_two();
 }
 
 /* ---- A handle that is lost -------------------------------------------------------- */
@@ -170,7 +170,7 @@ static void o20_a_reader_with_a_new_handle_asks_for_its_lease(const char *url)
         run(second);
         run(first);
         expect_seen("A/1.3=3");
-        close_two();
+        test_now(&first);
         scenario_forget(ground);
     }
 }

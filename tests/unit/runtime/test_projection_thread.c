@@ -68,11 +68,11 @@ static void wait_for_position(world *it, size_t events)
 /* Only one thread runs the handlers: the log is its own until it ends. */
 static void threads_append_while_a_projection_reads(const char *url)
 {
-    runner reader;
     writer writers[WRITERS];
     world *it  = begin(url, &other_application); /* to look; it never steps */
     plan.sends = true;
-    runner_open(&reader, &small_application, NULL, url, (pawl_endpoint_options){.workers = 1});
+    runner *reader =
+        runner_begin(&small_application, NULL, url, (pawl_endpoint_options){.workers = 1});
     for (int i = 0; i < WRITERS; i++) {
         writers[i] = (writer){url, 0, i, 0};
         assert_int_equal(pthread_create(&writers[i].thread, NULL, write_events, &writers[i]), 0);
@@ -82,37 +82,34 @@ static void threads_append_while_a_projection_reads(const char *url)
         assert_int_equal(writers[i].failures, 0);
     }
     wait_for_position(it, WRITERS * EVENTS);
-    runner_close(&reader);
+    test_now(reader);
     assert_int_equal(all_events(it).count, WRITERS * EVENTS);
     expect_sent_once(it, "plain");
 }
 
 static void a_reader_that_sleeps_is_woken(const char *url)
 {
-    runner reader;
     world *it = begin(url, &other_application);
-    runner_open(&reader, &application, NULL, url, (pawl_endpoint_options){.workers = 1});
+    runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 1});
     for (int i = 1; i <= 20; i++) {
         append(it, "A/1", i, i);
         wait_for_position(it, (size_t)i);
     }
-    runner_close(&reader);
 }
 
 /* Nothing is appended meanwhile, and so nobody wakes it. */
 static void a_projection_that_failed_is_tried_again_at_its_time(const char *url)
 {
-    runner                reader;
     pawl_endpoint_options options = {
         .workers = 1, .immediate_retries = -1, .retry_delay = PAWL_MILLISECONDS(20)};
-    world *it   = begin(url, &other_application);
-    plan.fails  = 1;
-    plan.number = 1;
-    plan.code   = PAWL_REJECT;
-    runner_open(&reader, &application, NULL, url, options);
+    world *it      = begin(url, &other_application);
+    plan.fails     = 1;
+    plan.number    = 1;
+    plan.code      = PAWL_REJECT;
+    runner *reader = runner_begin(&application, NULL, url, options);
     append(it, "A/1", 1, 1);
     wait_for_position(it, 1);
-    runner_close(&reader);
+    test_now(reader);
     assert_int_equal(plan.fails, 0);
 }
 

@@ -102,13 +102,12 @@ static void send_some(int count)
 /* Two workers in their handlers; the first beat fails, which is said once. */
 static void workers_live_while_their_handlers_run(void)
 {
-    runner it;
     world_hold("memory:beater");
     gate_listen();
     gate_close();
     atomic_store(&failures, 1);
-    runner_open(&it, &application, NULL, "beating:store",
-                (pawl_endpoint_options){.no_service = true, .workers = 2, .batch_messages = 1});
+    runner_begin(&application, NULL, "beating:store",
+                 (pawl_endpoint_options){.no_service = true, .workers = 2, .batch_messages = 1});
     send_some(2);
     gate_wait(2);
     wait_for_count(&most, 2);
@@ -117,7 +116,6 @@ static void workers_live_while_their_handlers_run(void)
         gate_said("is not told that workers whose handlers run live: the server is away"), 1);
     gate_open();
     wait_for_count(&handled, 2);
-    runner_close(&it);
 }
 
 int main(void)

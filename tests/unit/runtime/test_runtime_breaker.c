@@ -492,7 +492,6 @@ static void no_breaker_is_no_check(const char *url)
 /* All workers share it, on the system's clock; then all is handled. */
 static void workers_share_it_and_go_on(const char *url)
 {
-    runner                run;
     pawl_sender          *sender  = NULL;
     pawl_endpoint_options options = half_of_ten;
     options.workers               = 3;
@@ -505,14 +504,14 @@ static void workers_share_it_and_go_on(const char *url)
     atomic_store(&is_down, true);
     gate_listen();
     world_hold(url);
-    runner_open(&run, &application, NULL, url, options);
+    runner *run = runner_begin(&application, NULL, url, options);
     must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = 0; i < 100; i++)
         must(pawl_sender_send(sender, "working", NULL, PAWL_MESSAGE(work, .how = PAWL_TEXT("ask")),
                               world_error()));
     must(pawl_sender_commit(sender, world_error()));
     patience       left  = patience_of(THREAD_SECONDS);
-    pawl__metrics *shown = &run.endpoint->metrics;
+    pawl__metrics *shown = &run->endpoint->metrics;
     while (atomic_load(&shown->slots[PAWL__SLOT_BREAKER_OPENED]) < 3)
         patience_wait(&left, "no probe has failed");
     /* Four more than openings, those in the hands of others, and a probe that runs just now. */
@@ -523,7 +522,6 @@ static void workers_share_it_and_go_on(const char *url)
     gate_wait_until_said("its breaker is closed again");
     wait_for_count(&runs, 100);
     pawl_sender_close(sender);
-    runner_close(&run);
 }
 
 const struct CMUnitTest tests[] = {

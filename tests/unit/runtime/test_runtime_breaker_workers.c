@@ -48,6 +48,13 @@ static const pawl_endpoint_spec working     = {.name     = "working",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
 static const pawl_application   application = APPLICATION("breakers", &working);
 
+static void close_two(void *context)
+{
+    (void)context;
+    pawl__worker_destroy(second);
+    world_close(&it);
+}
+
 /* A failure opens it, and what failed comes back long after. */
 static void open_two(const char *url, int32_t probes)
 {
@@ -65,12 +72,7 @@ static void open_two(const char *url, int32_t probes)
                                         .breaker_probes    = probes});
     must(pawl__worker_create(it.endpoint, &second, world_error()));
     second->app_call = it.endpoint->worker->app_call;
-}
-
-static void close_two(void)
-{
-    pawl__worker_destroy(second);
-    world_close(&it);
+    test_later(close_two, &it);
 }
 
 static void post(int number, bool fails)
@@ -106,7 +108,6 @@ static void what_began_before_it_opened_does_not_open_it_twice(const char *url)
     world_go_both(&it, PAUSE);
     assert_string_equal(seen.text, "1 2 back 3 ");
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
-    close_two();
 }
 
 static void who_meets_a_probe_waits(const char *url)
@@ -121,7 +122,6 @@ static void who_meets_a_probe_waits(const char *url)
     world_go_both(&it, PAUSE);
     assert_string_equal(seen.text, "1 2 back 3 ");
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
-    close_two();
 }
 
 /* Its commit has no memory, so the message runs again at once: that is the same probe. */
@@ -144,7 +144,6 @@ static void a_probe_that_runs_twice_counts_once(const char *url)
     post(3, false);
     world_drain(&it);
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
-    close_two();
 }
 
 const struct CMUnitTest tests[] = {

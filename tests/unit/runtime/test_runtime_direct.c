@@ -12,295 +12,271 @@
 
 static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 10});
     for (int i = 1; i <= 3; i++)
         put_note(i);
-    takes_in(&r, 3);
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    assert_int_equal(r.inbound->unsettled, 3);
-    assert_int_equal(world_step(&r.it).handled, 3);
-    assert_int_equal(count_rows(&r, "out"), 3);
-    assert_true(world_is_marked(&r.it, "m-2"));
+    takes_in(r, 3);
+    assert_int_equal(count_rows(r, "reader"), 0);
+    assert_int_equal(r->inbound->unsettled, 3);
+    assert_int_equal(world_step(&r->it).handled, 3);
+    assert_int_equal(count_rows(r, "out"), 3);
+    assert_true(world_is_marked(&r->it, "m-2"));
     assert_int_equal(count_settled(), 0); /* the reading thread settles */
-    takes_in(&r, 0);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 3);
-    assert_int_equal(r.inbound->unsettled, 0);
+    assert_int_equal(r->inbound->unsettled, 0);
     assert_int_equal(atomic_load(&runs), 3);
-    assert_null(r.it.endpoint->offers.batches);
-    close_direct(&r);
+    assert_null(r->it.endpoint->offers.batches);
 }
 
 static void e26_failing_it_is_a_row_with_all_its_retries(const char *url)
 {
-    reading r;
-    open_direct(&r, url,
-                &(pawl_endpoint_options){
-                    .immediate_retries = 5, .delayed_retries = -1, .batch_messages = 10});
+    reading *r =
+        open_direct(url, &(pawl_endpoint_options){
+                             .immediate_retries = 5, .delayed_retries = -1, .batch_messages = 10});
     put_note(1);
     put_note(2);
     failures_left = 7;
-    takes_in(&r, 2);
-    assert_int_equal(world_step(&r.it).handled, 0); /* one run of each */
+    takes_in(r, 2);
+    assert_int_equal(world_step(&r->it).handled, 0); /* one run of each */
     assert_int_equal(atomic_load(&runs), 2);
     assert_int_equal(count_settled(), 0);
-    takes_in(&r, 0);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 2);
-    assert_int_equal(count_rows(&r, "reader"), 2);
-    assert_int_equal(world_queue(&r.it, "reader").items[0].attempts, 0);
-    assert_int_equal(world_drain(&r.it).handled,
+    assert_int_equal(count_rows(r, "reader"), 2);
+    assert_int_equal(world_queue(&r->it, "reader").items[0].attempts, 0);
+    assert_int_equal(world_drain(&r->it).handled,
                      2); /* 5 failures are left: the sixth run does it */
-    assert_int_equal(count_rows(&r, "out"), 2);
+    assert_int_equal(count_rows(r, "out"), 2);
     put_note(3);
     failures_left = 100;
-    takes_in(&r, 1);
-    world_step(&r.it);
-    takes_in(&r, 0);
-    world_drain(&r.it);
-    assert_int_equal(world_dead(&r.it).count, 1);
-    assert_string_equal(world_dead(&r.it).items[0].message.id.data, "m-3");
-    assert_int_equal(world_dead(&r.it).items[0].attempts, 1);
-    close_direct(&r);
+    takes_in(r, 1);
+    world_step(&r->it);
+    takes_in(r, 0);
+    world_drain(&r->it);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    assert_string_equal(world_dead(&r->it).items[0].message.id.data, "m-3");
+    assert_int_equal(world_dead(&r->it).items[0].attempts, 1);
 }
 
 static void e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 10});
     put_note(1);
     put_note(2);
     broker.letters[1].taken.is_redelivered = true;
     put_note(3);
-    broker.letters[2].taken.due = world_now(&r.it) + PAWL_SECONDS(5);
+    broker.letters[2].taken.due = world_now(&r->it) + PAWL_SECONDS(5);
     put("", "note", "{\"number\":4}");
     put("m-5", "", "{}")->refusal = PAWL_TEXT("it has no type");
     put("m-6", "note", "no JSON");
-    takes_in(&r, 6);
+    takes_in(r, 6);
     assert_int_equal(count_settled(), 4); /* all but the first and the last */
-    assert_int_equal(count_rows(&r, "reader"), 3);
-    assert_int_equal(world_dead(&r.it).count, 1);
-    world_drain(&r.it);
-    takes_in(&r, 0);
+    assert_int_equal(count_rows(r, "reader"), 3);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    world_drain(&r->it);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 6);
-    world_drain(&r.it);
-    assert_int_equal(world_dead(&r.it).count, 2);
-    assert_int_equal(count_rows(&r, "out"), 3);
-    world_go_both(&r.it, PAWL_SECONDS(5));
-    assert_int_equal(count_rows(&r, "out"), 4);
-    close_direct(&r);
+    world_drain(&r->it);
+    assert_int_equal(world_dead(&r->it).count, 2);
+    assert_int_equal(count_rows(r, "out"), 3);
+    world_go_both(&r->it, PAWL_SECONDS(5));
+    assert_int_equal(count_rows(r, "out"), 4);
 }
 
 /* By the option audit: one copy, whether the broker's message was a row or not. */
 static void e27_a_handled_one_is_copied_once_for_an_audit(const char *url)
 {
-    reading r;
-    open_direct(&r, url,
-                &(pawl_endpoint_options){
-                    .batch_messages = 10, .immediate_retries = -1, .audit = "#audits"});
+    reading *r =
+        open_direct(url, &(pawl_endpoint_options){
+                             .batch_messages = 10, .immediate_retries = -1, .audit = "#audits"});
     failures_left = 1;
     put_note(1); /* becomes a row */
     put_note(2);
-    takes_in(&r, 2);
-    assert_int_equal(world_step(&r.it).handled, 1);
-    takes_in(&r, 0);
-    world_drain(&r.it);
+    takes_in(r, 2);
+    assert_int_equal(world_step(&r->it).handled, 1);
+    takes_in(r, 0);
+    world_drain(&r->it);
     put_note(2); /* behind its mark */
     put("m-3", "note", "no JSON");
-    takes_in(&r, 2);
-    world_drain(&r.it);
-    takes_in(&r, 0);
-    world_go(&r.it, PAWL_SECONDS(1));
-    assert_int_equal(world_dead(&r.it).count, 1);
-    pawl_queue_rows copies = world_queue(&r.it, "audits");
+    takes_in(r, 2);
+    world_drain(&r->it);
+    takes_in(r, 0);
+    world_go(&r->it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(&r->it).count, 1);
+    pawl_queue_rows copies = world_queue(&r->it, "audits");
     assert_int_equal(copies.count, 2);
     bool is_first = world_says(copies.items[0].message.headers, "\"pawl.audit.id\":\"m-1\"");
     assert_true(world_says(copies.items[is_first].message.headers, "\"pawl.audit.id\":\"m-2\""));
     assert_true(world_says(copies.items[!is_first].message.headers, "\"pawl.audit.id\":\"m-1\""));
-    close_direct(&r);
 }
 
 static void e34_copies_are_handled_once(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
     put_note(1); /* in one take */
     put_note(2);
     put_note(1); /* in another */
-    takes_in(&r, 2);
-    assert_int_equal(world_step(&r.it).handled, 1);
-    takes_in(&r, 2);
-    world_drain(&r.it);
-    takes_in(&r, 0);
-    world_drain(&r.it);
+    takes_in(r, 2);
+    assert_int_equal(world_step(&r->it).handled, 1);
+    takes_in(r, 2);
+    world_drain(&r->it);
+    takes_in(r, 0);
+    world_drain(&r->it);
     put_note(2); /* behind its mark */
-    takes_in(&r, 1);
-    world_drain(&r.it);
-    takes_in(&r, 0);
+    takes_in(r, 1);
+    world_drain(&r->it);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 5);
-    assert_int_equal(count_rows(&r, "out"), 2);
+    assert_int_equal(count_rows(r, "out"), 2);
     assert_int_equal(atomic_load(&runs), 2);
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    close_direct(&r);
+    assert_int_equal(count_rows(r, "reader"), 0);
 }
 
 /* Another process handles a copy meanwhile: the commit of this one is refused at the mark. The others of the batch stand. */
 static void e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 3});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 3});
     put_note(1);
     put_note(77);
     put_note(2);
-    meddler = &r.it;
-    takes_in(&r, 3);
-    assert_int_equal(world_step(&r.it).handled, 2);
+    meddler = &r->it;
+    takes_in(r, 3);
+    assert_int_equal(world_step(&r->it).handled, 2);
     meddler = NULL;
-    takes_in(&r, 0);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 3);
-    assert_int_equal(count_rows(&r, "reader"), 1);
-    world_drain(&r.it);
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    assert_int_equal(count_rows(&r, "out"), 2);
+    assert_int_equal(count_rows(r, "reader"), 1);
+    world_drain(&r->it);
+    assert_int_equal(count_rows(r, "reader"), 0);
+    assert_int_equal(count_rows(r, "out"), 2);
     assert_int_equal(atomic_load(&runs), 3);
-    close_direct(&r);
 }
 
 /* A worker has taken it, and has not handled it: with that it is a row. */
 static void what_is_given_back_is_a_row(const char *url)
 {
-    reading          r;
     pawl__deliveries other;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 1});
+    reading         *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 1});
     put_note(1);
     put_note(1);
-    takes_in(&r, 1);
-    assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &other));
-    takes_in(&r, 1);
-    assert_int_equal(world_step(&r.it).handled, 1);
-    pawl__offers_give(&r.it.endpoint->offers, &other);
-    takes_in(&r, 0);
+    takes_in(r, 1);
+    assert_true(pawl__offers_take(&r->it.endpoint->offers, 1, &other));
+    takes_in(r, 1);
+    assert_int_equal(world_step(&r->it).handled, 1);
+    pawl__offers_give(&r->it.endpoint->offers, &other);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 2);
-    assert_int_equal(count_rows(&r, "reader"), 1);
-    world_drain(&r.it);
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    assert_int_equal(count_rows(&r, "out"), 1);
-    close_direct(&r);
+    assert_int_equal(count_rows(r, "reader"), 1);
+    world_drain(&r->it);
+    assert_int_equal(count_rows(r, "reader"), 0);
+    assert_int_equal(count_rows(r, "out"), 1);
 }
 
 static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(const char *url)
 {
-    reading r;
-    size_t  count;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    size_t   count;
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
     put_note(2);
     put_note(3);
-    takes_in(&r, 2);
-    world_step(&r.it);
+    takes_in(r, 2);
+    world_step(&r->it);
     broker.settles_to_fail = 1;
-    assert_int_equal(step(&r, &count), PAWL_ELOST);
-    assert_int_equal(r.inbound->unsettled, 0);
-    assert_null(r.it.endpoint->offers.batches);
-    takes_in(&r, 2); /* copies: rows, which the marks drop */
+    assert_int_equal(step(r, &count), PAWL_ELOST);
+    assert_int_equal(r->inbound->unsettled, 0);
+    assert_null(r->it.endpoint->offers.batches);
+    takes_in(r, 2); /* copies: rows, which the marks drop */
     assert_int_equal(count_settled(), 2);
-    takes_in(&r, 1);
-    world_drain(&r.it);
-    takes_in(&r, 0);
+    takes_in(r, 1);
+    world_drain(&r->it);
+    takes_in(r, 0);
     assert_int_equal(count_settled(), 3);
-    assert_int_equal(count_rows(&r, "out"), 3);
+    assert_int_equal(count_rows(r, "out"), 3);
     assert_int_equal(atomic_load(&runs), 3);
-    close_direct(&r);
 }
 
 static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const char *url)
 {
-    reading          r;
     size_t           count;
     pawl__deliveries hand;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading         *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
     put_note(2);
-    takes_in(&r, 2);
-    assert_true(pawl__offers_take(&r.it.endpoint->offers, 1, &hand));
-    assert_int_equal(pawl__offers_in_flight(&r.it.endpoint->offers), 1);
-    world_step(&r.it); /* the other one */
+    takes_in(r, 2);
+    assert_true(pawl__offers_take(&r->it.endpoint->offers, 1, &hand));
+    assert_int_equal(pawl__offers_in_flight(&r->it.endpoint->offers), 1);
+    world_step(&r->it); /* the other one */
     broker.settles_to_fail = 1;
-    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_int_equal(step(r, &count), PAWL_ELOST);
     *hand.parts[0].batch->is_done = true;
-    pawl__offers_give(&r.it.endpoint->offers, &hand);
-    assert_null(r.it.endpoint->offers.batches);
-    takes_in(&r, 2);
+    pawl__offers_give(&r->it.endpoint->offers, &hand);
+    assert_null(r->it.endpoint->offers.batches);
+    takes_in(r, 2);
     assert_int_equal(count_settled(), 2);
-    assert_int_equal(r.inbound->unsettled, 0);
-    close_direct(&r);
+    assert_int_equal(r->inbound->unsettled, 0);
 }
 
 /* ---- Who does not take ---------------------------------------------------------------- */
 
 static void what_nobody_takes_becomes_a_row(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int i = 1; i <= 5; i++)
         put_note(i);
-    takes_in(&r, 2);
-    takes_in(&r, 0); /* no more, until somebody takes */
-    assert_int_equal(count_rows(&r, "reader"), 0);
-    pawl__offers_withdraw(&r.it.endpoint->offers, INT64_MAX);
-    takes_in(&r, 2);
-    assert_int_equal(count_rows(&r, "reader"), 2);
+    takes_in(r, 2);
+    takes_in(r, 0); /* no more, until somebody takes */
+    assert_int_equal(count_rows(r, "reader"), 0);
+    pawl__offers_withdraw(&r->it.endpoint->offers, INT64_MAX);
+    takes_in(r, 2);
+    assert_int_equal(count_rows(r, "reader"), 2);
     assert_int_equal(count_settled(), 2);
-    atomic_store(&r.it.endpoint->pause.due, world_now(&r.it) + PAWL_SECONDS(1));
-    atomic_store(&r.it.endpoint->pause.is_paused, true);
-    takes_in(&r, 1);
-    pawl_clock_set(r.it.business,
-                   pawl_clock_now(r.it.business) + 10); /* each has a time of its own */
-    assert_int_equal(count_rows(&r, "reader"), 5);
+    atomic_store(&r->it.endpoint->pause.due, world_now(&r->it) + PAWL_SECONDS(1));
+    atomic_store(&r->it.endpoint->pause.is_paused, true);
+    takes_in(r, 1);
+    pawl_clock_set(r->it.business,
+                   pawl_clock_now(r->it.business) + 10); /* each has a time of its own */
+    assert_int_equal(count_rows(r, "reader"), 5);
     assert_int_equal(count_settled(), 5);
-    atomic_store(&r.it.endpoint->pause.is_paused, false);
-    world_drain(&r.it);
-    assert_int_equal(count_rows(&r, "out"), 5);
-    close_direct(&r);
+    atomic_store(&r->it.endpoint->pause.is_paused, false);
+    world_drain(&r->it);
+    assert_int_equal(count_rows(r, "out"), 5);
 }
 
 static void at_the_end_what_nobody_took_is_a_row(const char *url)
 {
-    reading r;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
     put_note(2);
-    takes_in(&r, 2);
-    pawl__intake_end_offers(r.inbound);
+    takes_in(r, 2);
+    pawl__intake_end_offers(r->inbound);
     assert_int_equal(count_settled(), 2);
-    assert_int_equal(count_rows(&r, "reader"), 2);
-    world_drain(&r.it);
-    assert_int_equal(count_rows(&r, "out"), 2);
-    close_direct(&r);
+    assert_int_equal(count_rows(r, "reader"), 2);
+    world_drain(&r->it);
+    assert_int_equal(count_rows(r, "out"), 2);
 }
 
 static void the_queue_has_its_turns(const char *url)
 {
-    reading       r;
     pawl__worker *worker;
-    open_direct(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
-    worker = r.it.endpoint->worker;
+    reading      *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
+    worker          = r->it.endpoint->worker;
     for (int i = 1; i <= 6; i++)
         put_note(i);
     for (int i = 0; i < 4; i++)
-        world_post_json(&r.it, NULL, "note", "{\"number\":9}");
-    takes_in(&r, 2);
-    world_step(&r.it);
+        world_post_json(&r->it, NULL, "note", "{\"number\":9}");
+    takes_in(r, 2);
+    world_step(&r->it);
     assert_true(worker->rowless.was_last);
     worker->rowless.queue_due = 0; /* long ago */
-    takes_in(&r, 2);
-    world_step(&r.it);
-    assert_int_equal(count_rows(&r, "reader"), 2);
+    takes_in(r, 2);
+    world_step(&r->it);
+    assert_int_equal(count_rows(r, "reader"), 2);
     assert_false(worker->rowless.was_last);
-    world_step(&r.it);
+    world_step(&r->it);
     assert_true(worker->rowless.was_last);
-    assert_int_equal(count_rows(&r, "reader"), 2);
-    close_direct(&r);
+    assert_int_equal(count_rows(r, "reader"), 2);
 }
 
 /* ---- Faults --------------------------------------------------------------------------- */
@@ -339,19 +315,18 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
     for (long n = 1; is_met; n++) {
         fault_plan plan = {.kind = kind, .op = op, .n = n, .code = code};
         char       inner[300];
-        reading    r;
         scenario_url_like(url, inner, sizeof inner);
         world_hold(inner);
         fault_bind("direct", inner);
-        open_direct(&r, "fault:direct", &(pawl_endpoint_options){.batch_messages = 3});
+        reading *r = open_direct("fault:direct", &(pawl_endpoint_options){.batch_messages = 3});
         for (int i = 1; i <= 5; i++)
             put_note(i);
         failures_left = 1;
         fault_plan_set(&plan);
-        go_through(&r);
+        go_through(r);
         is_met = fault_is_met();
-        all_is_done_once(&r, 5);
-        close_direct(&r);
+        all_is_done_once(r, 5);
+        test_now(r);
         scenario_forget(inner);
     }
 }
@@ -376,20 +351,19 @@ static void e27_whatever_allocation_fails(const char *url)
 {
     bool is_met = true;
     for (long n = 1; is_met; n++) {
-        char    inner[300];
-        reading r;
+        char inner[300];
         scenario_url_like(url, inner, sizeof inner);
-        open_direct(&r, inner, &(pawl_endpoint_options){.batch_messages = 3});
+        reading *r = open_direct(inner, &(pawl_endpoint_options){.batch_messages = 3});
         for (int i = 1; i <= 5; i++)
             put_note(i);
         fault_memory_set(n);
         fault_memory_go_on();
-        go_through(&r);
+        go_through(r);
         fault_memory_pause();
         is_met = fault_memory_is_met();
         fault_memory_set(0);
-        all_is_done_once(&r, 5);
-        close_direct(&r);
+        all_is_done_once(r, 5);
+        test_now(r);
         scenario_forget(inner);
     }
 }

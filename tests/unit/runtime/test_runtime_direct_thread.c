@@ -10,7 +10,6 @@
 /* Copies among them; three workers and the thread that reads at once. */
 static void e27_in_threads_each_is_handled_once(const char *url)
 {
-    runner it;
     world_hold(url);
     broker        = (struct broker){.channel = 1};
     failures_left = 0;
@@ -18,11 +17,11 @@ static void e27_in_threads_each_is_handled_once(const char *url)
     must(pawl_inbound_register(&list, world_error()));
     for (int i = 0; i < LETTERS_MAX; i++)
         put_note(i % 35);
-    runner_open(
-        &it, &direct_application, "reader", url,
+    runner *it = runner_begin(
+        &direct_application, "reader", url,
         (pawl_endpoint_options){.transport = "list://here/", .workers = 3, .batch_messages = 4});
     wait_for_count(&gone, LETTERS_MAX);
-    runner_close(&it);
+    test_now(it);
     assert_int_equal(count_settled(), LETTERS_MAX);
     world *after =
         world_begin(url, &direct_application, "reader", &(pawl_endpoint_options){.workers = 1});
@@ -68,7 +67,6 @@ static void count_at_finish(void)
 /* Other processes see by them that messages may be in hand here. */
 static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const char *url)
 {
-    runner it;
     world_hold(url);
     broker        = (struct broker){.channel = 1, .at_finish = count_at_finish};
     stopping_url  = url;
@@ -77,14 +75,14 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     atomic_store(&workers_at_finish, 0);
     must(pawl_inbound_register(&list, world_error()));
     put_note(1);
-    runner_open(
-        &it, &direct_application, "reader", hook_url(url),
+    runner *it = runner_begin(
+        &direct_application, "reader", hook_url(url),
         (pawl_endpoint_options){.transport = "list://here/", .workers = 3, .no_service = true});
     wait_for_count(&gone, 1);
     /* A worker that has not begun yet is missing at the end. */
     while (count_workers() < 3)
         rest(1000000);
-    runner_close(&it);
+    test_now(it);
     assert_int_equal(broker.finishes, 1);
     assert_int_equal(atomic_load(&workers_at_finish), 3);
     assert_int_equal(atomic_load(&hook_opened_ahead),

@@ -4,21 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/operations.h"
+#include "support/ping.h"
 #include "support/thread.h"
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("sleeping", &plain);
+static const pawl_application application = APPLICATION("sleeping", &plain);
 
 /* A handle to look and to insert with; in memory it keeps the store alive, too. */
 static pawl_store *open_store(const char *url)
@@ -68,31 +57,29 @@ static void wait_until_gone(pawl_store *store)
 /* The timeout is there when the worker falls asleep. */
 static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
 {
-    runner      it;
     pawl_store *store = open_store(url);
     insert_for(store, "vans", PAWL_MILLISECONDS(1500));
-    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
+    runner *it = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 2});
     wait_until_gone(store);
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_queue_rows rows  = {.count = 0};
     must(pawl_store_queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     pawl_arena_destroy(arena);
-    runner_close(&it);
+    test_now(it);
     close_store(store);
 }
 
 /* The timeout comes after the worker's check; a server wakes the worker for its own queue. */
 static void e15_one_for_an_endpoint_without_timeouts_is_found(const char *url)
 {
-    runner      it;
     pawl_store *store = open_store(url);
     insert_for(store, "vans", 0);
-    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = 1});
+    runner *it = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 1});
     wait_until_gone(store);
     insert_for(store, "plain", 0);
     wait_until_gone(store);
-    runner_close(&it);
+    test_now(it);
     close_store(store);
 }
 

@@ -55,6 +55,14 @@ static void critical(void *context, const char *what, const pawl_error *error)
     t.was_busy = t.hand.is_busy;
 }
 
+static void end(void *context)
+{
+    (void)context;
+    world_quiet();
+    pawl__app_call_destroy(&t.hand);
+    world_close(&t.it);
+}
+
 static void begin(void)
 {
     memset(&t, 0, sizeof t);
@@ -63,13 +71,7 @@ static void begin(void)
                &(pawl_endpoint_options){.critical = critical, .critical_context = &t});
     pawl__app_call_init(&t.hand);
     pawl_log_set(note_line, PAWL_LOG_INFO, NULL);
-}
-
-static void end(void)
-{
-    world_quiet();
-    pawl__app_call_destroy(&t.hand);
-    world_close(&t.it);
+    test_later(end, &t);
 }
 
 static void pass(int64_t time)
@@ -119,7 +121,6 @@ static void o29_a_long_call_is_told_once_and_at_its_end(void)
     (void)watch();
     expect_lines("warning: endpoint plain: message m-1 of type tick is in handler on_tick for "
                  "10 s\n");
-    end();
 }
 
 static void o29_a_short_call_is_not_told(void)
@@ -129,7 +130,6 @@ static void o29_a_short_call_is_not_told(void)
     pass(PAWL_SECONDS(10) - 1);
     assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("");
-    end();
 }
 
 /* Nobody looked meanwhile; and it is about no message. */
@@ -147,7 +147,6 @@ static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void)
     pass(PAWL_SECONDS(11));
     assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
     expect_lines("warning: endpoint plain: a thread was in a sink for 11 s\n");
-    end();
 }
 
 /* ---- Heartbeats --------------------------------------------------------------------- */
@@ -180,7 +179,6 @@ static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void)
     (void)pawl__app_call_give_up(&t.hand, t.it.endpoint, (char[PAWL__APP_CALL_TEXT_SIZE]){0},
                                  &(bool){false}, &(pawl_worker_id){0});
     assert_false(needs_beat());
-    end();
 }
 
 /* ---- Giving up ------------------------------------------------------------------- */
@@ -215,7 +213,6 @@ static void e29_a_thread_in_a_call_is_given_up_by_its_name(void)
     expect_lines("");
     assert_false(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     assert_false(pawl__app_call_finish(&t.hand));
-    end();
 }
 
 static void e29_a_thread_without_a_call_waits_for_its_store(void)
@@ -224,7 +221,6 @@ static void e29_a_thread_without_a_call_waits_for_its_store(void)
     given_up result = give_up();
     assert_true(result.is_given_up);
     assert_string_equal(result.text, "a thread waits for its store");
-    end();
 }
 
 static void e29_a_thread_that_finished_is_not_given_up(void)
@@ -237,14 +233,12 @@ static void e29_a_thread_that_finished_is_not_given_up(void)
     assert_false(result.is_given_up);
     assert_string_equal(result.text, "");
     assert_false(pawl__app_call_is_given_up(&t.hand));
-    end();
 }
 
 static void e29_the_worker_to_end_is_the_last_one(void)
 {
-    pawl_store *other = NULL;
     begin();
-    must(pawl_store_open("memory:hands", NULL, &other, world_error()));
+    pawl_store             *other    = test_open("memory:hands");
     const pawl_store *const stores[] = {t.it.store, other};
     for (size_t i = 0; i < 2; i++) {
         pawl__app_call_set_worker(&t.hand, stores[i]);
@@ -255,8 +249,6 @@ static void e29_the_worker_to_end_is_the_last_one(void)
     }
     pawl__app_call_set_worker(&t.hand, NULL);
     assert_false(give_up().has_worker);
-    pawl_store_close(other);
-    end();
 }
 
 static void o29_the_critical_action_is_a_call_in_hand(void)
@@ -269,7 +261,6 @@ static void o29_the_critical_action_is_a_call_in_hand(void)
     assert_string_equal(give_up().text, "a thread waits for its store");
     pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
-    end();
 }
 
 int main(void)

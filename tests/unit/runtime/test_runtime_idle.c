@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/ping.h"
 #include "support/tests.h"
 
 #ifdef PAWL_HAVE_POSTGRES
@@ -32,9 +33,6 @@ PAWL_RECORD(place_order, PLACE_ORDER);
 PAWL_RECORD(part, PART);
 #define LINE(F) F(INT32, number)
 PAWL_RECORD(line, LINE);
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
     (void)order, (void)message;
@@ -63,13 +61,6 @@ static pawl_code on_lines(pawl_context *ctx, const line *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_lines, line);
 
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
@@ -81,8 +72,6 @@ static const pawl_aggregator parts = {
 static const pawl_aggregator lines_of = {
     .name = "Lines", .handle = PAWL_HANDLE(on_lines), .period = PAWL_HOURS(1), .max = 50};
 
-static const pawl_endpoint_spec plain      = {.name     = "plain",
-                                              .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
 static const pawl_endpoint_spec orders     = {.name = "orders", .sagas = PAWL_SAGAS(&order_saga)};
 static const pawl_endpoint_spec packing    = {.name        = "packing",
                                               .aggregators = PAWL_AGGREGATORS(&parts)};
@@ -347,20 +336,19 @@ static void fill_tables(ground *p)
 
 static void idle_within_budget(ground *p, const idle_case *it)
 {
-    runner           endpoint;
     const pawl_route routes[] = {{.name = "abroad", .url = "memory:abroad"}, {.name = NULL}};
     make_role(p);
     world_make_tables(p->url, &application);
     fill_tables(p);
     use_driver(p->url);
-    machine       = pawl_clock_create(pawl_clock_now(NULL));
-    limit         = pawl_clock_now(machine);
-    thread_count  = it->workers + 1;
-    sleeper_count = 0;
-    runner_open(&endpoint, &application, it->endpoint, "idle:store",
-                (pawl_endpoint_options){.workers = it->workers,
-                                        .machine = machine,
-                                        .routes  = it->has_route ? routes : NULL});
+    machine          = pawl_clock_create(pawl_clock_now(NULL));
+    limit            = pawl_clock_now(machine);
+    thread_count     = it->workers + 1;
+    sleeper_count    = 0;
+    runner *endpoint = runner_begin(
+        &application, it->endpoint, "idle:store",
+        (pawl_endpoint_options){
+            .workers = it->workers, .machine = machine, .routes = it->has_route ? routes : NULL});
     counts hour  = measure(p);
     double count = (double)(hour.sent - hour.keeping) / MINUTES;
     print_message("%s, %d workers%s: %.1f a minute, and %.1f for the lease\n", it->endpoint,
@@ -368,7 +356,7 @@ static void idle_within_budget(ground *p, const idle_case *it)
                   (double)hour.keeping / MINUTES);
     if (count > it->count_max)
         show_statements(p);
-    runner_close(&endpoint);
+    test_now(endpoint);
     pawl_clock_destroy(machine);
     drop_role(p);
     assert_true(hour.seen > MINUTES && hour.seen <= hour.sent);

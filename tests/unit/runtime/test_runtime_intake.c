@@ -9,8 +9,7 @@
 
 static void e27_taken_messages_are_handled_and_settled(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     assert_string_equal(broker.queue, "reader");
     assert_string_equal(broker.type, "note");
     assert_int_equal(broker.type_count, 1);
@@ -18,63 +17,57 @@ static void e27_taken_messages_are_handled_and_settled(const char *url)
     put("m-1", "note", "{\"number\":1}")->message.headers        = PAWL_TEXT("{\"tone\":\"kind\"}");
     put("m-2", "note", "{\"number\":2}")->message.correlation_id = PAWL_TEXT("talk");
     put("m-3", "note", "{\"number\":3}");
-    takes_in(&r, 2);
+    takes_in(r, 2);
     assert_int_equal(count_settled(), 2);
-    pawl_queue_rows rows = world_queue(&r.it, "reader");
+    pawl_queue_rows rows = world_queue(&r->it, "reader");
     assert_int_equal(rows.count, 2);
     assert_string_equal(rows.items[0].message.headers.data, "{\"tone\":\"kind\"}");
     assert_string_equal(rows.items[0].message.correlation_id.data,
                         "m-1"); /* a conversation begins */
     assert_string_equal(rows.items[1].message.correlation_id.data, "talk");
-    takes_in(&r, 1);
-    takes_in(&r, 0);
-    world_drain(&r.it);
+    takes_in(r, 1);
+    takes_in(r, 0);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(2) note(3) ");
-    assert_true(world_is_marked(&r.it, "m-3"));
-    close_reading(&r);
+    assert_true(world_is_marked(&r->it, "m-3"));
 }
 
 /* The connection is lost between the commit and the acknowledgement: all come again. */
 static void e27_what_was_not_settled_comes_again_and_is_handled_once(const char *url)
 {
-    reading r;
-    size_t  count = 0;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    size_t   count = 0;
+    reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}");
     broker.settles_to_fail = 2;
-    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_int_equal(step(r, &count), PAWL_ELOST);
     assert_int_equal(count, 0);
     assert_int_equal(broker.leaves, 1);
-    assert_int_equal(world_queue(&r.it, "reader").count, 2);
-    assert_int_equal(step(&r, &count), PAWL_ELOST); /* while the rows are there */
-    assert_int_equal(world_queue(&r.it, "reader").count, 2);
-    world_drain(&r.it);
-    takes_in(&r, 2); /* while the marks are there */
+    assert_int_equal(world_queue(&r->it, "reader").count, 2);
+    assert_int_equal(step(r, &count), PAWL_ELOST); /* while the rows are there */
+    assert_int_equal(world_queue(&r->it, "reader").count, 2);
+    world_drain(&r->it);
+    takes_in(r, 2); /* while the marks are there */
     assert_int_equal(count_settled(), 2);
-    world_drain(&r.it);
-    assert_int_equal(world_queue(&r.it, "reader").count, 0);
+    world_drain(&r->it);
+    assert_int_equal(world_queue(&r->it, "reader").count, 0);
     assert_string_equal(happened.text, "note(1) note(2) ");
-    close_reading(&r);
 }
 
 static void e26_retries_and_their_delays_are_rows_of_the_store(const char *url)
 {
-    reading r;
-    open_reading(&r, url,
-                 &(pawl_endpoint_options){.immediate_retries = -1,
-                                          .delayed_retries   = 2,
-                                          .retry_delay       = PAWL_SECONDS(5)});
+    reading *r    = open_reading(url, &(pawl_endpoint_options){.immediate_retries = -1,
+                                                               .delayed_retries   = 2,
+                                                               .retry_delay       = PAWL_SECONDS(5)});
     failures_left = 2;
     put("m-1", "note", "{\"number\":1}");
-    takes_in(&r, 1);
-    world_drain(&r.it);
+    takes_in(r, 1);
+    world_drain(&r->it);
     assert_int_equal(count_settled(), 1); /* the broker is done with it */
-    assert_int_equal(world_queue(&r.it, "reader").items[0].attempts, 1);
-    world_go_both(&r.it, PAWL_MINUTES(1));
+    assert_int_equal(world_queue(&r->it, "reader").items[0].attempts, 1);
+    world_go_both(&r->it, PAWL_MINUTES(1));
     assert_string_equal(happened.text, "note(1) ");
     assert_int_equal(failures_left, 0);
-    close_reading(&r);
 }
 
 static void dead_says(reading *r, size_t index, const char *id, const char *part)
@@ -91,119 +84,109 @@ static void dead_says(reading *r, size_t index, const char *id, const char *part
 
 static void e28_without_a_type_it_is_dead_at_once_and_others_go_on(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "", "{\"number\":2}")->refusal = PAWL_TEXT("it has no type");
     put("m-3", "note", "{\"number\":3}");
-    takes_in(&r, 3);
+    takes_in(r, 3);
     assert_int_equal(count_settled(), 3);
-    world_drain(&r.it);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(3) ");
-    assert_int_equal(world_dead(&r.it).count, 1);
-    dead_says(&r, 0, "m-2", "it has no type");
-    assert_string_equal(world_dead(&r.it).items[0].message.body.data, "{\"number\":2}");
-    assert_string_equal(world_dead(&r.it).items[0].code.data, "EDECODE");
-    close_reading(&r);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    dead_says(r, 0, "m-2", "it has no type");
+    assert_string_equal(world_dead(&r->it).items[0].message.body.data, "{\"number\":2}");
+    assert_string_equal(world_dead(&r->it).items[0].code.data, "EDECODE");
 }
 
 /* A copy of a dead message, and the copy of one that was handled, which is without a type this time. */
 static void e34_a_copy_of_a_dead_message_is_dropped(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type");
-    takes_in(&r, 2);
-    world_drain(&r.it);
+    takes_in(r, 2);
+    world_drain(&r->it);
     put("m-2", "", "{}")->refusal = PAWL_TEXT("it still has no type");
     put("m-2", "note", "{\"number\":2}");
     put("m-1", "", "{}")->refusal = PAWL_TEXT("it has lost its type");
     put("m-3", "note", "{\"number\":3}");
-    takes_in(&r, 4);
+    takes_in(r, 4);
     assert_int_equal(count_settled(), 6);
-    world_drain(&r.it);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(3) ");
-    assert_int_equal(world_dead(&r.it).count, 1);
-    dead_says(&r, 0, "m-2", "it has no type");
-    close_reading(&r);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    dead_says(r, 0, "m-2", "it has no type");
 }
 
 static void copies_in_one_take_are_one(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type");
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type either");
-    takes_in(&r, 4);
+    takes_in(r, 4);
     assert_int_equal(count_settled(), 4);
-    world_drain(&r.it);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) ");
-    assert_int_equal(world_dead(&r.it).count, 1);
-    dead_says(&r, 0, "m-2", "it has no type");
-    close_reading(&r);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    dead_says(r, 0, "m-2", "it has no type");
 }
 
 static void e28_what_no_store_takes_is_dead_at_once(const char *url)
 {
     static char long_id[PAWL_MESSAGE_ID_SIZE_MAX + 2], long_type[PAWL_NAME_SIZE_MAX + 2];
     static char long_headers[PAWL_HEADERS_SIZE_MAX + 2];
-    reading     r;
     memset(long_id, 'i', sizeof long_id - 1);
     memset(long_type, 't', sizeof long_type - 1);
     memset(long_headers, 'h', sizeof long_headers - 1);
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put(long_id, "note", "{}");
     put("m-2", long_type, "{}");
     put("m-3", "note", "{}")->message.headers        = pawl_text_of(long_headers);
     put("m-4", "note", "{}")->message.correlation_id = pawl_text_of(long_id);
     put("m-5", "note", "{}")->message.causation_id   = pawl_text_of("\xff");
     put("m-6", "note", "no JSON");
-    takes_in(&r, 6);
+    takes_in(r, 6);
     assert_int_equal(count_settled(), 6);
-    assert_int_equal(world_dead(&r.it).count, 5);
-    world_drain(&r.it);
-    assert_int_equal(world_dead(&r.it).count, 6);
-    pawl_dead_rows dead = world_dead(&r.it);
+    assert_int_equal(world_dead(&r->it).count, 5);
+    world_drain(&r->it);
+    assert_int_equal(world_dead(&r->it).count, 6);
+    pawl_dead_rows dead = world_dead(&r->it);
     for (size_t i = 0; i < dead.count; i++)
         if (strcmp(dead.items[i].message.id.data, "m-3") == 0)
             assert_true(world_says(dead.items[i].error, "message.headers: it has 65537 bytes"));
     assert_string_equal(happened.text, "");
-    close_reading(&r);
 }
 
 /* As many as may be unacknowledged at once, and good ones behind them, while rows are made at once and by way of the workers. */
 static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
 {
-    reading r;
-    char    why[100];
-    char   *large = malloc(PAWL_BODY_SIZE_MAX + 2);
+    char  why[100];
+    char *large = malloc(PAWL_BODY_SIZE_MAX + 2);
     assert_non_null(large);
     memset(large, 'x', PAWL_BODY_SIZE_MAX + 1);
     large[PAWL_BODY_SIZE_MAX + 1] = '\0';
     snprintf(why, sizeof why, "its body has %d bytes, the limit is %d", PAWL_BODY_SIZE_MAX + 1,
              PAWL_BODY_SIZE_MAX);
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};
         broker.count                   = 0;
         memset(broker.letters, 0, sizeof broker.letters);
         if (is_direct)
-            begin_direct(&r);
+            begin_direct(r);
         put(ids[is_direct * 2], "note", large)->message.headers = PAWL_TEXT("{\"of\":\"mine\"}");
         put("", "note", large);
         put(ids[is_direct * 2 + 1], "note", "{\"number\":2}");
-        takes_in(&r, 2);
-        takes_in(&r, 1);
-        world_drain(&r.it);
-        takes_in(&r, 0);
+        takes_in(r, 2);
+        takes_in(r, 1);
+        world_drain(&r->it);
+        takes_in(r, 0);
         assert_int_equal(count_settled(), 3);
     }
-    end_direct(&r);
     assert_string_equal(happened.text, "note(2) note(2) ");
-    pawl_dead_rows letters = world_dead(&r.it);
+    pawl_dead_rows letters = world_dead(&r->it);
     assert_int_equal(letters.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(letters.items[i].code.data, "ELIMIT");
@@ -214,7 +197,6 @@ static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
         assert_true(pawl_text_equal(letters.items[i].message.headers,
                                     has_id ? PAWL_TEXT("{\"of\":\"mine\"}") : PAWL_TEXT("")));
     }
-    close_reading(&r);
     free(large);
 }
 
@@ -248,35 +230,28 @@ static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_name
 {
     world_hold(url);
     for (int i = 0; i < 2; i++) {
-        reading    r;
-        pawl_error error = PAWL_ERROR_INIT;
-        broker           = (struct broker){.channel = 1};
-        world_forget(&happened);
-        world_ok(pawl_inbound_register(&list, &error), &error);
         if (i == 1) { /* another endpoint has read the queue before */
             world before;
             world_open(&before, url, &names[1], "renamed", &(pawl_endpoint_options){.workers = 1});
             world_close(&before);
         }
-        world_open(&r.it, url, &names[0], "reader",
-                   &(pawl_endpoint_options){.transport = "list://here/"});
-        world_ok(pawl__intake_create(r.it.endpoint, &r.inbound, &error), &error);
+        reading *r = open_reading_of(&names[0], url, &(pawl_endpoint_options){0});
         put(i == 0 ? "m-1" : "m-3", "note", "{\"number\":1}");
         put(i == 0 ? "m-2" : "m-4", "note", "{\"number\":2}");
-        takes_in(&r, 2);
-        purge_two(&r);
+        takes_in(r, 2);
+        purge_two(r);
         for (int copy = 0; copy < 2; copy++) {
             broker.letters[copy].is_out = broker.letters[copy].is_settled = false;
             atomic_store(&gone, 0);
         }
-        takes_in(&r, 2);
-        world_drain(&r.it);
+        takes_in(r, 2);
+        world_drain(&r->it);
         assert_string_equal(happened.text, "");
-        assert_int_equal(world_queue(&r.it, "reader.in").count, 0);
-        pawl_dead_rows letters = world_dead(&r.it);
+        assert_int_equal(world_queue(&r->it, "reader.in").count, 0);
+        pawl_dead_rows letters = world_dead(&r->it);
         assert_int_equal(letters.count, i + 1);
         assert_string_equal(letters.items[0].endpoint.data, "reader");
-        close_reading(&r);
+        test_now(r);
     }
 }
 
@@ -290,65 +265,60 @@ static void count_warnings(pawl_log_level level, const char *text, void *context
 
 static void without_an_id_each_is_handled_and_that_is_told_once(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
-    warnings = 0;
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    warnings   = 0;
     pawl_log_set(count_warnings, PAWL_LOG_WARNING, NULL);
     put("", "note", "{\"number\":1}");
     put("", "note", "{\"number\":1}");
     put("", "note", "{\"number\":2}");
-    takes_in(&r, 2);
-    takes_in(&r, 1);
+    takes_in(r, 2);
+    takes_in(r, 1);
     world_quiet();
-    world_drain(&r.it);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(1) note(2) ");
     assert_int_equal(warnings, 1);
-    close_reading(&r);
 }
 
 /* Nothing is taken, only to be given back, until the store is there. */
 static void when_the_store_is_away_nothing_is_taken(const char *url)
 {
-    reading     r;
     size_t      count = 0;
     char        other[1000];
     const char *there = NULL;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 10});
+    reading    *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
-    there = r.it.endpoint->settings.store;
+    there = r->it.endpoint->settings.store;
     snprintf(other, sizeof other, "sqlite:/nowhere/at/all.db");
-    r.it.endpoint->settings.store = other;
-    assert_int_not_equal(step(&r, &count), PAWL_OK);
-    assert_int_not_equal(step(&r, &count), PAWL_OK);
+    r->it.endpoint->settings.store = other;
+    assert_int_not_equal(step(r, &count), PAWL_OK);
+    assert_int_not_equal(step(r, &count), PAWL_OK);
     assert_int_equal(broker.takes, 0);
     assert_int_equal(count_settled(), 0);
-    r.it.endpoint->settings.store = there;
-    takes_in(&r, 1);
-    world_drain(&r.it);
+    r->it.endpoint->settings.store = there;
+    takes_in(r, 1);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) ");
-    close_reading(&r);
 }
 
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */
 static void a_program_that_steps_takes_in_by_itself(const char *url)
 {
-    reading r;
-    size_t  count = 0;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
-    pawl_time now = pawl__business_now(r.it.endpoint);
+    size_t    count = 0;
+    reading  *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    pawl_time now   = pawl__business_now(r->it.endpoint);
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}")->due = now + PAWL_SECONDS(5);
     put("m-3", "note", "{\"number\":3}");
-    must(pawl_endpoint_receive(r.it.endpoint, 0, &count, world_error()));
+    must(pawl_endpoint_receive(r->it.endpoint, 0, &count, world_error()));
     assert_int_equal(count, 2);
-    must(pawl_endpoint_receive(r.it.endpoint, 0, &count, world_error()));
+    must(pawl_endpoint_receive(r->it.endpoint, 0, &count, world_error()));
     assert_int_equal(count, 1);
     assert_int_equal(count_settled(), 3);
-    world_drain(&r.it);
+    world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(3) ");
-    world_go_both(&r.it, PAWL_SECONDS(5));
+    world_go_both(&r->it, PAWL_SECONDS(5));
     assert_string_equal(happened.text, "note(1) note(3) note(2) ");
-    close_reading(&r);
+    test_now(r);
     assert_int_equal(broker.closes, 3); /* the test's own, the endpoint's, that of the check */
 }
 
@@ -365,31 +335,27 @@ static void who_has_no_transport_receives_nothing(const char *url)
 
 static void the_queue_of_the_broker_may_have_another_name(const char *url)
 {
-    reading r;
-    open_reading(&r, url, &(pawl_endpoint_options){.transport = "list://here/#letters"});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.transport = "list://here/#letters"});
     assert_string_equal(broker.queue, "letters");
     put("m-1", "note", "{\"number\":1}");
-    takes_in(&r, 1);
-    assert_int_equal(world_queue(&r.it, "reader").count, 1);
-    close_reading(&r);
+    takes_in(r, 1);
+    assert_int_equal(world_queue(&r->it, "reader").count, 1);
 }
 
 static void the_pause_grows_with_jitter(const char *url)
 {
-    reading r;
-    int64_t last      = 0;
-    bool    is_chance = false;
-    open_reading(&r, url, &(pawl_endpoint_options){.batch_messages = 2});
+    int64_t  last      = 0;
+    bool     is_chance = false;
+    reading *r         = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int i = 0; i < 40; i++) {
         int64_t whole = i < 9 ? PAWL_MILLISECONDS(100) << i : PAWL_SECONDS(30);
-        int64_t pause = pawl__intake_pause(r.inbound, i);
+        int64_t pause = pawl__intake_pause(r->inbound, i);
         whole         = whole > PAWL_SECONDS(30) ? PAWL_SECONDS(30) : whole;
         assert_in_range(pause, whole - whole / 10, whole + whole / 10);
         is_chance = is_chance || (i > 12 && pause != last);
         last      = pause;
     }
     assert_true(is_chance);
-    close_reading(&r);
 }
 
 /* ---- What is refused -------------------------------------------------------------------- */

@@ -13,65 +13,62 @@ static double metric(observed *p, const char *name)
     return exposition_value(observed_metrics(p), labelled);
 }
 
-static void observe_reading(observed *p, reading *r, const char *url)
+static reading *observe_reading(observed *p, const char *url)
 {
     static const pawl_observe_options served = {.options_size = sizeof served,
                                                 .port         = PAWL_OBSERVE_PORT_ANY};
     *p                                       = (observed){.target = ""};
-    open_reading(r, url, &(pawl_endpoint_options){.batch_messages = 10, .observe = &served});
+    reading *r =
+        open_reading(url, &(pawl_endpoint_options){.batch_messages = 10, .observe = &served});
     p->it = r->it;
+    return r;
 }
 
 static void health_tells_since_when_nothing_is_read(const char *url)
 {
-    reading  r;
     observed p;
     size_t   count = 0;
-    observe_reading(&p, &r, url);
-    pawl_clock_set(r.it.machine, WORLD_START + PAWL_SECONDS(3));
+    reading *r     = observe_reading(&p, url);
+    pawl_clock_set(r->it.machine, WORLD_START + PAWL_SECONDS(3));
     pawl_observe_answer answer = observed_ask(&p, "/readyz");
     assert_int_equal(answer.status, 200);
     assert_true(world_says(answer.body, "{\"name\":\"inbound\",\"status\":\"degraded\",\"reason\":"
                                         "\"endpoint reader: nothing has been taken from its broker "
                                         "for 3 s: not connected yet\"}"));
-    takes_in(&r, 0);
+    takes_in(r, 0);
     answer = observed_ask(&p, "/readyz");
     assert_true(world_says(answer.body, "{\"name\":\"inbound\",\"status\":\"healthy\"}"));
     put("m-1", "note", "{\"number\":1}");
     broker.settles_to_fail = 2;
-    assert_int_equal(step(&r, &count), PAWL_ELOST);
-    pawl_clock_set(r.it.machine, WORLD_START + PAWL_SECONDS(8));
-    assert_int_equal(step(&r, &count), PAWL_ELOST); /* since the first failure */
+    assert_int_equal(step(r, &count), PAWL_ELOST);
+    pawl_clock_set(r->it.machine, WORLD_START + PAWL_SECONDS(8));
+    assert_int_equal(step(r, &count), PAWL_ELOST); /* since the first failure */
     answer = observed_ask(&p, "/readyz");
     assert_true(world_says(answer.body, "from its broker for 5 s: list: the connection is lost"));
-    close_reading(&r);
 }
 
 static void metrics_tell_what_was_read(const char *url)
 {
-    reading  r;
     observed p;
     size_t   count = 0;
-    observe_reading(&p, &r, url);
+    reading *r     = observe_reading(&p, url);
     assert_true(metric(&p, "pawl_inbound_connected") == 0);
     put("m-1", "note", "{\"number\":1}");
     put("", "note", "{\"number\":2}");
-    takes_in(&r, 2);
-    begin_direct(&r);
+    takes_in(r, 2);
+    begin_direct(r);
     put("m-3", "note", "{\"number\":3}");
-    takes_in(&r, 1); /* for a worker */
+    takes_in(r, 1); /* for a worker */
     assert_true(metric(&p, "pawl_inbound_connected") == 1);
     assert_true(metric(&p, "pawl_inbound_received_total") == 3);
     assert_true(metric(&p, "pawl_inbound_without_id_total") == 1);
     assert_true(metric(&p, "pawl_inbound_unacknowledged") == 1);
     put("m-4", "note", "{\"number\":4}")->is_redelivered = true; /* a row at once */
     broker.settles_to_fail                               = 1;
-    assert_int_equal(step(&r, &count), PAWL_ELOST);
+    assert_int_equal(step(r, &count), PAWL_ELOST);
     assert_true(metric(&p, "pawl_inbound_connected") == 0);
     assert_true(metric(&p, "pawl_inbound_received_total") == 3);
     assert_true(metric(&p, "pawl_inbound_unacknowledged") == 0); /* of a connection that is gone */
-    end_direct(&r);
-    close_reading(&r);
 }
 
 static void without_a_transport_there_is_no_check(const char *url)

@@ -45,11 +45,9 @@ static const pawl_application *with(const pawl_endpoint_options *options)
 
 static pawl_test *open_test(const pawl_application *application, const pawl_endpoint_options *over)
 {
-    pawl_test        *test    = NULL;
     pawl_test_options options = PAWL_TEST_OPTIONS_INIT;
     options.endpoint          = over;
-    must(pawl_test_create(application, &options, &test, world_error()));
-    return test;
+    return test_kit(application, &options);
 }
 
 static void refuse(const pawl_application *application, const char *text)
@@ -70,7 +68,7 @@ static int runs_until_dead(const pawl_application *application, const pawl_endpo
     pawl_test_advance(test, PAWL_DAYS(6), NULL);
     assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
     assert_int_equal(dead.count, 1);
-    pawl_test_destroy(test);
+    test_now(test);
     return runs;
 }
 
@@ -115,7 +113,7 @@ static void routes_are_those_of_both(void)
         assert_int_equal(in_outbox(test), 2 - i);
         assert_int_equal(copies, 1 - i);
         assert_int_equal(others, i);
-        pawl_test_destroy(test);
+        test_now(test);
     }
     refuse(with(PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit"}, {.name = "audit"}))),
            "route 'audit' is given twice");
@@ -130,7 +128,7 @@ static void the_user_is_that_of_who_runs_it(void)
                                     i == 0 ? NULL : PAWL_OPTIONS(.user = other));
         pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = 1), NULL);
         assert_ptr_equal(user_seen, seen[i]);
-        pawl_test_destroy(test);
+        test_now(test);
     }
 }
 
@@ -151,11 +149,10 @@ static void so_is_who_hears_of_critical_errors(void)
     pawl_test *test = open_test(with(table), NULL);
     assert_true(pawl_test_endpoint(test, NULL)->settings.critical == hear_one);
     assert_ptr_equal(pawl_test_endpoint(test, NULL)->settings.critical_context, user);
-    pawl_test_destroy(test);
+    test_now(test);
     test = open_test(with(table), PAWL_OPTIONS(.critical = hear_other));
     assert_true(pawl_test_endpoint(test, NULL)->settings.critical == hear_other);
     assert_null(pawl_test_endpoint(test, NULL)->settings.critical_context);
-    pawl_test_destroy(test);
 }
 
 static void what_is_not_for_the_table_is_refused(void)
@@ -203,7 +200,7 @@ static void marks_outlast_every_delay_between_two_tries(void)
                       .retry_delay_max = PAWL_SECONDS(10), .outbox_attempts = 4,
                       .outbox_delay = PAWL_SECONDS(10), .outbox_delay_max = PAWL_SECONDS(10),
                       .inbox_retention = PAWL_SECONDS(33));
-    pawl_test_destroy(open_test(with(&options), NULL));
+    test_now(open_test(with(&options), NULL));
     options.inbox_retention--;
     refuse(with(&options), "and delayed retries go on for up to 33 s");
     options.retry_delay_max = 1; /* the first delay is the longest then */
@@ -224,7 +221,7 @@ static void a_sink_of_a_shorter_table_is_refused(void)
     static pawl_transport_ops outbound = {.ops_size = sizeof outbound, .deliver = deliver_nothing};
     const pawl_endpoint_options *options =
         PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .outbound = &outbound}));
-    pawl_test_destroy(open_test(with(options), NULL));
+    test_now(open_test(with(options), NULL));
     outbound.ops_size = offsetof(pawl_transport_ops, deliver);
     refuse(with(options), "route 'audit': its outbound transport's table has ");
     outbound = (pawl_transport_ops){.ops_size = sizeof outbound};
@@ -236,7 +233,7 @@ static void an_older_table_has_none(void)
 {
     with(PAWL_OPTIONS(.outbox_batch = 99999));
     factory.endpoint_size = offsetof(pawl_endpoint_spec, options);
-    pawl_test_destroy(open_test(&factory, NULL));
+    test_now(open_test(&factory, NULL));
 }
 
 const struct CMUnitTest tests[] = {

@@ -104,8 +104,7 @@ static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
 /* The message that was in hand comes before the later ones of its key, in the next program. */
 static void e34_the_order_outlives_a_process(const char *url)
 {
-    int    status = 0;
-    runner next;
+    int status = 0;
     atomic_store(&handled, 0);
     atomic_store(&late, 0);
     for (int i = 1; i <= MESSAGES; i++)
@@ -114,16 +113,16 @@ static void e34_the_order_outlives_a_process(const char *url)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        dies = true;
-        runner_open(&next, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
+        dies         = true;
+        runner *next = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 2});
         send_some(url, 1, MESSAGES);
-        runner_join(&next);
+        runner_join(next);
         _exit(1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    runner_open(&next, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
-    patience               left  = patience_of(THREAD_SECONDS);
+    runner  *next = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 2});
+    patience left = patience_of(THREAD_SECONDS);
     const pawl_queue_query query = {.queue = PAWL_TEXT("desk"), .count_max = 1};
     pawl_arena            *arena = pawl_arena_create(0);
     pawl_store            *store = NULL;
@@ -133,7 +132,7 @@ static void e34_the_order_outlives_a_process(const char *url)
         must(pawl_store_queue_find(store, &query, arena, &found, world_error()));
         patience_wait(&left, "the queue is not empty");
     }
-    runner_close(&next);
+    test_now(next);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
     assert_true(atomic_load(&handled) >= 1);

@@ -140,6 +140,13 @@ static const pawl_endpoint_spec works       = {.name        = "works",
                                                .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
 static const pawl_application   application = APPLICATION("outlived", &works);
 
+static void end(void *context)
+{
+    (void)context;
+    fault_plan_set(NULL);
+    world_close(&t.it);
+}
+
 static void begin(const char *url, const pawl_endpoint_options *options)
 {
     memset(&t, 0, sizeof t);
@@ -147,12 +154,7 @@ static void begin(const char *url, const pawl_endpoint_options *options)
     gate_listen();
     fault_bind("outlived", url);
     world_open(&t.it, "fault:outlived", &application, NULL, options);
-}
-
-static void end(void)
-{
-    fault_plan_set(NULL);
-    world_close(&t.it);
+    test_later(end, &t);
 }
 
 static void post(int number)
@@ -242,7 +244,6 @@ static void a_run_that_outlives_its_session_counts_as_an_attempt(const char *url
     assert_int_equal(drain(), 0);
     assert_int_equal(t.runs[2], 4);
     assert_true(world_is_marked(&t.it, "t-2"));
-    end();
 }
 
 /* The commit that counts the attempt is lost, too. */
@@ -261,7 +262,6 @@ static void the_attempt_counts_although_its_own_commit_is_lost(const char *url)
     assert_int_equal(t.runs[2], 1);
     assert_int_equal(world_queue(&t.it, "works").count, 1);
     assert_int_equal(world_queue(&t.it, "works").items[0].attempts, 1);
-    end();
 }
 
 /* A connection that is lost behind quick handlers says nothing of them. */
@@ -280,7 +280,6 @@ static void a_loss_behind_quick_handlers_counts_nothing(const char *url)
     assert_int_equal(t.runs[1], 2);
     assert_int_equal(world_queue(&t.it, "works").count, 0);
     assert_int_equal(gate_said("counts as a failed attempt"), 0);
-    end();
 }
 
 /* A handler that takes longer than it may, and whose session goes on, is handled. */
@@ -303,7 +302,6 @@ static void the_limit_alone_fails_nothing(const char *url)
     assert_int_equal(drain(), 0);
     assert_int_equal(t.runs[2], 2);
     assert_int_equal(world_dead(&t.it).count, 0);
-    end();
 }
 
 /* Others took the claim while the handler ran, as if its worker were dead. */
@@ -325,7 +323,6 @@ static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
     assert_int_equal(t.runs[1], 2);
     assert_int_equal(world_timeouts(&t.it).count, 0);
-    end();
 }
 
 /* Its handler had another timeout in hand, under the same id. */
@@ -340,7 +337,6 @@ static void a_timeout_that_was_set_anew_counts_no_attempt(const char *url)
     assert_int_equal(t.runs[1], 2);
     assert_int_equal(world_timeouts(&t.it).count, 0);
     assert_int_equal(world_dead(&t.it).count, 0);
-    end();
 }
 
 /* Two processes of an ordered endpoint, and a handler that takes so long; until both messages are handled. */
@@ -371,7 +367,6 @@ static void two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes(con
     play_ordered(url, PAWL_SECONDS(100));
     assert_int_equal(t.runs[1], 3);
     assert_int_equal(world_dead(&t.it).count, 0);
-    end();
 }
 
 static void an_ordered_queue_is_kept_for_no_handler_beyond_the_limit(const char *url)
@@ -380,7 +375,6 @@ static void an_ordered_queue_is_kept_for_no_handler_beyond_the_limit(const char 
     assert_true(t.runs[1] <= 2);
     assert_int_equal(world_dead(&t.it).count, 1);
     assert_true(world_says(world_dead(&t.it).items[0].error, "(handler-time-max is "));
-    end();
 }
 
 /* Runs that fail and are repeated in memory are one unit's. */
@@ -397,7 +391,6 @@ static void runs_of_one_delivery_add_up(const char *url)
     assert_int_equal(t.runs[1], 3);
     assert_int_equal(world_queue(&t.it, "works").count, 1);
     assert_true(world_says(world_queue(&t.it, "works").items[0].history, "ran for 1.2 s"));
-    end();
 }
 
 /* Both lose the message once, and one counts it: then the other one runs it. */
@@ -425,7 +418,6 @@ static void two_processes_count_it_once(const char *url)
     assert_int_equal(t.runs[1], 3);
     assert_int_equal(world_queue(&t.it, "works").count, 0);
     pawl_endpoint_destroy(second);
-    end();
 }
 
 static void a_timeout_and_a_flush_count_their_attempts(const char *url)
@@ -453,7 +445,6 @@ static void a_timeout_and_a_flush_count_their_attempts(const char *url)
     t.loses[2] = false;
     assert_int_equal(go(PAWL_MINUTES(5)), 0);
     assert_int_equal(t.runs[2], 2);
-    end();
 }
 
 /* The server's own limit, which is the endpoint's; a server of MariaDB counts in seconds. */
@@ -474,7 +465,6 @@ static void the_session_ends_when_a_handler_takes_too_long(const char *url)
     assert_int_equal(world_queue(&t.it, "works").count, 0);
     assert_true(world_is_marked(&t.it, "t-1"));
     assert_true(world_is_marked(&t.it, "t-3"));
-    end();
 }
 
 const struct CMUnitTest tests[] = {

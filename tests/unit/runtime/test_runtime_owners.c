@@ -147,6 +147,13 @@ static void step_second(void)
     must(pawl__worker_step(second, &second_step, world_error()));
 }
 
+static void close_two(void *context)
+{
+    (void)context;
+    pawl__worker_destroy(second);
+    world_close(&it);
+}
+
 /* Under a virtual clock an endpoint has one worker, and no table. */
 static void open_two(const char *url, const pawl_application *of)
 {
@@ -159,12 +166,7 @@ static void open_two(const char *url, const pawl_application *of)
     bump_it("a");
     world_drain(&it);
     world_forget(&seen);
-}
-
-static void close_two(void)
-{
-    pawl__worker_destroy(second);
-    world_close(&it);
+    test_later(close_two, &it);
 }
 
 static int count_of(const char *name)
@@ -212,7 +214,6 @@ static void s9_another_worker_leaves_it_and_does_the_rest(const char *url)
     assert_int_equal(world_go(&it, WAIT).handled, 1);
     assert_int_equal(count_of("a"), 3);
     assert_int_equal(count_of("b"), 1);
-    close_two();
 }
 
 static void post_a(void)
@@ -246,7 +247,6 @@ static void s9_without_other_work_the_claims_are_freed(const char *url)
     bump_it("b");
     step_second();
     assert_int_equal(second->way_backs, 0);
-    close_two();
 }
 
 static void post_c(void)
@@ -264,7 +264,6 @@ static void s9_a_saga_that_begins_has_one_worker_too(const char *url)
     assert_string_equal(seen.text, "bump(c) back ");
     assert_int_equal(world_drain(&it).handled, 1);
     assert_int_equal(count_of("c"), 2);
-    close_two();
 }
 
 static void post_timeout(void)
@@ -286,7 +285,6 @@ static void s9_a_timeout_is_left_to_the_worker_of_its_saga(const char *url)
     assert_int_equal(world_drain(&it).handled, 1); /* its lease was released */
     assert_string_equal(seen.text, "bump(a) back ring(a) ");
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 static void post_found(void)
@@ -307,7 +305,6 @@ static void s9_what_a_finder_finds_is_left_too(const char *url)
     world_go(&it, WAIT);
     assert_string_equal(seen.text, "bump(a) back found(a) ");
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 static void pass_a_second(void)
@@ -332,7 +329,6 @@ static void e29_a_slow_handler_has_it_for_a_second(const char *url)
     assert_string_equal(seen.text, "bump(a) bump(a) back bump(a) ");
     assert_int_equal(step.refused, 1);
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 /* The next step of the other worker has it, unless it was asked for. */
@@ -344,7 +340,6 @@ static void s9_a_saga_that_nobody_asked_for_is_free_behind_the_step(const char *
     bump_it("a");
     step_second();
     assert_int_equal(second_step.handled, 1);
-    close_two();
 }
 
 static void s9_one_that_was_asked_for_stays_with_its_worker(const char *url)
@@ -359,7 +354,6 @@ static void s9_one_that_was_asked_for_stays_with_its_worker(const char *url)
     step_second();
     assert_int_equal(second_step.handled, 1);
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 static void post_both(void)
@@ -378,7 +372,6 @@ static void s9_a_message_for_two_sagas_asks_nobody(const char *url)
     assert_string_equal(seen.text, "bump(a) both(a) back bump(a) ");
     assert_int_equal(second_step.handled, 1);
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 /* A flush that follows the commit in the same step may take long. */
@@ -392,7 +385,6 @@ static void s9_a_saga_is_free_when_its_commit_is_done(const char *url)
     world_step(&it);
     assert_string_equal(seen.text, "bump(a) pieces(1) bump(a) ");
     assert_int_equal(second_step.handled, 1);
-    close_two();
 }
 
 static void post_own(void)
@@ -411,7 +403,6 @@ static void s9_own_sql_asks_the_database(const char *url)
     assert_string_equal(seen.text, "bump(a) own(a) back bump(a) ");
     assert_int_equal(second_step.handled, 1);
     assert_int_equal(count_of("a"), 3);
-    close_two();
 }
 
 /* ---- The table --------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/ping.h"
 #include "support/tests.h"
 
 #ifdef PAWL_HAVE_POSTGRES
@@ -16,10 +17,7 @@
 PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE_ORDER(F) F(TEXT, order_id)
 PAWL_RECORD(place_order, PLACE_ORDER);
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
-static atomic_int pings, payments;
+static atomic_int payments;
 
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
@@ -36,22 +34,12 @@ static pawl_code on_payment(pawl_context *ctx, order_state *order)
 }
 PAWL_TIMEOUT_HANDLER(on_payment, order_state);
 
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    atomic_fetch_add(&pings, 1);
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
     .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
                   {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
 static const pawl_endpoint_spec orders      = {.name = "orders", .sagas = PAWL_SAGAS(&order_saga)};
 static const pawl_application   application = APPLICATION("waking", &plain, &orders);
 
@@ -75,36 +63,32 @@ static void wait_for_sleepers(ground *p, int wanted)
 /* Sent by a session without pawl. Without a call they would sleep for a minute. */
 static void messages_of_others_wake_all_workers(ground *p)
 {
-    runner it;
     world_make_tables(p->url, &application);
-    atomic_store(&pings, 0);
+    atomic_store(&ping_count, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    runner_open(&it, &application, "plain", p->url, (pawl_endpoint_options){.workers = 4});
+    runner_begin(&application, "plain", p->url, (pawl_endpoint_options){.workers = 4});
     for (int i = 1; i <= 10; i++) {
         wait_for_sleepers(p, 4);
         raw_run(p->pg, "select pawl_send('plain', 'ping', '{\"number\":1}')");
-        wait_for_count(&pings, i);
+        wait_for_count(&ping_count, i);
     }
-    runner_close(&it);
 }
 
 /* The worker sleeps until then, not for the minute that it would sleep else. */
 static void a_worker_sleeps_until_its_timeout(ground *p)
 {
-    runner it;
     world_make_tables(p->url, &application);
     atomic_store(&payments, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    runner_open(&it, &application, "orders", p->url,
-                (pawl_endpoint_options){.workers = 1, .no_service = true});
+    runner_begin(&application, "orders", p->url,
+                 (pawl_endpoint_options){.workers = 1, .no_service = true});
     wait_for_sleepers(p, 1);
     raw_run(p->pg, "select pawl_send('orders', 'place_order', '{\"order_id\":\"o-1\"}')");
     wait_for_count(&payments, 1);
     raw_run(p->pg, "select pawl_send('orders', 'place_order', '{\"order_id\":\"o-2\"}')");
     wait_for_count(&payments, 2);
-    runner_close(&it);
 }
 
 /* ---- A call that is lost -------------------------------------------------------- */
@@ -136,7 +120,7 @@ static void keep_row(ground *p)
           .at          = NOW};
     pawl_changes changes = {ONE_UNIT, .now = NOW, .outbox_add = {.items = &add, .count = 1}};
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    pawl_store_close(store);
+    test_now(store);
     raw_run(p->pg, "create table kept as select * from pawl_outbox");
     raw_run(p->pg, "delete from pawl_outbox");
 }
@@ -144,20 +128,18 @@ static void keep_row(ground *p)
 /* All sleep, and the row is committed without a word: the next look finds it. */
 static void o21_a_lost_notification_delays_until_the_next_look(ground *p)
 {
-    runner it;
     world_make_tables(p->url, &application);
     keep_row(p);
     atomic_store(&delivered, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    runner_open(
-        &it, &application, "plain", p->url,
+    runner_begin(
+        &application, "plain", p->url,
         (pawl_endpoint_options){.workers = 1, .routes = routes, .outbox_idle = PAWL_SECONDS(2)});
     wait_for_sleepers(p, 2);
     raw_run(p->pg, "insert into pawl_outbox select * from kept");
     assert_int_equal(atomic_load(&delivered), 0);
     wait_for_count(&delivered, 1);
-    runner_close(&it);
 }
 
 /* ---- A connection that is lost ---------------------------------------------------- */
@@ -199,7 +181,6 @@ static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last, 
 
 static void o23_an_alarm_outlives_the_connection(ground *p)
 {
-    runner     it;
     char       sql[300];
     pawl_alarm last = {.epoch = 0};
     world_make_tables(p->url, &application);
@@ -212,21 +193,18 @@ static void o23_an_alarm_outlives_the_connection(ground *p)
              p->schema);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    runner_open(&it, &application, "plain", p->url,
-                (pawl_endpoint_options){
-                    .workers = 1, .routes = no_routes, .outbox_delay = PAWL_MILLISECONDS(100)});
+    runner_begin(&application, "plain", p->url,
+                 (pawl_endpoint_options){
+                     .workers = 1, .routes = no_routes, .outbox_delay = PAWL_MILLISECONDS(100)});
     for (int i = 0; i < 2; i++) {
         last = wait_for_alarm(p, store, last, sql);
         assert_true(raw_number(p->pg, sql) > 0);
     }
-    runner_close(&it);
-    pawl_store_close(store);
 }
 
 /* Nobody calls there. */
 static void behind_a_pooler_workers_poll(ground *p)
 {
-    runner      it;
     char        url[1200];
     const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler == NULL || pooler[0] == '\0') {
@@ -236,15 +214,14 @@ static void behind_a_pooler_workers_poll(ground *p)
         skip();
     }
     world_make_tables(p->url, &application);
-    atomic_store(&pings, 0);
+    atomic_store(&ping_count, 0);
     snprintf(url, sizeof url, "%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?',
              p->schema);
-    runner_open(&it, &application, "plain", url, (pawl_endpoint_options){.workers = 2});
+    runner_begin(&application, "plain", url, (pawl_endpoint_options){.workers = 2});
     for (int i = 1; i <= 3; i++) {
         raw_run(p->pg, "select pawl_send('plain', 'ping', '{\"number\":1}')");
-        wait_for_count(&pings, i);
+        wait_for_count(&ping_count, i);
     }
-    runner_close(&it);
 }
 
 const struct CMUnitTest tests[] = {

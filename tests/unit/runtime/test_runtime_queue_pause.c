@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/ping.h"
 #include "support/thread.h"
 
 #include "pawl/operations.h"
@@ -10,22 +11,7 @@
 
 #define WORKERS 3
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
-static atomic_int handled;
-
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    atomic_fetch_add(&handled, 1);
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("paused", &plain);
+static const pawl_application application = APPLICATION("paused", &plain);
 
 static void send_some(const char *url, int count)
 {
@@ -54,25 +40,22 @@ static int send_until_paused(const runner *it, const char *url)
 
 static void e26_threads_pause_and_go_on(const char *url)
 {
-    runner      it;
-    pawl_store *store = NULL;
     world_hold(url);
-    atomic_store(&handled, 0);
-    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = WORKERS});
-    must(pawl_store_open(url, NULL, &store, world_error()));
+    atomic_store(&ping_count, 0);
+    runner *it = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = WORKERS});
+    pawl_store *store = test_open(url);
     send_some(url, 5);
-    wait_for_count(&handled, 5);
+    wait_for_count(&ping_count, 5);
     must(pawl_store_queue_pause(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
                                 pawl_clock_now(NULL), world_error()));
-    int sent = send_until_paused(&it, url);
+    int sent = send_until_paused(it, url);
     send_some(url, 20);
     must(pawl_store_queue_resume(store, PAWL_TEXT("plain"), PAWL_TEXT("ann"), PAWL_TEXT(""),
                                  pawl_clock_now(NULL), world_error()));
-    wait_for_count(&handled, 5 + sent + 20);
-    assert_false(atomic_load(&it.endpoint->pause.is_paused));
-    runner_close(&it);
-    assert_int_equal(atomic_load(&handled), 5 + sent + 20);
-    pawl_store_close(store);
+    wait_for_count(&ping_count, 5 + sent + 20);
+    assert_false(atomic_load(&it->endpoint->pause.is_paused));
+    test_now(it);
+    assert_int_equal(atomic_load(&ping_count), 5 + sent + 20);
 }
 
 /* ---- Looks ------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/gate.h"
+#include "support/ping.h"
 
 #include "base/delay.h"
 #include "runtime/endpoint/threads.h"
@@ -12,22 +13,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-
-static atomic_int handled;
-
-static pawl_code on_ping(pawl_context *ctx, const ping *message)
-{
-    (void)ctx, (void)message;
-    atomic_fetch_add(&handled, 1);
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_ping, ping);
-
-static const pawl_endpoint_spec pinging     = {.name     = "pinging",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("trouble", &pinging);
+static const pawl_application application = APPLICATION("trouble", &plain);
 
 /* ---- A server that can be away ------------------------------------------------ */
 
@@ -82,7 +68,7 @@ static void use_driver(pawl_code code)
 {
     static bool is_registered;
     pawl_store *store = NULL;
-    atomic_store(&handled, 0);
+    atomic_store(&ping_count, 0);
     atomic_store(&met_count, 0);
     atomic_store(&away_count, 0);
     atomic_store(&away_code, (int)code);
@@ -114,7 +100,7 @@ static void send_ping(void)
 {
     pawl_sender *sender = NULL;
     must(pawl_sender_open("memory:trouble", NULL, &sender, world_error()));
-    must(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = 1), world_error()));
+    must(pawl_sender_send(sender, "plain", NULL, PAWL_MESSAGE(ping, .number = 1), world_error()));
     must(pawl_sender_commit(sender, world_error()));
     pawl_sender_close(sender);
 }
@@ -138,10 +124,10 @@ static void a_server_that_comes_back_was_waited_for(void)
         pawl_store *store = keep_store();
         start(&it);
         send_ping();
-        wait_for_count(&handled, 1);
+        wait_for_count(&ping_count, 1);
         atomic_store(&away_count, FAILURES);
         send_ping();
-        wait_for_count(&handled, 2);
+        wait_for_count(&ping_count, 2);
         assert_int_equal(atomic_load(&met_count), FAILURES);
         runner_close(&it);
         pawl_store_close(store);
@@ -151,44 +137,40 @@ static void a_server_that_comes_back_was_waited_for(void)
 /* Without retries a single attempt that were counted would be a letter, and open the breaker. */
 static void e26_a_store_that_goes_away_costs_no_attempt(void)
 {
-    runner     it;
     pawl_stats stats = PAWL_STATS_INIT;
     use_driver(PAWL_EUNREACHABLE);
     pawl_store *store = keep_store();
-    pawl_arena *arena = pawl_arena_create(0);
-    runner_open(&it, &application, NULL, "trouble:store",
-                (pawl_endpoint_options){.no_service        = true,
-                                        .immediate_retries = -1,
-                                        .delayed_retries   = -1,
-                                        .breaker_rate      = 1,
-                                        .breaker_window    = 1});
+    pawl_arena *arena = test_arena();
+    runner     *it    = runner_begin(&application, NULL, "trouble:store",
+                                     (pawl_endpoint_options){.no_service        = true,
+                                                             .immediate_retries = -1,
+                                                             .delayed_retries   = -1,
+                                                             .breaker_rate      = 1,
+                                                             .breaker_window    = 1});
     send_ping();
     wait_for_count(&settled, 1);
     atomic_store(&lost_commits, 2);
     send_ping();
     wait_for_count(&settled, 2);
-    assert_int_equal(atomic_load(&handled), 4);
+    assert_int_equal(atomic_load(&ping_count), 4);
     assert_int_equal(atomic_load(&met_count), 2);
     must(pawl_store_stats(store, WORLD_START, arena, &stats, world_error()));
     assert_int_equal(stats.dead, 0);
     assert_int_equal(stats.counters.failures, 0);
-    assert_int_equal(atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]), 0);
-    runner_close(&it);
-    pawl_arena_destroy(arena);
+    assert_int_equal(atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]), 0);
     pawl_store_close(store);
 }
 
 /* A login that was locked, say: for hours, in a few lines. */
 static void trouble_is_said_once_a_minute(void)
 {
-    runner      it;
     pawl_clock *machine = pawl_clock_create(WORLD_START);
     use_driver(PAWL_EDENIED);
     pawl_store *store = keep_store();
-    runner_open(&it, &application, NULL, "trouble:store",
-                (pawl_endpoint_options){.no_service = true, .machine = machine});
+    runner     *it    = runner_begin(&application, NULL, "trouble:store",
+                                     (pawl_endpoint_options){.no_service = true, .machine = machine});
     send_ping();
-    wait_for_count(&handled, 1);
+    wait_for_count(&ping_count, 1);
     gate_listen();
     atomic_store(&away_count, 1000);
     send_ping();
@@ -203,10 +185,10 @@ static void trouble_is_said_once_a_minute(void)
     atomic_store(&away_code, (int)PAWL_ELOST); /* another trouble is another line */
     wait_for_count(&met_count, 8);
     atomic_store(&away_count, 0);
-    wait_for_count(&handled, 2);
+    wait_for_count(&ping_count, 2);
     assert_int_equal(gate_said("the server is away; trying again"), 3);
-    gate_wait_until_said("endpoint pinging: back after 61 s");
-    runner_close(&it);
+    gate_wait_until_said("endpoint plain: back after 61 s");
+    test_now(it);
     world_quiet();
     pawl_store_close(store);
     pawl_clock_destroy(machine);
@@ -216,15 +198,14 @@ static void trouble_is_said_once_a_minute(void)
 static void an_outage_is_one_of_the_endpoint(void)
 {
     enum { WORKERS = 3 };
-    runner      it;
     pawl_clock *machine = pawl_clock_create(WORLD_START);
     use_driver(PAWL_ELOST);
     pawl_store *store = keep_store();
-    runner_open(
-        &it, &application, NULL, "trouble:store",
-        (pawl_endpoint_options){.no_service = true, .machine = machine, .workers = WORKERS});
+    runner     *it    = runner_begin(
+               &application, NULL, "trouble:store",
+               (pawl_endpoint_options){.no_service = true, .machine = machine, .workers = WORKERS});
     send_ping();
-    wait_for_count(&handled, 1);
+    wait_for_count(&ping_count, 1);
     gate_listen();
     for (int round = 1; round <= 2; round++) { /* the second outage is told like the first one */
         atomic_store(&met_count, 0);
@@ -239,11 +220,11 @@ static void an_outage_is_one_of_the_endpoint(void)
         assert_int_equal(gate_said("back after"), round - 1);
         pawl_clock_set(machine, WORLD_START + round * PAWL_SECONDS(31));
         atomic_store(&away_count, 0);
-        wait_for_count(&handled, 1 + 10 * round);
+        wait_for_count(&ping_count, 1 + 10 * round);
         while (gate_said("back after 31 s") < round)
             sched_yield();
     }
-    runner_close(&it);
+    test_now(it);
     assert_int_equal(gate_said("back after"), 2);
     world_quiet();
     pawl_store_close(store);
@@ -286,7 +267,7 @@ static void what_does_not_pass_ends_it(void)
     pawl_store *store = keep_store();
     start(&it);
     send_ping();
-    wait_for_count(&handled, 1);
+    wait_for_count(&ping_count, 1);
     atomic_store(&away_count, 1000);
     send_ping();
     runner_join(&it);

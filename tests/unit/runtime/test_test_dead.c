@@ -35,13 +35,9 @@ static const pawl_application   bills = APPLICATION("bills", &shop, &bank);
 
 static pawl_test *open_bills(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = NULL;
-    is_patient       = false;
-    paid[0]          = '\0';
-    if (pawl_test_create(&bills, NULL, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
-    return test;
+    is_patient = false;
+    paid[0]    = '\0';
+    return test_kit(&bills, NULL);
 }
 
 static void deliver(pawl_test *test, const char *queue, const char *id, int cents)
@@ -73,7 +69,6 @@ static void e34_a_retried_letter_is_handled_under_its_own_id(void)
     assert_int_equal(letters_of(test, "shop"), 0);
     deliver(test, "shop", "b-1", 7); /* dropped: its id was handled */
     assert_string_equal(paid, "-5 ");
-    pawl_test_destroy(test);
 }
 
 static void e34_an_edited_letter_is_handled_with_its_new_body(void)
@@ -85,7 +80,6 @@ static void e34_an_edited_letter_is_handled_with_its_new_body(void)
     assert_int_equal(pawl_test_dead_edit(test, "shop", "b-1", "{\"cents\":5}", NULL), PAWL_OK);
     assert_int_equal(letters_of(test, "shop"), 0);
     assert_string_equal(paid, "5 ");
-    pawl_test_destroy(test);
 }
 
 static void e34_a_discarded_letter_is_not_handled(void)
@@ -97,7 +91,6 @@ static void e34_a_discarded_letter_is_not_handled(void)
     assert_int_equal(letters_of(test, "shop"), 0);
     deliver(test, "shop", "b-1", -5);
     assert_string_equal(paid, "");
-    pawl_test_destroy(test);
 }
 
 static void the_endpoint_is_named_when_two_gave_a_message_up(void)
@@ -117,7 +110,6 @@ static void the_endpoint_is_named_when_two_gave_a_message_up(void)
     assert_int_equal(pawl_test_dead_retry(test, "bank", "b-1", NULL), PAWL_OK);
     assert_int_equal(pawl_test_dead_discard(test, NULL, "b-1", NULL), PAWL_OK);
     assert_string_equal(paid, "-6 -7 ");
-    pawl_test_destroy(test);
 }
 
 static void say_nothing(pawl_log_level level, const char *text, void *context)

@@ -156,15 +156,12 @@ static notes seen;
 
 static pawl_test *open_games(void)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
-    pawl_test            *test     = NULL;
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_test_options     options  = PAWL_TEST_OPTIONS_INIT;
     memset(&seen, 0, sizeof seen);
     endpoint.user    = &seen;
     options.endpoint = &endpoint;
-    if (pawl_test_create(&games, &options, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl_test *test  = test_kit(&games, &options);
     assert_int_equal(pawl_test_watch(test, PAWL_RECORD_OF(game_over), NULL), PAWL_OK);
     return test;
 }
@@ -192,7 +189,6 @@ static void one_advance_keeps_the_order_across_endpoints(void)
         pawl_test_message(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(game_over), 0, &over, NULL),
         PAWL_OK);
     assert_int_equal(over.game, 7);
-    pawl_test_destroy(test);
 }
 
 static void a_state_is_read_into_its_struct(void)
@@ -210,12 +206,10 @@ static void a_state_is_read_into_its_struct(void)
     assert_int_equal(version, 3); /* begun, returned, hit again */
     assert_int_equal(pawl_test_saga_count(test, "GameSaga", &count, NULL), PAWL_OK);
     assert_int_equal(count, 1);
-    pawl_test_destroy(test);
 }
 
-static void what_is_not_there_is_a_code(void **state)
+static void what_is_not_there_is_a_code(void)
 {
-    (void)state;
     pawl_test        *test    = open_games();
     pawl_error        error   = PAWL_ERROR_INIT;
     int64_t           version = 9, count = 9;
@@ -253,7 +247,6 @@ static void what_is_not_there_is_a_code(void **state)
     assert_null(pawl_test_endpoint(test, "nobody"));
     assert_null(pawl_test_endpoint(test, NULL));
     assert_non_null(pawl_test_endpoint(test, "pong"));
-    pawl_test_destroy(test);
 }
 
 static void a_message_of_another_type_is_refused(void)
@@ -271,7 +264,6 @@ static void a_message_of_another_type_is_refused(void)
         pawl_test_read(test, &rows.items[0].message, PAWL_RECORD_OF(game_over), &over, &error),
         PAWL_EINVAL);
     assert_string_equal(error.text, "message b-1 is of type ball, not game_over");
-    pawl_test_destroy(test);
 }
 
 static void a_queue_must_be_named_when_there_are_two(void)
@@ -281,7 +273,6 @@ static void a_queue_must_be_named_when_there_are_two(void)
     assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), &error),
                      PAWL_EINVAL);
     assert_string_equal(error.text, "application has 2 endpoints; say which queue to deliver to");
-    pawl_test_destroy(test);
 }
 
 static void a_body_of_any_kind_can_be_delivered(void)
@@ -298,7 +289,6 @@ static void a_body_of_any_kind_can_be_delivered(void)
     assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
     assert_int_equal(dead.count, 2);
     assert_string_equal(seen.text, "ping0@0 ");
-    pawl_test_destroy(test);
 }
 
 static void an_id_delivered_twice_is_handled_once(void)
@@ -310,7 +300,6 @@ static void an_id_delivered_twice_is_handled_once(void)
             pawl_test_deliver_with(test, "pong", &as, PAWL_MESSAGE(ball, .game = 7), NULL),
             PAWL_OK);
     assert_string_equal(seen.text, "pong0@0 ");
-    pawl_test_destroy(test);
 }
 
 static void an_event_from_outside_reaches_its_subscribers(void)
@@ -318,7 +307,6 @@ static void an_event_from_outside_reaches_its_subscribers(void)
     pawl_test *test = open_games();
     assert_int_equal(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), NULL), PAWL_OK);
     assert_string_equal(seen.text, "over3@0 ");
-    pawl_test_destroy(test);
 }
 
 static void an_endless_application_is_stopped(void)
@@ -341,7 +329,6 @@ static void clocks_do_not_go_back(void)
     assert_non_null(strstr(error.text, "it is 2026-01-01T09:00:00.000000Z now"));
     assert_int_equal(pawl_test_advance_to(test, PAWL_TEST_START, NULL), PAWL_OK);
     assert_int_equal(pawl_test_advance(test, 0, NULL), PAWL_OK);
-    pawl_test_destroy(test);
 }
 
 /* Two at once share nothing. */
@@ -353,8 +340,8 @@ static void two_tests_do_not_meet(void)
     serve(one, 7);
     assert_int_equal(pawl_test_saga_count(two, "GameSaga", &count, NULL), PAWL_OK);
     assert_int_equal(count, 0);
-    pawl_test_destroy(one);
-    pawl_test_destroy(two);
+    test_now(one);
+    test_now(two);
     pawl_test_destroy(NULL);
 }
 
@@ -371,11 +358,7 @@ static void a_refused_application_is_a_code(void)
 
 static pawl_test *open_shop(void)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = NULL;
-    if (pawl_test_create(&shopping, NULL, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
-    return test;
+    return test_kit(&shopping, NULL);
 }
 
 static void put_into(pawl_test *test, const char *what)
@@ -386,9 +369,8 @@ static void put_into(pawl_test *test, const char *what)
         fail_msg("%s", error.text);
 }
 
-static void the_state_of_a_process_is_what_its_events_say(void **state)
+static void the_state_of_a_process_is_what_its_events_say(void)
 {
-    (void)state;
     pawl_test        *test = open_shop();
     basket            has  = {.items = -1};
     was_put           event;
@@ -422,7 +404,6 @@ static void the_state_of_a_process_is_what_its_events_say(void **state)
     assert_int_equal(has.items, 3);
     assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
     assert_int_equal(timeouts.count, 0);
-    pawl_test_destroy(test);
 }
 
 static size_t timeouts_of(pawl_test *test, pawl_timeout_rows *timeouts)
@@ -458,7 +439,6 @@ static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void)
         pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
         PAWL_OK);
     assert_int_equal(version, 3);
-    pawl_test_destroy(test);
 }
 
 static void an_endpoint_tells_the_state_of_a_process(void)
@@ -483,7 +463,6 @@ static void an_endpoint_tells_the_state_of_a_process(void)
                      PAWL_EUNSUPPORTED);
     assert_non_null(strstr(error.text, "Basket is no saga"));
     pawl_arena_destroy(arena);
-    pawl_test_destroy(test);
 }
 
 static void a_look_at_the_wrong_kind_is_a_code(void)
@@ -523,13 +502,12 @@ static void a_look_at_the_wrong_kind_is_a_code(void)
     assert_int_equal(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 1, &event, &error),
                      PAWL_ENOTFOUND);
     assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
-    pawl_test_destroy(test);
 }
 
 const struct CMUnitTest tests[] = {
     TEST(one_advance_keeps_the_order_across_endpoints),
     TEST(a_state_is_read_into_its_struct),
-    cmocka_unit_test(what_is_not_there_is_a_code),
+    TEST(what_is_not_there_is_a_code),
     TEST(a_message_of_another_type_is_refused),
     TEST(a_queue_must_be_named_when_there_are_two),
     TEST(a_body_of_any_kind_can_be_delivered),
@@ -539,7 +517,7 @@ const struct CMUnitTest tests[] = {
     TEST(clocks_do_not_go_back),
     TEST(two_tests_do_not_meet),
     TEST(a_refused_application_is_a_code),
-    cmocka_unit_test(the_state_of_a_process_is_what_its_events_say),
+    TEST(the_state_of_a_process_is_what_its_events_say),
     TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator),
     TEST(an_endpoint_tells_the_state_of_a_process),
     TEST(a_look_at_the_wrong_kind_is_a_code),

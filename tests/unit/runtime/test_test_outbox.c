@@ -76,11 +76,9 @@ static void open_desk(int failed, int32_t attempts)
                                            .outbox_delay     = PAWL_MILLISECONDS(2250),
                                            .outbox_delay_max = PAWL_MILLISECONDS(2250)};
     const pawl_test_options     kit     = {.options_size = sizeof kit, .endpoint = &options};
-    pawl_error                  error   = PAWL_ERROR_INIT;
     seen[0]                             = '\0';
     failures                            = failed;
-    if (pawl_test_create(&application, &kit, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    test                                = test_kit(&application, &kit);
 }
 
 static void begin_job(int64_t job)
@@ -104,7 +102,6 @@ static void each_retry_of_a_delivery_runs_at_its_time(void)
     assert_int_equal(pawl_test_advance(test, PAWL_HOURS(1), NULL), PAWL_OK);
     assert_string_equal(seen, "note1@0 note1@2 note1@4 late1@20 ");
     expect_outbox(PAWL_OUTBOX_PENDING, 0);
-    pawl_test_destroy(test);
 }
 
 /* The row's last attempt is on the way, too; then nothing waits and nothing stops the clocks. */
@@ -115,7 +112,6 @@ static void a_delivery_dies_on_the_way(void)
     assert_int_equal(pawl_test_advance(test, PAWL_SECONDS(10), NULL), PAWL_OK);
     assert_string_equal(seen, "note1@0 note1@2 note1@4 ");
     expect_outbox(PAWL_OUTBOX_DEAD, 1);
-    pawl_test_destroy(test);
 }
 
 /* A second row waits until later than the first one, and its delivery comes between. */
@@ -128,7 +124,6 @@ static void of_two_rows_the_earlier_one_stops_the_clocks(void)
     assert_string_equal(seen, "note1@0 note2@1 ");
     assert_int_equal(pawl_test_advance(test, PAWL_SECONDS(18), NULL), PAWL_OK);
     assert_string_equal(seen, "note1@0 note2@1 note1@2 note2@3 note1@4 note2@5 ");
-    pawl_test_destroy(test);
 }
 
 /* An endpoint of its own that is stepped says the same time. */
@@ -142,7 +137,6 @@ static void a_step_says_when_a_delivery_is_tried_again(void)
     assert_int_equal(pawl_test_advance(test, PAWL_SECONDS(10), NULL), PAWL_OK);
     assert_int_equal(pawl_endpoint_drain(pawl_test_endpoint(test, NULL), &step, NULL), PAWL_OK);
     assert_int_equal((step.next_due - PAWL_TEST_START) / PAWL_SECONDS(1), 20);
-    pawl_test_destroy(test);
 }
 
 const struct CMUnitTest tests[] = {

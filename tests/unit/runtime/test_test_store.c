@@ -74,11 +74,7 @@ static const pawl_application   inn          = APPLICATION("inn", &inn_endpoint)
 
 static pawl_test *open_test(const pawl_application *application, const pawl_test_options *options)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = NULL;
-    if (pawl_test_create(application, options, &test, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
-    return test;
+    return test_kit(application, options);
 }
 
 static void refuse(const pawl_application *application, const pawl_test_options *options,
@@ -165,7 +161,7 @@ static void own_sql_is_tested_again_and_again(const char *url)
         pawl_test *test = open_test(&hotel, &options);
         assert_string_equal(pawl_test_url(test), url);
         let_rooms(test);
-        pawl_test_destroy(test);
+        test_now(test);
         assert_int_equal(native_number(url, "select sum(nights) from {let_rooms}"), 4 * run);
         assert_false(has_pawl_tables(url));
         assert_false(has_saga_table(url));
@@ -186,7 +182,7 @@ static void tables_can_be_made_after_create(const char *url)
         assert_null(pawl_test_file(test));
     else
         assert_string_equal(pawl_test_file(test), strchr(url, ':') + 1);
-    pawl_test_destroy(test);
+    test_now(test);
 
     give_back(url);
 }
@@ -199,7 +195,7 @@ static void what_is_kept_is_refused_or_emptied(const char *url)
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
     stay_in(test, "1", 1);
-    pawl_test_destroy(test);
+    test_now(test);
     assert_int_equal(native_number(url, "select count(*) from {\"hotel_Room\"}"), 1);
 
     refuse(&hotel, &options, PAWL_ECONFIG,
@@ -211,7 +207,7 @@ static void what_is_kept_is_refused_or_emptied(const char *url)
     options.is_kept    = false;
     test               = open_test(&hotel, &options);
     let_rooms(test);
-    pawl_test_destroy(test);
+    test_now(test);
     assert_false(has_saga_table(url));
     give_back(url);
 }
@@ -241,12 +237,12 @@ static void sagas_alone_are_something(const char *url)
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
     stay_in(test, "1", 1);
-    pawl_test_destroy(test);
+    test_now(test);
     must(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, NULL, NULL, world_error()));
     refuse(&hotel, &options, PAWL_ECONFIG, "it has sagas (1)");
     options.is_emptied = true;
     test               = open_test(&hotel, &options);
-    pawl_test_destroy(test);
+    test_now(test);
     give_back(url);
 }
 
@@ -263,7 +259,7 @@ static void the_kit_runs_on_any_store(const char *url)
         assert_int_equal(bills(test), 2);
         assert_int_equal(pawl_test_saga_count(test, "Room", &living, NULL), PAWL_OK);
         assert_int_equal(living, 2);
-        pawl_test_destroy(test);
+        test_now(test);
     }
     give_back(url);
 }
@@ -287,7 +283,7 @@ static void events_are_something(const char *url)
     refuse(&inn, &options, PAWL_ECONFIG, "it has events (1)");
     pawl_store_close(store);
     options.is_emptied = true;
-    pawl_test_destroy(open_test(&inn, &options));
+    test_now(open_test(&inn, &options));
     give_back(url);
 }
 
@@ -302,7 +298,7 @@ static void another_prefix_is_looked_at(const char *url)
     pawl_test *test                = open_test(&inn, &options);
     stay_in(test, "1", 1);
     assert_int_equal(bills(test), 1);
-    pawl_test_destroy(test);
+    test_now(test);
     give_back(url);
 }
 
@@ -348,8 +344,8 @@ static void a_file_of_its_own_is_gone_in_the_end(const char *url)
     native_exec(ground, "create table let_rooms (room text, nights integer)");
     let_rooms(one);
     assert_int_equal(bills(two), 0);
-    pawl_test_destroy(one);
-    pawl_test_destroy(two);
+    test_now(one);
+    test_now(two);
     assert_int_equal(files_in(folder), 0);
     use_folder(NULL);
 }
@@ -364,7 +360,7 @@ static void a_file_that_is_kept_is_there(const char *url)
     pawl_test *test = open_test(&inn, &options);
     stay_in(test, "1", 1);
     snprintf(kept, sizeof kept, "sqlite:%s", pawl_test_file(test));
-    pawl_test_destroy(test);
+    test_now(test);
     assert_int_equal(native_number(kept, "select count(*) from \"inn_Room\""), 1);
     scenario_forget(kept);
     assert_int_equal(files_in(folder), 0);
@@ -478,14 +474,13 @@ static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
         assert_int_equal(rows.count, 2);
         assert_true(world_says(rows.items[0].error, "a memory store has no SQL"));
         assert_true(pawl_text_equal(rows.items[0].code, PAWL_TEXT("EUNSUPPORTED")));
-        pawl_test_destroy(made);
+        test_now(made);
     }
     assert_int_equal(pawl_endpoint_create(&mixed, NULL, &options, &endpoint, &error),
                      PAWL_EUNSUPPORTED);
     assert_non_null(strstr(error.text, "says .own_sql, and a memory store has no SQL"));
     pawl_test *test = open_test(&inn, NULL);
     assert_null(pawl_test_file(test));
-    pawl_test_destroy(test);
 }
 
 /* A program that was built before the options named a store. */
@@ -496,7 +491,6 @@ static void older_options_are_taken(const char *url)
     options.options_size      = offsetof(pawl_test_options, store);
     pawl_test *test           = open_test(&inn, &options);
     assert_int_equal(strncmp(pawl_test_url(test), "memory:", strlen("memory:")), 0);
-    pawl_test_destroy(test);
 }
 
 /* ---- What cannot be dropped ------------------------------------------------------------------------ */
@@ -516,7 +510,7 @@ static void what_stays_is_logged(const char *url)
     snprintf(path, sizeof path, "%s", strchr(url, ':') + 1);
     snprintf(aside, sizeof aside, "%s.aside", path);
     assert_int_equal(rename(path, aside), 0);
-    pawl_test_destroy(test);
+    test_now(test);
     assert_non_null(strstr(line, "the tables of a test stay: "));
     assert_int_equal(rename(aside, path), 0);
 
@@ -528,7 +522,7 @@ static void what_stays_is_logged(const char *url)
     FILE *mine = fopen(aside, "w");
     assert_non_null(mine);
     fclose(mine);
-    pawl_test_destroy(test);
+    test_now(test);
     assert_non_null(strstr(line, "a test's folder "));
     assert_non_null(strstr(line, " stays: "));
     unlink(aside);

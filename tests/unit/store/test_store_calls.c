@@ -176,7 +176,6 @@ static void a_call_asks_its_entry(void)
         assert_int_equal(called.calls, 1);
         assert_int_equal(called.ready_calls, 1);
     }
-    pawl_store_close(store);
 }
 
 /* Values that the entry wrote before it failed are not shown: each call looks. */
@@ -187,7 +186,6 @@ static void a_call_that_fails_answers_nothing(void)
     for (size_t i = 0; i < COUNT(calls); i++)
         expect(i, store, PAWL_EBUSY, "page 7 is damaged");
     assert_int_equal(called.calls, COUNT(calls));
-    pawl_store_close(store);
 }
 
 static void an_absent_entry_is_named(void)
@@ -202,7 +200,6 @@ static void an_absent_entry_is_named(void)
             expect(i, store, PAWL_EUNSUPPORTED, text);
     }
     assert_int_equal(called.calls, 0);
-    pawl_store_close(store);
 }
 
 static void rows_that_a_driver_cannot_find_are_named(void)
@@ -215,7 +212,6 @@ static void rows_that_a_driver_cannot_find_are_named(void)
         if (strcmp(calls[i].entry, "find") == 0)
             expect(i, store, PAWL_EUNSUPPORTED, text);
     }
-    pawl_store_close(store);
 }
 
 static void without_a_connection_no_entry_is_asked(void)
@@ -231,7 +227,6 @@ static void without_a_connection_no_entry_is_asked(void)
     expect(0, store, PAWL_OK, "");
     called_fill(&called_ops);
     called.ready_code = PAWL_OK;
-    pawl_store_close(store);
 }
 
 /* handler_transaction_end, which a driver's commit does by itself, is asked wherever that one is not. */
@@ -253,7 +248,6 @@ static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void)
     called.code = PAWL_OK;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(called.void_calls, 3);
-    pawl_store_close(store);
 }
 
 /* ---- Where no entry may be called ---------------------------------------- */
@@ -286,7 +280,6 @@ static void a_child_may_not_call(void)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     expect(0, store, PAWL_OK, "");
-    pawl_store_close(store);
 }
 
 static void a_handle_for_the_schema_may_not_call(void)
@@ -294,7 +287,7 @@ static void a_handle_for_the_schema_may_not_call(void)
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_changes       changes = {0};
-    pawl_store_close(called_open("called:"));
+    test_now(called_open("called:"));
     options.mode = PAWL_OPEN_SCHEMA;
     assert_int_equal(pawl_store_open("called:", &options, &store, NULL), PAWL_OK);
     for (size_t i = 0; i < COUNT(calls); i++)
@@ -346,7 +339,6 @@ static void a_lease_has_a_length_and_an_owner(void)
                    "lead: its name has 201 bytes, limit 1 to 200");
     const pawl_text longest = {.data = data, .size = PAWL_NAME_SIZE_MAX};
     assert_int_equal(pawl_store_lead(store, longest, NOW, 1, &is_ours, &error), PAWL_OK);
-    pawl_store_close(store);
 }
 
 static pawl_code load_by(pawl_store *store, const pawl_saga_table *from, int key, pawl_error *error)
@@ -373,12 +365,10 @@ static void a_saga_is_asked_for_by_what_it_has(void)
     assert_int_equal(load_by(store, &mapped, PAWL_SAGA_BY_MAIN, &error), PAWL_OK);
     mapped.transitional.type = PAWL_VALUE_INT;
     assert_int_equal(load_by(store, &mapped, PAWL_SAGA_BY_TRANSITIONAL, &error), PAWL_OK);
-    pawl_store_close(store);
 }
 
-static void a_state_of_the_outbox_is_one_of_its_own(void **state)
+static void a_state_of_the_outbox_is_one_of_its_own(void)
 {
-    (void)state;
     pawl_store      *store = called_open("called:");
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_outbox_rows rows;
@@ -388,7 +378,6 @@ static void a_state_of_the_outbox_is_one_of_its_own(void **state)
             pawl_store_outbox_list(store, (pawl_outbox_state)states[i], 0, NULL, &rows, &error),
             &error, "outbox rows: a state is unknown");
     }
-    pawl_store_close(store);
 }
 
 static void a_walk_is_over_a_kind_of_rows(void)
@@ -402,7 +391,6 @@ static void a_walk_is_over_a_kind_of_rows(void)
                    "scan: kind 10 is unknown");
     expect_invalid(pawl_store_scan(store, &sagas, NULL, &rows, &error), &error,
                    "scan of sagas: give their table");
-    pawl_store_close(store);
 }
 
 static void what_is_enlisted_is_checked(void)
@@ -417,7 +405,6 @@ static void what_is_enlisted_is_checked(void)
     changes.group_count = changes.unit_count = 1;
     assert_int_equal(pawl_store_enlist(store, store, &changes, &error), PAWL_EINVAL);
     assert_int_equal(called.calls, 0);
-    pawl_store_close(store);
 }
 
 /* ---- The trace hook ------------------------------------------------------- */
@@ -452,7 +439,6 @@ static void each_call_is_told_once(void)
             assert_int_equal(told.code, code);
         }
     pawl_store_trace_set(NULL, NULL);
-    pawl_store_close(store);
 }
 
 /* ---- The handle ---------------------------------------------------------- */
@@ -478,7 +464,6 @@ static void a_worker_is_attached_while_it_is_open(void)
     assert_string_equal(pawl_store_identity(store), "lean");
     assert_string_equal(pawl_store_scheme(store), "called");
     assert_int_equal(pawl_store_promises(store), PAWL_STORE_HAS_SQL);
-    pawl_store_close(store);
 }
 
 static void the_connection_is_given_by_its_type(void)
@@ -506,7 +491,6 @@ static void the_connection_is_given_by_its_type(void)
     pawl_store_interrupt(store);
     pawl_store_handler_transaction_end(store);
     assert_int_equal(called.void_calls, 3);
-    pawl_store_close(store);
 }
 
 /* The descriptor is ready: nothing is waited for. Without one the time that was asked for is, in the
@@ -527,7 +511,6 @@ static void without_wait_the_descriptor_ends_it(void)
     assert_int_equal(called.ready_calls, 4);
     close(ends[0]);
     close(ends[1]);
-    pawl_store_close(store);
 }
 
 /* ---- Tables that end early ----------------------------------------------- */
@@ -551,7 +534,7 @@ static void an_entry_past_the_table_is_absent(void)
     static pawl_store_ops *lent[2];
     const size_t           size  = offsetof(pawl_store_ops, stream_load);
     pawl_store            *store = NULL;
-    pawl_store_close(called_open("called:"));
+    test_now(called_open("called:"));
     lent[0] = register_short("shorter", size);
     assert_int_equal(pawl_store_open("shorter:", NULL, &store, NULL), PAWL_OK);
     for (size_t i = 0; i < COUNT(calls); i++)
@@ -582,7 +565,7 @@ const struct CMUnitTest tests[] = {
     TEST(a_handle_for_the_schema_may_not_call),
     TEST(a_lease_has_a_length_and_an_owner),
     TEST(a_saga_is_asked_for_by_what_it_has),
-    cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
+    TEST(a_state_of_the_outbox_is_one_of_its_own),
     TEST(a_walk_is_over_a_kind_of_rows),
     TEST(what_is_enlisted_is_checked),
     TEST(each_call_is_told_once),

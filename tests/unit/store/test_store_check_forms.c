@@ -54,9 +54,8 @@ static void is_refused(pawl_change_kind kind, const char *field, pawl_code code,
     good_make(&set);
 }
 
-static void two_of_every_kind_pass(void **state)
+static void two_of_every_kind_pass(void)
 {
-    (void)state;
     passes("each", "good");
 }
 
@@ -167,9 +166,8 @@ static void put(const struct text_field *field, const char *data, size_t size)
     *(pawl_text *)second(field->kind, field->offset) = (pawl_text){.data = data, .size = size};
 }
 
-static void every_text_has_its_limit(void **state)
+static void every_text_has_its_limit(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         size_t limit = forms[texts[i].form].size_max;
         put(&texts[i], long_bytes, limit);
@@ -180,9 +178,8 @@ static void every_text_has_its_limit(void **state)
     }
 }
 
-static void every_text_that_is_needed_may_not_be_empty(void **state)
+static void every_text_that_is_needed_may_not_be_empty(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         put(&texts[i], "", 0);
         if (forms[texts[i].form].is_needed)
@@ -194,9 +191,8 @@ static void every_text_that_is_needed_may_not_be_empty(void **state)
     }
 }
 
-static void every_text_is_text_unless_it_is_bytes(void **state)
+static void every_text_is_text_unless_it_is_bytes(void)
 {
-    (void)state;
     static const struct {
         const char *bytes, *said;
     } bad[] = {
@@ -222,9 +218,8 @@ static size_t size_of_all(void)
 }
 
 /* Each is small enough; together they are more than a server takes. */
-static void every_text_counts_in_the_size_of_all(void **state)
+static void every_text_counts_in_the_size_of_all(void)
 {
-    (void)state;
     const size_t    limit = (size_t)256 * 1024 * 1024;
     pawl_queue_send sends[16];
     char            text[100];
@@ -272,9 +267,8 @@ static const member times[] = {
 #define FIRST INT64_C(-62135596800000000)
 #define LAST INT64_C(253402300799999999)
 
-static void every_time_is_of_the_years_1_to_9999(void **state)
+static void every_time_is_of_the_years_1_to_9999(void)
 {
-    (void)state;
     static const struct {
         pawl_time time;
         bool      is_good;
@@ -292,9 +286,8 @@ static void every_time_is_of_the_years_1_to_9999(void **state)
 
 /* ---- Choices, ids, numbers ---------------------------------------------- */
 
-static void every_choice_is_one_of_its_list(void **state)
+static void every_choice_is_one_of_its_list(void)
 {
-    (void)state;
     static const struct {
         member where;
         int    last;
@@ -318,9 +311,8 @@ static void every_choice_is_one_of_its_list(void **state)
         }
 }
 
-static void no_id_is_zero(void **state)
+static void no_id_is_zero(void)
 {
-    (void)state;
     static const member ids[] = {{AT(saga_insert, id)},
                                  {AT(timeout_cancel, saga_id)},
                                  {AT(timeout_set, id)},
@@ -342,9 +334,8 @@ static void back(int64_t from, int64_t to)
     set.checkpoint_set[1].is_back = true;
 }
 
-static void a_checkpoint_goes_back_to_where_it_may(void **state)
+static void a_checkpoint_goes_back_to_where_it_may(void)
 {
-    (void)state;
     back(5, 1);
     passes("checkpoint_set", "to");
     back(5, PAWL_CHECKPOINT_START);
@@ -360,9 +351,8 @@ static void a_checkpoint_goes_back_to_where_it_may(void **state)
                "it is -2, which does not go back from 5");
 }
 
-static void numbers_begin_where_they_begin(void **state)
+static void numbers_begin_where_they_begin(void)
 {
-    (void)state;
     set.event_append[1].version = 0;
     is_refused(pawl_change_event_append, "version", PAWL_EINVAL, "it is 0, the first is 1");
     set.event_append[1].version = INT64_MAX;
@@ -406,9 +396,8 @@ static const pawl_saga_table **table_of(const member *at)
     return place;
 }
 
-static void every_saga_table_has_a_type_and_a_name(void **state)
+static void every_saga_table_has_a_type_and_a_name(void)
 {
-    (void)state;
     static const struct {
         const char *field;
         size_t      offset;
@@ -451,9 +440,8 @@ static pawl_value value_of(pawl_value_type type)
                                    : (pawl_value){.type = type, .as = {.integer = 1}};
 }
 
-static void every_value_is_of_its_columns_type(void **state)
+static void every_value_is_of_its_columns_type(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(values); i++)
         for (int type = PAWL_VALUE_NONE; type <= PAWL_VALUE_TIME; type++) {
             const member *at                            = &values[i].where;
@@ -467,9 +455,8 @@ static void every_value_is_of_its_columns_type(void **state)
         }
 }
 
-static void every_value_is_checked(void **state)
+static void every_value_is_checked(void)
 {
-    (void)state;
     const struct {
         pawl_value  value;
         const char *said;
@@ -503,9 +490,8 @@ static void every_value_is_checked(void **state)
 
 /* ---- Units, groups, lists ----------------------------------------------- */
 
-static void every_change_is_of_a_unit_and_a_group_of_the_set(void **state)
+static void every_change_is_of_a_unit_and_a_group_of_the_set(void)
 {
-    (void)state;
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         uint32_t *base = second((pawl_change_kind)kind, 0); /* its unit, its group */
         base[0]        = 2;
@@ -518,9 +504,8 @@ static void every_change_is_of_a_unit_and_a_group_of_the_set(void **state)
     }
 }
 
-static void changes_at_null_are_refused(void **state)
+static void changes_at_null_are_refused(void)
 {
-    (void)state;
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         char       text[80];
         pawl_error error = PAWL_ERROR_INIT;
@@ -534,9 +519,8 @@ static void changes_at_null_are_refused(void **state)
     }
 }
 
-static void units_and_groups_are_limited(void **state)
+static void units_and_groups_are_limited(void)
 {
-    (void)state;
     pawl_error error       = PAWL_ERROR_INIT;
     set.changes.unit_count = set.changes.group_count = 4096;
     passes("set", "units and groups");
@@ -552,22 +536,22 @@ static void units_and_groups_are_limited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(two_of_every_kind_pass, reset),
-        cmocka_unit_test_setup(every_text_has_its_limit, reset),
-        cmocka_unit_test_setup(every_text_that_is_needed_may_not_be_empty, reset),
-        cmocka_unit_test_setup(every_text_is_text_unless_it_is_bytes, reset),
-        cmocka_unit_test_setup(every_text_counts_in_the_size_of_all, reset),
-        cmocka_unit_test_setup(every_time_is_of_the_years_1_to_9999, reset),
-        cmocka_unit_test_setup(every_choice_is_one_of_its_list, reset),
-        cmocka_unit_test_setup(no_id_is_zero, reset),
-        cmocka_unit_test_setup(numbers_begin_where_they_begin, reset),
-        cmocka_unit_test_setup(a_checkpoint_goes_back_to_where_it_may, reset),
-        cmocka_unit_test_setup(every_saga_table_has_a_type_and_a_name, reset),
-        cmocka_unit_test_setup(every_value_is_of_its_columns_type, reset),
-        cmocka_unit_test_setup(every_value_is_checked, reset),
-        cmocka_unit_test_setup(every_change_is_of_a_unit_and_a_group_of_the_set, reset),
-        cmocka_unit_test_setup(changes_at_null_are_refused, reset),
-        cmocka_unit_test_setup(units_and_groups_are_limited, reset),
+        TEST_BETWEEN(two_of_every_kind_pass, reset, NULL),
+        TEST_BETWEEN(every_text_has_its_limit, reset, NULL),
+        TEST_BETWEEN(every_text_that_is_needed_may_not_be_empty, reset, NULL),
+        TEST_BETWEEN(every_text_is_text_unless_it_is_bytes, reset, NULL),
+        TEST_BETWEEN(every_text_counts_in_the_size_of_all, reset, NULL),
+        TEST_BETWEEN(every_time_is_of_the_years_1_to_9999, reset, NULL),
+        TEST_BETWEEN(every_choice_is_one_of_its_list, reset, NULL),
+        TEST_BETWEEN(no_id_is_zero, reset, NULL),
+        TEST_BETWEEN(numbers_begin_where_they_begin, reset, NULL),
+        TEST_BETWEEN(a_checkpoint_goes_back_to_where_it_may, reset, NULL),
+        TEST_BETWEEN(every_saga_table_has_a_type_and_a_name, reset, NULL),
+        TEST_BETWEEN(every_value_is_of_its_columns_type, reset, NULL),
+        TEST_BETWEEN(every_value_is_checked, reset, NULL),
+        TEST_BETWEEN(every_change_is_of_a_unit_and_a_group_of_the_set, reset, NULL),
+        TEST_BETWEEN(changes_at_null_are_refused, reset, NULL),
+        TEST_BETWEEN(units_and_groups_are_limited, reset, NULL),
     };
     memset(long_bytes, 'x', sizeof long_bytes);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,15 +117,6 @@ static int reset_fake(void **state)
     return 0;
 }
 
-static pawl_store *open_store(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
-        fail_msg("%s: %s", url, error.text);
-    return store;
-}
-
 /* ---- Drivers ------------------------------------------------------------ */
 
 static void register_refuses_what_is_no_driver(void)
@@ -193,9 +184,8 @@ static void a_missing_driver_names_its_package(void)
     assert_memory_equal(error.text, expected, strlen(expected));
 }
 
-static void a_failed_open_is_closed(void **state)
+static void a_failed_open_is_closed(void)
 {
-    (void)state;
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     assert_int_equal(pawl_store_open("fake:closed", NULL, &store, &error), PAWL_EUNREACHABLE);
@@ -206,19 +196,18 @@ static void a_failed_open_is_closed(void **state)
     pawl_store_close(NULL);
 }
 
-static void options_have_defaults_and_limits(void **state)
+static void options_have_defaults_and_limits(void)
 {
-    (void)state;
     pawl_error         error   = PAWL_ERROR_INIT;
-    pawl_store        *store   = open_store("fake:");
+    pawl_store        *store   = test_open("fake:");
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     assert_string_equal(fake.prefix, "pawl_");
     assert_int_equal(fake.deadline, PAWL_SECONDS(30));
     assert_false(pawl_uuid_is_zero(store->worker.uuid));
-    pawl_store *other = open_store("fake:");
+    pawl_store *other = test_open("fake:");
     assert_int_not_equal(pawl_uuid_compare(store->worker.uuid, other->worker.uuid), 0);
-    pawl_store_close(other);
-    pawl_store_close(store);
+    test_now(other);
+    test_now(store);
 
     options.options_size = 3;
     assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
@@ -234,7 +223,6 @@ static void options_have_defaults_and_limits(void **state)
     options.system_prefix = "other_";
     assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_OK);
     assert_string_equal(fake.prefix, "other_");
-    pawl_store_close(store);
 }
 
 static void keep_line(pawl_text line, void *context)
@@ -242,9 +230,8 @@ static void keep_line(pawl_text line, void *context)
     memcpy(context, line.data, line.size);
 }
 
-static void printing_a_schema_needs_no_connection(void **state)
+static void printing_a_schema_needs_no_connection(void)
 {
-    (void)state;
     char line[20] = "";
     assert_int_equal(pawl_store_schema("fake:", PAWL_SCHEMA_PRINT, NULL, keep_line, line, NULL),
                      PAWL_OK);
@@ -263,10 +250,9 @@ static const pawl_message some_message = {.id   = PAWL_TEXT_INIT("m-1"),
 
 /* ---- Commit around a driver --------------------------------------------- */
 
-static void commit_attaches_a_worker_once_and_counts(void **state)
+static void commit_attaches_a_worker_once_and_counts(void)
 {
-    (void)state;
-    pawl_store   *store   = open_store("fake:");
+    pawl_store   *store   = test_open("fake:");
     pawl_changes  changes = {0};
     pawl_refusals refused = {.arena = pawl_arena_create(0)};
     assert_int_equal(pawl_store_commit(store, &changes, &refused, NULL), PAWL_OK);
@@ -280,13 +266,11 @@ static void commit_attaches_a_worker_once_and_counts(void **state)
     assert_int_equal(pawl_store_commit(store, &changes, &refused, NULL), PAWL_ELIMIT);
     assert_int_equal(fake.commit_count, 2);
     pawl_arena_destroy(refused.arena);
-    pawl_store_close(store);
 }
 
-static void an_unknown_outcome_is_asked_for(void **state)
+static void an_unknown_outcome_is_asked_for(void)
 {
-    (void)state;
-    pawl_store   *store   = open_store("fake:");
+    pawl_store   *store   = test_open("fake:");
     pawl_changes  changes = {0};
     pawl_refusals refused = {.arena = pawl_arena_create(0)};
     pawl_error    error   = PAWL_ERROR_INIT;
@@ -306,13 +290,11 @@ static void an_unknown_outcome_is_asked_for(void **state)
     assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_EBUSY);
     assert_int_equal(fake.resolve_count, 3);
     pawl_arena_destroy(refused.arena);
-    pawl_store_close(store);
 }
 
-static void without_a_list_the_refusal_is_the_answer(void **state)
+static void without_a_list_the_refusal_is_the_answer(void)
 {
-    (void)state;
-    pawl_store       *store   = open_store("fake:");
+    pawl_store       *store   = test_open("fake:");
     pawl_queue_settle settle  = {.queue = PAWL_TEXT("orders"), .seq = 9};
     pawl_changes      changes = {.unit_count = 1, .group_count = 1, .queue_settle = {&settle, 1}};
     pawl_error        error   = PAWL_ERROR_INIT;
@@ -320,13 +302,11 @@ static void without_a_list_the_refusal_is_the_answer(void **state)
     assert_string_equal(error.text, "it is gone");
     changes.queue_settle.count = 0;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_OK);
-    pawl_store_close(store);
 }
 
-static void a_handle_is_refused_after_fork(void **state)
+static void a_handle_is_refused_after_fork(void)
 {
-    (void)state;
-    pawl_store  *store   = open_store("fake:");
+    pawl_store  *store   = test_open("fake:");
     pawl_changes changes = {0};
     pid_t        child   = fork();
     assert_int_not_equal(child, -1);
@@ -342,7 +322,6 @@ static void a_handle_is_refused_after_fork(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
-    pawl_store_close(store);
 }
 
 /* ---- Wake-up ------------------------------------------------------------ */
@@ -354,9 +333,8 @@ static uint64_t wakes_of(int fd)
     return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
 }
 
-static void events_wake_who_reads_the_journal(void **state)
+static void events_wake_who_reads_the_journal(void)
 {
-    (void)state;
     int worker = eventfd(0, EFD_NONBLOCK), reader = eventfd(0, EFD_NONBLOCK);
     int both = eventfd(0, EFD_NONBLOCK);
     assert_int_equal(pawl__wake_add("fake:data", worker, NULL), PAWL_OK);
@@ -365,7 +343,7 @@ static void events_wake_who_reads_the_journal(void **state)
     assert_int_equal(pawl__wake_add("fake:data", both, NULL), PAWL_OK);
     assert_int_equal(pawl__wake_add_reader("fake:data", both, NULL), PAWL_OK);
 
-    pawl_store       *store   = open_store("fake:");
+    pawl_store       *store   = test_open("fake:");
     pawl_queue_send   send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
     pawl_event_append event   = {.stream   = PAWL_TEXT("A/1"),
                                  .version  = 1,
@@ -394,7 +372,7 @@ static void events_wake_who_reads_the_journal(void **state)
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(reader), 1);
     assert_int_equal(wakes_of(both), 0);
-    pawl_store_close(store);
+    test_now(store);
     pawl__wake_remove(reader);
     pawl__wake_remove(worker);
     close(reader);
@@ -413,11 +391,10 @@ static bool wakes(pawl_store *store, int fd, pawl_changes changes)
     wakes(store, fd, (pawl_changes){.kind = {&(pawl_##kind){__VA_ARGS__}, 1}})
 
 /* A claim or a lease that is given back is for others to take. */
-static void what_is_given_back_wakes(void **state)
+static void what_is_given_back_wakes(void)
 {
-    (void)state;
     int         here  = eventfd(0, EFD_NONBLOCK);
-    pawl_store *store = open_store("fake:");
+    pawl_store *store = test_open("fake:");
     pawl_text   name  = PAWL_TEXT("Bills");
     assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
     assert_false(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_REMOVE));
@@ -430,19 +407,18 @@ static void what_is_given_back_wakes(void **state)
     assert_true(WAKES(store, here, outbox_block, .source = name, .is_unblock = true));
     assert_false(WAKES(store, here, outbox_block, .source = name));
     pawl__wake_remove(here);
-    pawl_store_close(store);
+    test_now(store);
     close(here);
 }
 
-static void commits_wake_who_waits_on_the_store(void **state)
+static void commits_wake_who_waits_on_the_store(void)
 {
-    (void)state;
     int here = eventfd(0, EFD_NONBLOCK), elsewhere = eventfd(0, EFD_NONBLOCK);
     assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
     assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
     assert_int_equal(pawl__wake_add("fake:other", elsewhere, NULL), PAWL_OK);
 
-    pawl_store      *store   = open_store("fake:");
+    pawl_store      *store   = test_open("fake:");
     pawl_queue_send  send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
     pawl_inbox_entry mark    = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
     pawl_changes     changes = {
@@ -476,32 +452,26 @@ static void commits_wake_who_waits_on_the_store(void **state)
     pawl__wake_all("fake:other");
     assert_int_equal(wakes_of(elsewhere), 1);
     pawl__wake_remove(elsewhere);
-    pawl_store_close(store);
+    test_now(store);
     close(here);
     close(elsewhere);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&fake_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-    const struct CMUnitTest tests[] = {
-        TEST(register_refuses_what_is_no_driver),
-        TEST(open_refuses_what_is_no_url),
-        TEST(a_missing_driver_names_its_package),
-        cmocka_unit_test_setup(a_failed_open_is_closed, reset_fake),
-        cmocka_unit_test_setup(options_have_defaults_and_limits, reset_fake),
-        cmocka_unit_test_setup(printing_a_schema_needs_no_connection, reset_fake),
-        cmocka_unit_test_setup(commit_attaches_a_worker_once_and_counts, reset_fake),
-        cmocka_unit_test_setup(an_unknown_outcome_is_asked_for, reset_fake),
-        cmocka_unit_test_setup(without_a_list_the_refusal_is_the_answer, reset_fake),
-        cmocka_unit_test_setup(a_handle_is_refused_after_fork, reset_fake),
-        cmocka_unit_test_setup(commits_wake_who_waits_on_the_store, reset_fake),
-        cmocka_unit_test_setup(what_is_given_back_wakes, reset_fake),
-        cmocka_unit_test_setup(events_wake_who_reads_the_journal, reset_fake),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&fake_driver, NULL};
+
+const struct CMUnitTest tests[] = {
+    TEST(register_refuses_what_is_no_driver),
+    TEST(open_refuses_what_is_no_url),
+    TEST(a_missing_driver_names_its_package),
+    TEST_BETWEEN(a_failed_open_is_closed, reset_fake, NULL),
+    TEST_BETWEEN(options_have_defaults_and_limits, reset_fake, NULL),
+    TEST_BETWEEN(printing_a_schema_needs_no_connection, reset_fake, NULL),
+    TEST_BETWEEN(commit_attaches_a_worker_once_and_counts, reset_fake, NULL),
+    TEST_BETWEEN(an_unknown_outcome_is_asked_for, reset_fake, NULL),
+    TEST_BETWEEN(without_a_list_the_refusal_is_the_answer, reset_fake, NULL),
+    TEST_BETWEEN(a_handle_is_refused_after_fork, reset_fake, NULL),
+    TEST_BETWEEN(commits_wake_who_waits_on_the_store, reset_fake, NULL),
+    TEST_BETWEEN(what_is_given_back_wakes, reset_fake, NULL),
+    TEST_BETWEEN(events_wake_who_reads_the_journal, reset_fake, NULL),
+    {.name = NULL},
+};

@@ -97,7 +97,7 @@ static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
     good_make(&good);
-    return lean_open(url);
+    return lean_begin(url);
 }
 
 /* The changes of one kind alone. */
@@ -164,7 +164,7 @@ static void o32_the_refusals_are_those_of_a_commit_that_landed(void)
             assert_int_equal(refused.items[j].group, j + 10);
             assert_int_equal(refused.items[j].reason, j == 0 ? PAWL_EGONE : PAWL_ECONFLICT);
         }
-        lean_close(f);
+        test_now(f);
     }
 }
 
@@ -179,7 +179,7 @@ static void a_commit_that_is_not_begun_shows_no_refusals(void)
     good.changes.unit_count = 5000;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, &f->error), PAWL_ELIMIT);
     assert_int_equal(refused.count, 0);
-    lean_close(f);
+    test_now(f);
 
     f                = open_fixture("knows:");
     refused          = (pawl_refusals){.arena = f->arena};
@@ -190,7 +190,6 @@ static void a_commit_that_is_not_begun_shows_no_refusals(void)
     assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, &f->error), PAWL_EBUSY);
     assert_int_equal(refused.count, 0);
     assert_int_equal(fake.commit_count, 0);
-    lean_close(f);
 }
 
 /* O32: of changes that nobody can refuse "it landed" says all. */
@@ -215,7 +214,7 @@ static void o32_what_cannot_be_refused_needs_no_list(void)
         if (answer != code)
             fail_msg("%s: %s", pawl_change_kind_name((pawl_change_kind)kind), f->error.text);
         assert_int_equal(refused.count, 0);
-        lean_close(f);
+        test_now(f);
     }
 }
 
@@ -229,7 +228,6 @@ static void o32_a_send_that_must_be_new_needs_a_list(void)
     fake.commit_code                    = PAWL_EUNKNOWN;
     lean_is_applied                     = true;
     assert_int_equal(pawl_store_commit(f->store, changes, &refused, &f->error), PAWL_EUNKNOWN);
-    lean_close(f);
 }
 
 static void an_unknown_outcome_is_explained(void)
@@ -250,7 +248,6 @@ static void an_unknown_outcome_is_explained(void)
     lean_is_applied = false;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_ELOST);
     assert_string_equal(f->error.text, "commit: nothing was applied: page 7 is damaged");
-    lean_close(f);
 }
 
 /* A driver that forgot to write the error does not leave the code of an earlier one. */
@@ -264,7 +261,6 @@ static void the_errors_code_is_the_answer(void)
     assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, &f->error), PAWL_EBUSY);
     assert_int_equal(f->error.code, PAWL_EBUSY);
     assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, NULL), PAWL_EBUSY);
-    lean_close(f);
 }
 
 static void without_a_list_the_first_refusal_is_the_answer(void)
@@ -285,19 +281,18 @@ static void without_a_list_the_first_refusal_is_the_answer(void)
         if (cases[i].answer == PAWL_EGONE)
             assert_string_equal(f->error.text, "row 0 is gone");
         assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, NULL), cases[i].answer);
-        lean_close(f);
+        test_now(f);
     }
 }
 
 static void a_refusal_without_its_text_is_a_shortage(void)
 {
-    pawl_arena   *arena   = pawl_arena_create(0);
+    pawl_arena   *arena   = test_arena();
     pawl_refusals refused = {.arena = arena};
     assert_int_equal(
         pawl_refusals_add(&refused, pawl_change_saga_insert, 0, 0, PAWL_EGONE, (pawl_text){0}),
         PAWL_ENOMEM);
     assert_int_equal(refused.count, 0);
-    pawl_arena_destroy(arena);
 }
 
 /* ---- The worker and the ids --------------------------------------------- */
@@ -317,13 +312,12 @@ static void a_handle_gets_a_worker_before_its_first_commit(void)
     assert_string_equal(fake.endpoint, "<>");
     assert_string_equal(fake.types, "[]");
     assert_int_equal(fake.worker_now, NOW);
-    lean_close(f);
+    test_now(f);
 
     f               = open_fixture("knows:"); /* the handle has a worker already */
     f->store->epoch = 3;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_OK);
     assert_int_equal(fake.worker_count, 0);
-    lean_close(f);
 }
 
 static void expect_id(uint8_t epoch, uint8_t count)
@@ -345,7 +339,6 @@ static void each_commit_has_an_id_of_its_own(void)
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, NULL), PAWL_EBUSY);
     expect_id(3, 3);
     assert_memory_equal(&good.changes.commit_id, &fake.commit_id, sizeof fake.commit_id);
-    lean_close(f);
 }
 
 static void an_interrupt_goes_to_a_driver_that_has_one(void)
@@ -353,11 +346,10 @@ static void an_interrupt_goes_to_a_driver_that_has_one(void)
     fixture *f = open_fixture("plain:");
     pawl_store_interrupt(f->store);
     assert_int_equal(fake.interrupt_count, 0);
-    lean_close(f);
+    test_now(f);
     f = open_fixture("knows:");
     pawl_store_interrupt(f->store);
     assert_int_equal(fake.interrupt_count, 1);
-    lean_close(f);
 }
 
 /* ---- Whom it wakes ------------------------------------------------------ */
@@ -401,9 +393,8 @@ static void expect_wakes(const char *what, bool of_worker, bool of_reader)
 
 /* New work wakes the workers, and work that is given back, as the release and the flush of the
  * good set; new events wake the readers of the journal, the rest nobody. */
-static void a_commit_wakes_whom_it_concerns(void **state)
+static void a_commit_wakes_whom_it_concerns(void)
 {
-    (void)state;
     static const pawl_change_kind work[] = {
         pawl_change_queue_send,   pawl_change_timeout_set,     pawl_change_outbox_add,
         pawl_change_outbox_reset, pawl_change_aggregator_add,  pawl_change_leased_batch_release,
@@ -421,13 +412,12 @@ static void a_commit_wakes_whom_it_concerns(void **state)
                          kind == (int)pawl_change_event_append);
         }
     }
-    lean_close(f);
+    test_now(f);
 }
 
 /* A message that is handled wakes nobody, one that is put back does. */
-static void a_message_that_is_put_back_wakes_the_workers(void **state)
+static void a_message_that_is_put_back_wakes_the_workers(void)
 {
-    (void)state;
     static const struct {
         pawl_queue_action first, second;
         bool              wakes;
@@ -444,12 +434,11 @@ static void a_message_that_is_put_back_wakes_the_workers(void **state)
         assert_int_equal(pawl_store_commit(f->store, changes, NULL, NULL), PAWL_OK);
         expect_wakes("queue_settle", cases[i].wakes, false);
     }
-    lean_close(f);
+    test_now(f);
 }
 
-static void only_a_commit_that_landed_wakes(void **state)
+static void only_a_commit_that_landed_wakes(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(trials); i++) {
         fixture      *f       = open_fixture(trials[i].url);
         pawl_refusals refused = {.arena = f->arena};
@@ -459,34 +448,27 @@ static void only_a_commit_that_landed_wakes(void **state)
         assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, NULL),
                          trials[i].answer);
         expect_wakes("all", trials[i].answer == PAWL_OK, trials[i].answer == PAWL_OK);
-        lean_close(f);
+        test_now(f);
     }
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&plain_driver, &error) != PAWL_OK ||
-        pawl_store_register(&knows_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-#define WITH_WAITERS(test) cmocka_unit_test_setup_teardown(test, open_waiters, close_waiters)
-    const struct CMUnitTest tests[] = {
-        TEST(o32_the_refusals_are_those_of_a_commit_that_landed),
-        TEST(a_commit_that_is_not_begun_shows_no_refusals),
-        TEST(o32_what_cannot_be_refused_needs_no_list),
-        TEST(o32_a_send_that_must_be_new_needs_a_list),
-        TEST(an_unknown_outcome_is_explained),
-        TEST(the_errors_code_is_the_answer),
-        TEST(without_a_list_the_first_refusal_is_the_answer),
-        TEST(a_refusal_without_its_text_is_a_shortage),
-        TEST(a_handle_gets_a_worker_before_its_first_commit),
-        TEST(each_commit_has_an_id_of_its_own),
-        TEST(an_interrupt_goes_to_a_driver_that_has_one),
-        WITH_WAITERS(a_commit_wakes_whom_it_concerns),
-        WITH_WAITERS(a_message_that_is_put_back_wakes_the_workers),
-        WITH_WAITERS(only_a_commit_that_landed_wakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&plain_driver, &knows_driver, NULL};
+
+#define WITH_WAITERS(test) TEST_BETWEEN(test, open_waiters, close_waiters)
+const struct CMUnitTest tests[] = {
+    TEST(o32_the_refusals_are_those_of_a_commit_that_landed),
+    TEST(a_commit_that_is_not_begun_shows_no_refusals),
+    TEST(o32_what_cannot_be_refused_needs_no_list),
+    TEST(o32_a_send_that_must_be_new_needs_a_list),
+    TEST(an_unknown_outcome_is_explained),
+    TEST(the_errors_code_is_the_answer),
+    TEST(without_a_list_the_first_refusal_is_the_answer),
+    TEST(a_refusal_without_its_text_is_a_shortage),
+    TEST(a_handle_gets_a_worker_before_its_first_commit),
+    TEST(each_commit_has_an_id_of_its_own),
+    TEST(an_interrupt_goes_to_a_driver_that_has_one),
+    WITH_WAITERS(a_commit_wakes_whom_it_concerns),
+    WITH_WAITERS(a_message_that_is_put_back_wakes_the_workers),
+    WITH_WAITERS(only_a_commit_that_landed_wakes),
+    {.name = NULL},
+};

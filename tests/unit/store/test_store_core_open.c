@@ -152,9 +152,8 @@ static void is_refused(const pawl_store_options *options, pawl_code code, const 
     assert_int_equal(fake.open_count, 0);
 }
 
-static void the_driver_is_handed_what_was_given(void **state)
+static void the_driver_is_handed_what_was_given(void)
 {
-    (void)state;
     char               prefix[] = "shop_";
     pawl_store_options options  = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store    = NULL;
@@ -182,9 +181,8 @@ static void the_driver_is_handed_what_was_given(void **state)
     assert_int_equal(fake.close_count, 1);
 }
 
-static void options_that_are_absent_have_defaults(void **state)
+static void options_that_are_absent_have_defaults(void)
 {
-    (void)state;
     const pawl_store_options none = PAWL_STORE_OPTIONS_INIT;
     for (int i = 0; i < 2; i++) {
         reset(NULL);
@@ -200,9 +198,8 @@ static void options_that_are_absent_have_defaults(void **state)
 }
 
 /* A program built with an older pawl has shorter options, one with a newer pawl longer ones. */
-static void options_of_another_version_are_read_to_their_end(void **state)
+static void options_of_another_version_are_read_to_their_end(void)
 {
-    (void)state;
     struct {
         pawl_store_options options;
         int64_t            newer;
@@ -234,9 +231,8 @@ static void options_of_another_version_are_read_to_their_end(void **state)
     }
 }
 
-static void every_option_has_its_range(void **state)
+static void every_option_has_its_range(void)
 {
-    (void)state;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     for (int mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_SCHEMA; mode++) {
         options.mode = (pawl_open_mode)mode;
@@ -255,9 +251,8 @@ static void every_option_has_its_range(void **state)
     is_refused(&options, PAWL_EINVAL, "options of a store: deadline is -1, at least 0 is needed");
 }
 
-static void a_prefix_holds_letters_digits_and_underscores(void **state)
+static void a_prefix_holds_letters_digits_and_underscores(void)
 {
-    (void)state;
     char               prefix[] = "p?x", text[120];
     pawl_store_options options  = PAWL_STORE_OPTIONS_INIT;
     options.system_prefix       = prefix;
@@ -281,9 +276,8 @@ static void a_prefix_holds_letters_digits_and_underscores(void **state)
     is_refused(&options, PAWL_ECONFIG, "system prefix: it has 41 bytes, limit 40");
 }
 
-static void a_url_has_2000_bytes_at_most(void **state)
+static void a_url_has_2000_bytes_at_most(void)
 {
-    (void)state;
     char        url[2002] = "kept:";
     pawl_error  error     = PAWL_ERROR_INIT;
     pawl_store *store     = NULL;
@@ -298,9 +292,8 @@ static void a_url_has_2000_bytes_at_most(void **state)
                      PAWL_ELIMIT);
 }
 
-static void no_two_handles_have_the_same_worker(void **state)
+static void no_two_handles_have_the_same_worker(void)
 {
-    (void)state;
     enum { HANDLES = 8 };
     pawl_worker_id ids[HANDLES];
     for (size_t i = 0; i < HANDLES; i++) {
@@ -320,9 +313,8 @@ static void keep_line(pawl_text line, void *context)
     ++*(int *)context;
 }
 
-static void a_schema_is_asked_for_by_its_spec(void **state)
+static void a_schema_is_asked_for_by_its_spec(void)
 {
-    (void)state;
     char                   prefix[] = "shop_";
     const pawl_schema_spec spec     = {.system_prefix = prefix,
                                        .tables        = tables,
@@ -354,9 +346,8 @@ static void a_schema_is_asked_for_by_its_spec(void **state)
         }
 }
 
-static void a_schema_that_fails_is_closed_as_well(void **state)
+static void a_schema_that_fails_is_closed_as_well(void)
 {
-    (void)state;
     int lines      = 0;
     fake.open_code = PAWL_EUNREACHABLE;
     assert_int_equal(pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, NULL, keep_line, &lines, NULL),
@@ -370,9 +361,8 @@ static void a_schema_that_fails_is_closed_as_well(void **state)
     assert_int_equal(fake.close_count, 1);
 }
 
-static void what_no_schema_can_be_reaches_no_driver(void **state)
+static void what_no_schema_can_be_reaches_no_driver(void)
 {
-    (void)state;
     int                    lines = 0;
     pawl_error             error = PAWL_ERROR_INIT;
     const pawl_schema_spec quote = {.system_prefix = "a'b"}, late = {.deadline = -1};
@@ -475,9 +465,8 @@ static void a_drivers_scheme_is_one_of_a_url(void)
 
 /* A driver is found by its whole scheme, however much others look like it. The last test: it
  * fills the list. */
-static void there_are_32_drivers_at_most(void **state)
+static void there_are_32_drivers_at_most(void)
 {
-    (void)state;
     static pawl_store_ops many[40];
     static char           schemes[40][16];
     pawl_error            error = PAWL_ERROR_INIT;
@@ -561,33 +550,27 @@ static void a_stores_identity_has_199_bytes_at_most(void)
     close(fd);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&fake_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_program_is_kept_as_a_name_that_every_store_takes, reset),
-        cmocka_unit_test_setup(a_handle_knows_its_host_and_its_pawl, reset),
-        cmocka_unit_test_setup(the_driver_is_handed_what_was_given, reset),
-        cmocka_unit_test_setup(options_that_are_absent_have_defaults, reset),
-        cmocka_unit_test_setup(options_of_another_version_are_read_to_their_end, reset),
-        cmocka_unit_test_setup(every_option_has_its_range, reset),
-        cmocka_unit_test_setup(a_prefix_holds_letters_digits_and_underscores, reset),
-        cmocka_unit_test_setup(a_url_has_2000_bytes_at_most, reset),
-        cmocka_unit_test_setup(no_two_handles_have_the_same_worker, reset),
-        cmocka_unit_test_setup(a_schema_is_asked_for_by_its_spec, reset),
-        cmocka_unit_test_setup(a_schema_that_fails_is_closed_as_well, reset),
-        cmocka_unit_test_setup(what_no_schema_can_be_reaches_no_driver, reset),
-        TEST(what_a_driver_cannot_be_without),
-        TEST(a_driver_of_another_abi_is_refused),
-        TEST(a_drivers_sizes_have_limits),
-        TEST(a_drivers_scheme_is_one_of_a_url),
-        TEST(many_wait),
-        TEST(a_stores_identity_has_199_bytes_at_most),
-        cmocka_unit_test_setup(there_are_32_drivers_at_most, reset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&fake_driver, NULL};
+
+const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup(a_program_is_kept_as_a_name_that_every_store_takes, reset),
+    cmocka_unit_test_setup(a_handle_knows_its_host_and_its_pawl, reset),
+    TEST_BETWEEN(the_driver_is_handed_what_was_given, reset, NULL),
+    TEST_BETWEEN(options_that_are_absent_have_defaults, reset, NULL),
+    TEST_BETWEEN(options_of_another_version_are_read_to_their_end, reset, NULL),
+    TEST_BETWEEN(every_option_has_its_range, reset, NULL),
+    TEST_BETWEEN(a_prefix_holds_letters_digits_and_underscores, reset, NULL),
+    TEST_BETWEEN(a_url_has_2000_bytes_at_most, reset, NULL),
+    TEST_BETWEEN(no_two_handles_have_the_same_worker, reset, NULL),
+    TEST_BETWEEN(a_schema_is_asked_for_by_its_spec, reset, NULL),
+    TEST_BETWEEN(a_schema_that_fails_is_closed_as_well, reset, NULL),
+    TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL),
+    TEST(what_a_driver_cannot_be_without),
+    TEST(a_driver_of_another_abi_is_refused),
+    TEST(a_drivers_sizes_have_limits),
+    TEST(a_drivers_scheme_is_one_of_a_url),
+    TEST(many_wait),
+    TEST(a_stores_identity_has_199_bytes_at_most),
+    TEST_BETWEEN(there_are_32_drivers_at_most, reset, NULL),
+    {.name = NULL},
+};

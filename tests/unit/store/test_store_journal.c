@@ -64,9 +64,8 @@ static pawl_text of_size(size_t size)
     return (pawl_text){.data = long_bytes, .size = size};
 }
 
-static void names_and_sizes_are_limited(void **state)
+static void names_and_sizes_are_limited(void)
 {
-    (void)state;
     good_set set;
     make_good(&set);
     set.events[2].stream = of_size(PAWL_STREAM_SIZE_MAX);
@@ -103,9 +102,8 @@ static void names_and_sizes_are_limited(void **state)
     expect(&set, PAWL_ELIMIT, "outbox_reset 0: note: it has 501 bytes, limit 500");
 }
 
-static void numbers_are_in_range(void **state)
+static void numbers_are_in_range(void)
 {
-    (void)state;
     good_set set;
     make_good(&set);
     set.events[2].version = 0;
@@ -217,7 +215,7 @@ static const pawl_store_ops full_driver = {LEAN_STORE,
 static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
-    return lean_open(url);
+    return lean_begin(url);
 }
 
 static const pawl_event event = {
@@ -256,7 +254,7 @@ static void o2_dispatches_without_an_outbox_reach_no_store(void)
     append.outbox = (pawl_text){0};
     expect_refused(f, &append, PAWL_ECONFIG,
                    "append to stream 'Account/1': 1 dispatches and no outbox to put them in");
-    lean_close(f);
+    test_now(f);
 
     f      = open_fixture("journalonly:");
     append = append_of(1);
@@ -268,7 +266,6 @@ static void o2_dispatches_without_an_outbox_reach_no_store(void)
     assert_int_equal(fake.commit_count, 1);
     assert_int_equal(fake.events[0].version, 7);
     assert_true(fake.events[0].is_first);
-    lean_close(f);
 }
 
 static void what_no_append_can_be_reaches_no_store(void)
@@ -300,7 +297,6 @@ static void what_no_append_can_be_reaches_no_store(void)
     append.outbox = of_size(201); /* no id is made of it */
     assert_int_equal(pawl_store_append(f->store, &append, NOW, &f->error), PAWL_ELIMIT);
     assert_int_equal(fake.commit_count, 0);
-    lean_close(f);
 }
 
 static void o5_an_append_makes_ids_and_keeps_given_ones(void)
@@ -329,7 +325,6 @@ static void o5_an_append_makes_ids_and_keeps_given_ones(void)
         assert_int_equal(fake.dispatches[1].version, 8);
         assert_int_equal(fake.changes.group_count, 1);
     }
-    lean_close(f);
 }
 
 static void o4_a_refused_append_says_which_version(void)
@@ -341,7 +336,6 @@ static void o4_a_refused_append_says_which_version(void)
     assert_string_equal(f->error.text, "stream A: version 1 is taken");
     fake.commit_code = PAWL_EUNKNOWN;
     assert_int_equal(pawl_store_append(f->store, &append, NOW, &f->error), PAWL_ELOST);
-    lean_close(f);
 }
 
 /* ---- The other calls ---------------------------------------------------- */
@@ -371,7 +365,6 @@ static void an_absent_entry_is_unsupported(void)
     assert_string_equal(f->error.text, "driver 'journalonly' has no checkpoint_get");
     assert_int_equal(stream.version + (int64_t)events.count + (int64_t)rows.count + position, 0);
     assert_false(is_found);
-    lean_close(f);
 }
 
 static void o33_a_message_of_which_the_store_cannot_tell(void)
@@ -406,27 +399,19 @@ static void o33_a_message_of_which_the_store_cannot_tell(void)
         pawl_store_outbox_get(f->store, name, name, f->arena, &record, &is_found, &f->error),
         PAWL_OK);
     assert_true(is_found);
-    lean_close(f);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&full_driver, &error) != PAWL_OK ||
-        pawl_store_register(&lean_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_sizes_are_limited),
-        cmocka_unit_test(numbers_are_in_range),
-        TEST(a_streams_events_stand_together),
-        TEST(o2_dispatches_without_an_outbox_reach_no_store),
-        TEST(what_no_append_can_be_reaches_no_store),
-        TEST(o5_an_append_makes_ids_and_keeps_given_ones),
-        TEST(o4_a_refused_append_says_which_version),
-        TEST(an_absent_entry_is_unsupported),
-        TEST(o33_a_message_of_which_the_store_cannot_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&full_driver, &lean_driver, NULL};
+
+const struct CMUnitTest tests[] = {
+    TEST(names_and_sizes_are_limited),
+    TEST(numbers_are_in_range),
+    TEST(a_streams_events_stand_together),
+    TEST(o2_dispatches_without_an_outbox_reach_no_store),
+    TEST(what_no_append_can_be_reaches_no_store),
+    TEST(o5_an_append_makes_ids_and_keeps_given_ones),
+    TEST(o4_a_refused_append_says_which_version),
+    TEST(an_absent_entry_is_unsupported),
+    TEST(o33_a_message_of_which_the_store_cannot_tell),
+    {.name = NULL},
+};

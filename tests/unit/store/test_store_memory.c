@@ -17,15 +17,6 @@
 
 /* ---- Handles ------------------------------------------------------------- */
 
-static pawl_store *open_store(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
-        fail_msg("%s: %s", url, error.text);
-    return store;
-}
-
 static pawl_message message_of(const char *id)
 {
     return (pawl_message){.id   = pawl_text_of(id),
@@ -52,38 +43,34 @@ static size_t claim_all(pawl_store *store, pawl_arena *arena)
 
 static void handles_of_one_name_share_the_data(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
-    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
-    pawl_store *other = open_store("memory:"), *unnamed = open_store("memory:?create=no");
+    pawl_arena *arena = test_arena();
+    pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
+    pawl_store *other = test_open("memory:"), *unnamed = test_open("memory:?create=no");
     send_one(first, "m-1");
     send_one(other, "m-2");
     assert_string_equal(first->identity, second->identity);
     assert_string_not_equal(first->identity, other->identity);
     assert_int_equal(claim_all(second, arena), 1);
     assert_int_equal(claim_all(unnamed, arena), 1);
-    pawl_store_close(first);
-    pawl_store_close(second);
-    pawl_store_close(other);
-    pawl_store_close(unnamed);
+    test_now(first);
+    test_now(second);
+    test_now(other);
+    test_now(unnamed);
 
-    pawl_store *fresh = open_store("memory:shop");
+    pawl_store *fresh = test_open("memory:shop");
     assert_int_equal(claim_all(fresh, arena), 0);
-    pawl_store_close(fresh);
-    pawl_arena_destroy(arena);
 }
 
 static void system_prefixes_are_apart(void)
 {
-    pawl_arena        *arena = pawl_arena_create(0);
-    pawl_store        *first = open_store("memory:shop"), *second = NULL;
+    pawl_arena        *arena = test_arena();
+    pawl_store        *first = test_open("memory:shop"), *second = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.system_prefix      = "other_";
     assert_int_equal(pawl_store_open("memory:shop", &options, &second, NULL), PAWL_OK);
     send_one(first, "m-1");
     assert_int_equal(claim_all(second, arena), 0);
-    pawl_store_close(first);
     pawl_store_close(second);
-    pawl_arena_destroy(arena);
 }
 
 static void bad_names_are_refused(void)
@@ -99,18 +86,16 @@ static void bad_names_are_refused(void)
     assert_non_null(strstr(error.text, "it has 200 bytes, limit 151"));
     /* The longest name keeps its last byte. */
     url[7 + 151]       = '\0';
-    pawl_store *first  = open_store(url);
+    pawl_store *first  = test_open(url);
     url[7 + 150]       = 'y';
-    pawl_store *second = open_store(url);
+    pawl_store *second = test_open(url);
     assert_string_not_equal(first->identity, second->identity);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 static void what_a_closed_handle_held_is_free(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
-    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    pawl_arena *arena = test_arena();
+    pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
     bool        is_held = false;
     send_one(first, "m-1");
     assert_int_equal(claim_all(first, arena), 1);
@@ -120,17 +105,15 @@ static void what_a_closed_handle_held_is_free(void)
     assert_int_equal(pawl_store_lead(second, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL), 0);
     assert_false(is_held);
 
-    pawl_store_close(first);
+    test_now(first);
     assert_int_equal(claim_all(second, arena), 1);
     assert_int_equal(pawl_store_lead(second, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL), 0);
     assert_true(is_held);
-    pawl_store_close(second);
-    pawl_arena_destroy(arena);
 }
 
 static void a_raised_epoch_shuts_out_the_old_one(void)
 {
-    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
     bool        is_applied = true;
     send_one(first, "m-1");
     second->worker = first->worker;
@@ -143,14 +126,12 @@ static void a_raised_epoch_shuts_out_the_old_one(void)
     assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
     assert_int_equal(second->ops->resolve(second, nothing.commit_id, &is_applied, NULL), PAWL_OK);
     assert_true(is_applied);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 /* A worker that is opened again is another one: what the first still sends is shut out. */
 static void a_worker_that_is_opened_again_has_the_next_epoch(void)
 {
-    pawl_store  *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    pawl_store  *first = test_open("memory:shop"), *second = test_open("memory:shop");
     pawl_error   error   = PAWL_ERROR_INIT;
     pawl_changes nothing = {0};
     send_one(first, "m-1");
@@ -163,16 +144,13 @@ static void a_worker_that_is_opened_again_has_the_next_epoch(void)
     }
     assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
     assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 /* Each change that is refused is named, also a second one of the same group. */
-static void every_refused_change_of_a_group_is_named(void **state)
+static void every_refused_change_of_a_group_is_named(void)
 {
-    (void)state;
-    pawl_store         *store   = open_store("memory:shop");
-    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_store         *store   = test_open("memory:shop");
+    pawl_arena         *arena   = test_arena();
     pawl_refusals       refused = {.arena = arena};
     pawl_error          error   = PAWL_ERROR_INIT;
     pawl_queue_settle   settle  = {.queue = PAWL_TEXT("orders"), .seq = 99};
@@ -188,69 +166,63 @@ static void every_refused_change_of_a_group_is_named(void **state)
     assert_int_equal(refused.items[0].kind, pawl_change_queue_settle);
     assert_int_equal(refused.items[1].kind, pawl_change_timeout_settle);
     assert_int_equal(refused.items[2].kind, pawl_change_outbox_settle);
-    pawl_arena_destroy(arena);
-    pawl_store_close(store);
 }
 
 static void a_child_process_is_refused(void)
 {
-    pawl_store *store = open_store("memory:shop");
+    pawl_store *store = test_open("memory:shop");
     pid_t       child = fork();
     assert_int_not_equal(child, -1);
     if (child == 0) {
         pawl_next_due next;
         pawl_code     code = pawl_store_next_due(store, PAWL_TEXT("orders"), NULL, 0, &next, NULL);
-        pawl_store_close(store);
+        test_now(store);
         _exit(code == PAWL_EINVAL ? 0 : 1);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    pawl_store_close(store);
 }
 
 /* A thread of the parent that was inside a call left its mutex locked in the child, for good:
  * the handle is only forgotten there. */
 static void a_child_closes_a_handle_whose_mutex_is_held(void)
 {
-    pawl_store  *store = open_store("memory:shop");
+    pawl_store  *store = test_open("memory:shop");
     memory_data *data  = pawl__memory_enter(store);
     pid_t        child = fork();
     assert_int_not_equal(child, -1);
     if (child == 0) {
         alarm(10); /* a child that waits for the mutex is ended */
-        pawl_store_close(store);
+        test_now(store);
         _exit(0);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     pawl__memory_leave(data);
-    pawl_store_close(store);
 }
 
 /* An interrupt is of the call that is under way: the next wait does not end by an old one. */
 static void an_interrupt_from_before_a_wait_counts_for_nothing(void)
 {
     pawl_error  error = PAWL_ERROR_INIT;
-    pawl_store *store = open_store("memory:shop");
+    pawl_store *store = test_open("memory:shop");
     store->ops->interrupt(store);
     assert_int_equal(store->ops->wait(store, 0, -1, &error), PAWL_OK);
-    pawl_store_close(store);
 }
 
 /* In the caller's unit: an idle worker's next message is due by then. */
 static void o21_a_wait_is_as_long_as_asked(void)
 {
     struct timespec begun, ended;
-    pawl_store     *store = open_store("memory:shop");
+    pawl_store     *store = test_open("memory:shop");
     clock_gettime(CLOCK_MONOTONIC, &begun);
     assert_int_equal(pawl_store_wait(store, PAWL_MILLISECONDS(20), -1, NULL), PAWL_OK);
     clock_gettime(CLOCK_MONOTONIC, &ended);
     int64_t taken =
         (ended.tv_sec - begun.tv_sec) * 1000000 + (ended.tv_nsec - begun.tv_nsec) / 1000;
     assert_in_range(taken, 19000, PAWL_SECONDS(15));
-    pawl_store_close(store);
 }
 
 /* ---- Memory -------------------------------------------------------------- */
@@ -292,7 +264,7 @@ static void a_message_that_is_retried_takes_no_more_memory(void)
 {
     pawl_allocator counting = {.resize = count_blocks};
     pawl_allocator_set(&counting);
-    pawl_store *store = open_store("memory:shop");
+    pawl_store *store = test_open("memory:shop");
     pawl_arena *arena = pawl_arena_create(0);
     send_one(store, "m-1");
     retry_one(store, arena, 1);
@@ -302,7 +274,7 @@ static void a_message_that_is_retried_takes_no_more_memory(void)
         retry_one(store, arena, i);
     assert_int_equal(blocks, before);
     pawl_arena_destroy(arena);
-    pawl_store_close(store);
+    test_now(store);
     pawl_allocator_set(NULL);
 }
 
@@ -310,8 +282,8 @@ static void a_message_that_is_retried_takes_no_more_memory(void)
 static void names_of_one_hash_are_apart(void)
 {
     static const pawl_text names[] = {PAWL_TEXT_INIT("ogzDQ5qV6mF"), PAWL_TEXT_INIT("yv8PawoVvBH")};
-    pawl_store            *store   = open_store("memory:shop");
-    pawl_arena            *arena   = pawl_arena_create(0);
+    pawl_store            *store   = test_open("memory:shop");
+    pawl_arena            *arena   = test_arena();
     assert_true(pawl__hash_texts(names[0], PAWL_TEXT("m-1")) ==
                 pawl__hash_texts(names[1], PAWL_TEXT("m-1")));
     for (size_t i = 0; i < 2; i++) {
@@ -339,8 +311,6 @@ static void names_of_one_hash_are_apart(void)
                          PAWL_OK);
         assert_int_equal(counts.all, 1);
     }
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 /* One of each row that a commit can add. */
@@ -389,8 +359,8 @@ static void a_dropped_schema_leaves_no_row(void)
     const pawl_saga_table        table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
     const pawl_saga_table *const tables[] = {&table};
     const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
-    pawl_arena                  *arena    = pawl_arena_create(0);
-    pawl_store *store = open_store("memory:shop"), *other = open_store("memory:shop");
+    pawl_arena                  *arena    = test_arena();
+    pawl_store *store = test_open("memory:shop"), *other = test_open("memory:shop");
     bool        is_held = false;
     for (int round = 0; round < 2; round++) { /* the second one finds nothing in its way */
         fill(store);
@@ -407,9 +377,6 @@ static void a_dropped_schema_leaves_no_row(void)
     }
     send_one(store, "m-1");
     assert_int_equal(claim_all(store, arena), 1);
-    pawl_store_close(other);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 static void keep_line(pawl_text line, void *context)
@@ -420,8 +387,8 @@ static void keep_line(pawl_text line, void *context)
 static void the_schema_is_said_to_be_none(void)
 {
     char        line[80] = "";
-    pawl_arena *arena    = pawl_arena_create(0);
-    pawl_store *store    = open_store("memory:shop");
+    pawl_arena *arena    = test_arena();
+    pawl_store *store    = test_open("memory:shop");
     const char *url      = "memory:shop";
     send_one(store, "m-1");
     assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_PRINT, NULL, keep_line, line, NULL), 0);
@@ -434,8 +401,6 @@ static void the_schema_is_said_to_be_none(void)
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 0);
     assert_int_equal(pawl_store_handler_transaction_begin(store, NULL), PAWL_EUNSUPPORTED);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 static void must(pawl_store *store, pawl_changes *changes)
@@ -450,8 +415,8 @@ static void must(pawl_store *store, pawl_changes *changes)
 /* Rows of a source come by (version, index) although their ids do not. */
 static void rows_of_a_source_come_in_order(void)
 {
-    pawl_arena     *arena = pawl_arena_create(0);
-    pawl_store     *store = open_store("memory:order");
+    pawl_arena     *arena = test_arena();
+    pawl_store     *store = test_open("memory:order");
     pawl_outbox_add adds[4];
     const char     *sources[]  = {"a", "b", "a", "a"};
     const int64_t   versions[] = {9, 1, 8, 7};
@@ -477,8 +442,6 @@ static void rows_of_a_source_come_in_order(void)
                      PAWL_OK);
     assert_int_equal(rows.count, 4);
     assert_int_equal(rows.next_attempt, PAWL_TIME_MAX);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 /* ---- Correlation properties ------------------------------------------------ */
@@ -500,7 +463,7 @@ static void d29_values_of_four_properties_are_apart(void)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
     pawl_error               error        = PAWL_ERROR_INIT;
-    pawl_store              *store        = open_store("memory:shop");
+    pawl_store              *store        = test_open("memory:shop");
     pawl_saga_row            rows[COUNT(properties)], more;
     for (size_t i = 0; i < COUNT(properties); i++)
         if (begin_by(store, properties[i], &rows[i], &error) != PAWL_OK)
@@ -513,7 +476,6 @@ static void d29_values_of_four_properties_are_apart(void)
     assert_int_equal(begin_by(store, "e", &more, &error), PAWL_OK);
     assert_int_equal(begin_by(store, "d", &more, &error), PAWL_EDUPLICATE);
     assert_int_equal(begin_by(store, "b", &more, &error), PAWL_EUNSUPPORTED);
-    pawl_store_close(store);
 }
 
 /* The commit that removes the last row of a property gives its column to no other: it would come
@@ -522,7 +484,7 @@ static void d29_a_column_is_free_behind_the_commit(void)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
     pawl_error               error        = PAWL_ERROR_INIT;
-    pawl_store              *store        = open_store("memory:shop");
+    pawl_store              *store        = test_open("memory:shop");
     pawl_saga_row            rows[COUNT(properties)], more;
     for (size_t i = 0; i < COUNT(properties); i++)
         assert_int_equal(begin_by(store, properties[i], &rows[i], &error), PAWL_OK);
@@ -541,7 +503,6 @@ static void d29_a_column_is_free_behind_the_commit(void)
                                      .saga_insert = {.items = &insert, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_EUNSUPPORTED);
     assert_int_equal(begin_by(store, "a", &more, &error), PAWL_EDUPLICATE);
-    pawl_store_close(store);
 }
 
 /* A newer core may know more kinds than the driver. */
@@ -563,7 +524,7 @@ const struct CMUnitTest tests[] = {
     TEST(what_a_closed_handle_held_is_free),
     TEST(a_raised_epoch_shuts_out_the_old_one),
     TEST(a_worker_that_is_opened_again_has_the_next_epoch),
-    cmocka_unit_test(every_refused_change_of_a_group_is_named),
+    TEST(every_refused_change_of_a_group_is_named),
     TEST(names_of_one_hash_are_apart),
     TEST(a_dropped_schema_leaves_no_row),
     TEST(a_child_process_is_refused),

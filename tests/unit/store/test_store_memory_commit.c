@@ -8,15 +8,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-static pawl_store *open_store(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
-        fail_msg("%s: %s", url, error.text);
-    return store;
-}
-
 static pawl_message message_of(const char *id)
 {
     return (pawl_message){.id   = pawl_text_of(id),
@@ -410,8 +401,8 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
 
 static void a_commit_takes_every_kind_of_change(void)
 {
-    pawl_arena   *arena   = pawl_arena_create(0);
-    pawl_store   *store   = open_store("memory:rich");
+    pawl_arena   *arena   = test_arena();
+    pawl_store   *store   = test_open("memory:rich");
     pawl_refusals refused = {.arena = arena};
     found         ids;
     make_ground(store, arena, &ids);
@@ -424,8 +415,6 @@ static void a_commit_takes_every_kind_of_change(void)
     assert_string_equal(refused.items[0].text.data,
                         "saga 'OrderSaga' 01000000-0000-0000-0000-000000000000: "
                         "expected version 4, it is gone");
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 /* Fails the first allocation of the commit, then the second ..., until it runs
@@ -437,7 +426,7 @@ static void a_commit_without_memory_leaves_nothing(void)
     int       n    = 0;
     for (; code == PAWL_ENOMEM; n++) {
         pawl_arena *arena = pawl_arena_create(0);
-        pawl_store *store = open_store("memory:short");
+        pawl_store *store = test_open("memory:short");
         found       ids;
         make_ground(store, arena, &ids);
         /* A small arena, so that refusals ask for memory as well. */
@@ -454,7 +443,7 @@ static void a_commit_without_memory_leaves_nothing(void)
         }
         check_all_happened(store, arena, &ids);
         assert_int_equal(refused.count, 1);
-        pawl_store_close(store);
+        test_now(store);
         pawl_arena_destroy(refused.arena);
         pawl_arena_destroy(arena);
     }
@@ -521,7 +510,7 @@ static void a_claim_without_memory_takes_nothing(void)
     static claim_fn *const claims[] = {claim_message, claim_timeout, claim_snapshot};
     fault_memory_install();
     for (size_t i = 0; i < COUNT(claims); i++) {
-        pawl_store *store = open_store("memory:short");
+        pawl_store *store = test_open("memory:short");
         size_t      count = 0;
         pawl_code   code  = PAWL_ENOMEM;
         int         n     = 0;
@@ -538,7 +527,7 @@ static void a_claim_without_memory_takes_nothing(void)
         assert_int_equal(code, PAWL_OK);
         assert_false(fault_memory_is_met());
         assert_in_range(n, 3, 100);
-        pawl_store_close(store);
+        test_now(store);
     }
     pawl_allocator_set(NULL);
 }

@@ -10,15 +10,6 @@
 
 #include <unistd.h>
 
-static pawl_store *open_store(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
-        fail_msg("%s: %s", url, error.text);
-    return store;
-}
-
 static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
 {
     return (pawl_event_append){
@@ -74,8 +65,8 @@ static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
 /* An append that was taken back leaves no gap, and no position has to be given later. */
 static void positions_are_seqs_without_gaps(void)
 {
-    pawl_arena       *arena    = pawl_arena_create(0);
-    pawl_store       *store    = open_store("memory:numbers");
+    pawl_arena       *arena    = test_arena();
+    pawl_store       *store    = test_open("memory:numbers");
     pawl_refusals     refused  = {.arena = arena};
     pawl_event_append failed[] = {event_of("c/1", 1, true), event_of("a/1", 2, true)};
     pawl_event_append next[]   = {event_of("a/1", 3, true)};
@@ -93,14 +84,12 @@ static void positions_are_seqs_without_gaps(void)
         assert_int_equal(rows.items[i].position, i + 1);
     }
     assert_string_equal(rows.items[3].stream.data, "a/1");
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 static void one_refusal_tells_of_all_events_of_a_stream(void)
 {
-    pawl_arena       *arena   = pawl_arena_create(0);
-    pawl_store       *store   = open_store("memory:refusals");
+    pawl_arena       *arena   = test_arena();
+    pawl_store       *store   = test_open("memory:refusals");
     pawl_refusals     refused = {.arena = arena};
     pawl_event_append late[]  = {event_of("a/1", 1, true), event_of("a/1", 2, false),
                                  event_of("a/1", 3, false), event_of("b/1", 5, true),
@@ -112,16 +101,14 @@ static void one_refusal_tells_of_all_events_of_a_stream(void)
                         "stream a/1: version 1 is taken: another worker appended first");
     assert_string_equal(refused.items[1].text.data, "stream b/1: version 4 is missing");
     assert_int_equal(all_events(store, arena).count, 3);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 /* ---- The whole store ---------------------------------------------------------- */
 
 static void dropping_the_schema_empties_the_journal(void)
 {
-    pawl_arena            *arena    = pawl_arena_create(0);
-    pawl_store            *store    = open_store("memory:dropped");
+    pawl_arena            *arena    = test_arena();
+    pawl_store            *store    = test_open("memory:dropped");
     const pawl_schema_spec spec     = {.table_count = 0};
     const pawl_stream_read read     = {.stream = PAWL_TEXT("a/1"), .snapshot_version_max = 1};
     int64_t                position = -1;
@@ -138,14 +125,12 @@ static void dropping_the_schema_empties_the_journal(void)
     assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
                      PAWL_OK);
     assert_int_equal(position, 0);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 static void a_worker_is_of_this_process(void)
 {
-    pawl_arena       *arena   = pawl_arena_create(0);
-    pawl_store       *store   = open_store("memory:workers");
+    pawl_arena       *arena   = test_arena();
+    pawl_store       *store   = test_open("memory:workers");
     pawl_event_append first[] = {event_of("a/1", 1, true)};
     pawl_worker_info *items;
     size_t            count;
@@ -159,8 +144,6 @@ static void a_worker_is_of_this_process(void)
     assert_int_equal(append(store, first, 1, NULL), PAWL_OK);
     assert_int_equal(pawl_store_worker_list(store, arena, &items, &count, NULL), PAWL_OK);
     assert_int_equal(items[0].seen, 70);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
 }
 
 /* ---- Without memory ------------------------------------------------------------ */
@@ -209,7 +192,7 @@ static void a_read_without_memory_says_so(void)
                                        {read_outbox, 1, "rows that were found: out of memory"}};
     fault_memory_install();
     for (size_t i = 0; i < COUNT(reads); i++) {
-        pawl_store *store = open_store("memory:short");
+        pawl_store *store = test_open("memory:short");
         pawl_code   code  = PAWL_ENOMEM;
         int         n     = 0;
         make_ground(store);
@@ -229,7 +212,7 @@ static void a_read_without_memory_says_so(void)
         assert_int_equal(code, PAWL_OK);
         assert_false(fault_memory_is_met());
         assert_in_range(n, 3, 100);
-        pawl_store_close(store);
+        test_now(store);
     }
     pawl_allocator_set(NULL);
 }

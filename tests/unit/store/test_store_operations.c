@@ -94,7 +94,7 @@ static const pawl_saga_table table = {
 static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
-    return lean_open(url);
+    return lean_begin(url);
 }
 
 static void expect_text(const fixture *f, const char *part)
@@ -133,7 +133,6 @@ static void an_absent_entry_is_unsupported(void)
         assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
     assert_string_equal(f->error.text, "driver 'lean' has no aggregator_count");
     assert_int_equal(count, 0);
-    lean_close(f);
 }
 
 /* S1: a missing table is one that cannot be counted either. */
@@ -162,7 +161,6 @@ static void only_a_missing_table_counts_as_none(void)
         pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, &f->error),
         PAWL_EPERSIST);
     expect_text(f, "page 7 is damaged");
-    lean_close(f);
 }
 
 /* A23, and the reads behind the two answers of A21. */
@@ -187,13 +185,11 @@ static void a_failure_in_remove_keeps_its_cause(void)
                      PAWL_ECONFLICT);
     assert_string_equal(f->error.text,
                         "aggregator 'Bills': no row has correlation id 'c-1', it holds 3 rows");
-    lean_close(f);
 }
 
 /* O32: operations of one change ask for an unknown outcome as well. */
-static void an_unknown_outcome_is_settled_before_the_row(void **state)
+static void an_unknown_outcome_is_settled_before_the_row(void)
 {
-    (void)state;
     fixture           *f      = open_fixture("full:");
     pawl_saga_row      row    = {.main = pawl_value_text(PAWL_TEXT("r"))};
     pawl_outbox_row    outbox = {.id = 4, .attempts = 2};
@@ -219,7 +215,6 @@ static void an_unknown_outcome_is_settled_before_the_row(void **state)
     assert_int_equal(pawl_store_saga_update(f->store, &table, &row, NOW, &f->error), PAWL_ELOST);
     assert_int_equal(row.version, 2);
     assert_int_equal(lean_worker_count, 1);
-    lean_close(f);
 }
 
 static bool decodes_nothing(const pawl_message *message, void *context)
@@ -252,7 +247,6 @@ static void a_snapshot_that_fails_leaves_no_lease(void)
     assert_int_equal(pawl_store_aggregator_remove_leased_batch(f->store, &leased, NOW, &f->error),
                      PAWL_OK);
     assert_int_equal(fake.commit_count, 0);
-    lean_close(f);
 }
 
 static void handles_make_different_ids(void)
@@ -271,21 +265,14 @@ static void handles_make_different_ids(void)
         pawl_store_close(stores[i]);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&fake_driver, &error) != PAWL_OK ||
-        pawl_store_register(&lean_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-    const struct CMUnitTest tests[] = {
-        TEST(an_absent_entry_is_unsupported),
-        TEST(only_a_missing_table_counts_as_none),
-        TEST(a_failure_in_remove_keeps_its_cause),
-        cmocka_unit_test(an_unknown_outcome_is_settled_before_the_row),
-        TEST(a_snapshot_that_fails_leaves_no_lease),
-        TEST(handles_make_different_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&fake_driver, &lean_driver, NULL};
+
+const struct CMUnitTest tests[] = {
+    TEST(an_absent_entry_is_unsupported),
+    TEST(only_a_missing_table_counts_as_none),
+    TEST(a_failure_in_remove_keeps_its_cause),
+    TEST(an_unknown_outcome_is_settled_before_the_row),
+    TEST(a_snapshot_that_fails_leaves_no_lease),
+    TEST(handles_make_different_ids),
+    {.name = NULL},
+};

@@ -9,9 +9,8 @@
 
 /* ---- Timeouts ----------------------------------------------------------- */
 
-static void a_timeout_is_inserted_as_it_is(void **state)
+static void a_timeout_is_inserted_as_it_is(void)
 {
-    (void)state;
     const pawl_timeout_row row = {.id             = {{{1}}},
                                   .saga_id        = {{{2}}},
                                   .saga_type      = PAWL_TEXT_INIT("Order"),
@@ -36,9 +35,8 @@ static void a_timeout_is_inserted_as_it_is(void **state)
 typedef pawl_code settle_fn(pawl_store *store, pawl_timeout_id id, const pawl_session_id *owner,
                             pawl_time now, pawl_error *error);
 
-static void a_timeout_is_settled_for_its_owner(void **state)
+static void a_timeout_is_settled_for_its_owner(void)
 {
-    (void)state;
     static const struct {
         settle_fn          *settle;
         pawl_timeout_action action;
@@ -68,9 +66,8 @@ static void a_timeout_is_settled_for_its_owner(void **state)
 
 /* ---- Aggregators -------------------------------------------------------- */
 
-static void an_aggregator_row_has_a_partition_and_a_key(void **state)
+static void an_aggregator_row_has_a_partition_and_a_key(void)
 {
-    (void)state;
     static const struct {
         pawl_text partition, key;
         pawl_text partition_is, key_is;
@@ -99,9 +96,8 @@ static void an_aggregator_row_has_a_partition_and_a_key(void **state)
     }
 }
 
-static void rows_are_removed_by_correlation_id_or_all(void **state)
+static void rows_are_removed_by_correlation_id_or_all(void)
 {
-    (void)state;
     const pawl_text bills = PAWL_TEXT_INIT("Bills"), id = PAWL_TEXT_INIT("c-1");
     assert_int_equal(pawl_store_aggregator_remove(keeper->store, bills, id, KEEPER_NOW, NULL),
                      PAWL_OK);
@@ -122,9 +118,8 @@ static void rows_are_removed_by_correlation_id_or_all(void **state)
                    PAWL_EINVAL, "aggregator 'Bills': the correlation id to remove is empty");
 }
 
-static void a_snapshot_is_removed_with_the_rest_of_its_leases(void **state)
+static void a_snapshot_is_removed_with_the_rest_of_its_leases(void)
 {
-    (void)state;
     int64_t                      ids[]  = {4, 7};
     pawl_aggregator_leased_batch leased = {
         .partition = PAWL_TEXT_INIT("Bills"), .session = {{{5}}}, .ids = ids, .count = 2};
@@ -191,9 +186,8 @@ static void expect_row_to_send(const pawl_outbox_add *add)
     assert_int_equal(add->at, KEEPER_NOW);
 }
 
-static void an_outbox_row_is_inserted_as_it_is(void **state)
+static void an_outbox_row_is_inserted_as_it_is(void)
 {
-    (void)state;
     assert_int_equal(pawl_store_outbox_insert(keeper->store, &row_to_send, KEEPER_NOW, NULL),
                      PAWL_OK);
     keeper_commit(1);
@@ -264,18 +258,16 @@ static void settle(const struct settlement *trial, bool has_source)
     assert_int_equal(row.next_attempt, next);
 }
 
-static void o12_an_attempt_settles_its_row(void **state)
+static void o12_an_attempt_settles_its_row(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(settlements); i++) {
         settle(&settlements[i], true);
         settle(&settlements[i], false); /* nothing is ordered behind it */
     }
 }
 
-static void no_attempt_ends_otherwise(void **state)
+static void no_attempt_ends_otherwise(void)
 {
-    (void)state;
     static const struct {
         int         outcome;
         int32_t     limit;
@@ -301,9 +293,8 @@ static void no_attempt_ends_otherwise(void **state)
     }
 }
 
-static void o19_an_operator_enables_or_discards(void **state)
+static void o19_an_operator_enables_or_discards(void)
 {
-    (void)state;
     assert_int_equal(pawl_store_outbox_retry(keeper->store, 4, PAWL_TEXT("ann"), KEEPER_NOW, NULL),
                      PAWL_OK);
     keeper_commit(1);
@@ -320,24 +311,15 @@ static void o19_an_operator_enables_or_discards(void **state)
     assert_int_equal(kept.outbox_reset.at, KEEPER_NOW);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (keeper_register(&error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-#define CASE(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_timeout_is_inserted_as_it_is),
-        CASE(a_timeout_is_settled_for_its_owner),
-        CASE(an_aggregator_row_has_a_partition_and_a_key),
-        CASE(rows_are_removed_by_correlation_id_or_all),
-        CASE(a_snapshot_is_removed_with_the_rest_of_its_leases),
-        CASE(an_outbox_row_is_inserted_as_it_is),
-        CASE(o12_an_attempt_settles_its_row),
-        CASE(no_attempt_ends_otherwise),
-        CASE(o19_an_operator_enables_or_discards),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_KEEPER(a_timeout_is_inserted_as_it_is),
+    ON_KEEPER(a_timeout_is_settled_for_its_owner),
+    ON_KEEPER(an_aggregator_row_has_a_partition_and_a_key),
+    ON_KEEPER(rows_are_removed_by_correlation_id_or_all),
+    ON_KEEPER(a_snapshot_is_removed_with_the_rest_of_its_leases),
+    ON_KEEPER(an_outbox_row_is_inserted_as_it_is),
+    ON_KEEPER(o12_an_attempt_settles_its_row),
+    ON_KEEPER(no_attempt_ends_otherwise),
+    ON_KEEPER(o19_an_operator_enables_or_discards),
+    {.name = NULL},
+};

@@ -95,9 +95,8 @@ static pawl_code find_by(const pawl_saga_table *in, const char *property)
                                    pawl_value_text(PAWL_TEXT("17")), f->arena, &row, &f->error);
 }
 
-static void s16_a_saga_is_found_by_each_key(void **state)
+static void s16_a_saga_is_found_by_each_key(void)
 {
-    (void)state;
     static const struct {
         pawl_saga_key   key;
         const char     *text; /* the value, which becomes one of the column's type */
@@ -125,9 +124,8 @@ static void s16_a_saga_is_found_by_each_key(void **state)
 }
 
 /* S17, S18, S19, D19: nothing is asked of the store. */
-static void s18_a_key_that_cannot_be_is_refused(void **state)
+static void s18_a_key_that_cannot_be_is_refused(void)
 {
-    (void)state;
     static char           long_text[201];
     const pawl_value      text      = pawl_value_text(PAWL_TEXT("17"));
     const pawl_saga_table none      = table_with(PAWL_VALUE_NONE, PAWL_VALUE_NONE);
@@ -164,9 +162,8 @@ static void s18_a_key_that_cannot_be_is_refused(void **state)
     }
 }
 
-static void s19_a_property_that_is_no_key_is_refused(void **state)
+static void s19_a_property_that_is_no_key_is_refused(void)
 {
-    (void)state;
     pawl_saga_row   row       = {.version = 7};
     pawl_saga_table none      = table_with(PAWL_VALUE_NONE, PAWL_VALUE_NONE);
     pawl_saga_table main_only = table_with(PAWL_VALUE_TEXT, PAWL_VALUE_NONE);
@@ -194,18 +191,12 @@ static void s19_a_property_that_is_no_key_is_refused(void **state)
     assert_int_equal(row.version, 0);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&finding_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(s16_a_saga_is_found_by_each_key),
-        CASE(s18_a_key_that_cannot_be_is_refused),
-        CASE(s19_a_property_that_is_no_key_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&finding_driver, NULL};
+
+#define CASE(name) TEST_BETWEEN(name, setup, teardown)
+const struct CMUnitTest tests[] = {
+    CASE(s16_a_saga_is_found_by_each_key),
+    CASE(s18_a_key_that_cannot_be_is_refused),
+    CASE(s19_a_property_that_is_no_key_is_refused),
+    {.name = NULL},
+};

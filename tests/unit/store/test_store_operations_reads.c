@@ -198,9 +198,8 @@ static pawl_code batch(const pawl_timeout_batch_options *options, pawl_timeout_r
     return pawl_store_timeout_batch(f->store, options, NOW, f->arena, rows, &f->error);
 }
 
-static void t5_a_batch_claims_what_is_due(void **state)
+static void t5_a_batch_claims_what_is_due(void)
 {
-    (void)state;
     pawl_timeout_rows          rows;
     pawl_timeout_batch_options options = batch_options();
     fake.next_due                      = NOW + 17;
@@ -221,9 +220,8 @@ static void t5_a_batch_claims_what_is_due(void **state)
     assert_int_equal(rows.next_due, NOW + 60 * 1000000);
 }
 
-static void a_batch_that_cannot_be_is_refused(void **state)
+static void a_batch_that_cannot_be_is_refused(void)
 {
-    (void)state;
     static const struct {
         int64_t     size, lease;
         uint8_t     owner;
@@ -248,9 +246,8 @@ static void a_batch_that_cannot_be_is_refused(void **state)
     assert_int_equal(lean_worker_count, 0);
 }
 
-static void leases_are_reaped_by_the_given_time(void **state)
+static void leases_are_reaped_by_the_given_time(void)
 {
-    (void)state;
     int64_t count = 0;
     assert_int_equal(pawl_store_timeout_reap(f->store, NOW, &count, &f->error), PAWL_OK);
     assert_int_equal(count, 6);
@@ -259,9 +256,8 @@ static void leases_are_reaped_by_the_given_time(void **state)
 
 /* ---- Aggregators -------------------------------------------------------- */
 
-static void a17_rows_are_got_and_counted(void **state)
+static void a17_rows_are_got_and_counted(void)
 {
-    (void)state;
     const pawl_text   types[] = {PAWL_TEXT_INIT("Charge"), PAWL_TEXT_INIT("Pay")};
     pawl_leased_batch rows    = {.count = 7, .unresolved = 7};
     int64_t           count   = 7;
@@ -310,9 +306,8 @@ static pawl_code take(const pawl_aggregator_leased_batch_options *options,
     return pawl_store_aggregator_leased_batch(f->store, options, NOW, f->arena, leased, &f->error);
 }
 
-static void a14_a_snapshot_leases_what_it_asks_for(void **state)
+static void a14_a_snapshot_leases_what_it_asks_for(void)
 {
-    (void)state;
     char                                 name[]  = "Bills";
     const pawl_text                      types[] = {PAWL_TEXT_INIT("Charge")};
     pawl_aggregator_leased_batch         leased;
@@ -344,9 +339,8 @@ static void a14_a_snapshot_leases_what_it_asks_for(void **state)
 }
 
 /* A15: each snapshot without a session gets one of its own, and its claims are under it. */
-static void a15_a_session_is_made(void **state)
+static void a15_a_session_is_made(void)
 {
-    (void)state;
     pawl_aggregator_leased_batch         first, second;
     pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
     options.partition                            = PAWL_TEXT("Bills");
@@ -362,9 +356,8 @@ static void a15_a_session_is_made(void **state)
 }
 
 /* Rows that do not decode are counted, and the snapshot is filled up behind them. */
-static void a_bounded_snapshot_is_filled_up(void **state)
+static void a_bounded_snapshot_is_filled_up(void)
 {
-    (void)state;
     static const struct {
         size_t  rows;
         int64_t size;
@@ -400,9 +393,8 @@ static void a_bounded_snapshot_is_filled_up(void **state)
     assert_int_equal(fake.release_count, 0);
 }
 
-static void a_snapshot_that_cannot_be_is_refused(void **state)
+static void a_snapshot_that_cannot_be_is_refused(void)
 {
-    (void)state;
     static const struct {
         int64_t     size, lease;
         const char *text;
@@ -426,9 +418,8 @@ static void a_snapshot_that_cannot_be_is_refused(void **state)
 
 /* ---- The outbox of a message -------------------------------------------- */
 
-static void o24_an_outbox_is_what_is_left_to_send(void **state)
+static void o24_an_outbox_is_what_is_left_to_send(void)
 {
-    (void)state;
     static const struct {
         bool              is_known;
         size_t            count;
@@ -473,9 +464,8 @@ static void o24_an_outbox_is_what_is_left_to_send(void **state)
     }
 }
 
-static void a_query_comes_to_the_driver(void **state)
+static void a_query_comes_to_the_driver(void)
 {
-    (void)state;
     pawl_outbox_rows        rows  = {.count = 7};
     const pawl_outbox_query query = {.states = 5, .after = 3, .count_max = 2};
     fake.operation_count          = 1;
@@ -487,9 +477,8 @@ static void a_query_comes_to_the_driver(void **state)
 
 /* ---- The journal -------------------------------------------------------- */
 
-static void reads_of_the_journal_come_to_the_driver(void **state)
+static void reads_of_the_journal_come_to_the_driver(void)
 {
-    (void)state;
     pawl_stream            stream   = {.version = 7};
     pawl_event_rows        rows     = {.count = 7};
     int64_t                position = 7;
@@ -508,21 +497,14 @@ static void reads_of_the_journal_come_to_the_driver(void **state)
     assert_int_equal(position, 44);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_register(&reading_driver, &error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(t5_a_batch_claims_what_is_due),           CASE(a_batch_that_cannot_be_is_refused),
-        CASE(leases_are_reaped_by_the_given_time),     CASE(a17_rows_are_got_and_counted),
-        CASE(a14_a_snapshot_leases_what_it_asks_for),  CASE(a15_a_session_is_made),
-        CASE(a_bounded_snapshot_is_filled_up),         CASE(a_snapshot_that_cannot_be_is_refused),
-        CASE(o24_an_outbox_is_what_is_left_to_send),   CASE(a_query_comes_to_the_driver),
-        CASE(reads_of_the_journal_come_to_the_driver),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const pawl_store_ops *const tests_drivers[] = {&reading_driver, NULL};
+
+#define CASE(name) TEST_BETWEEN(name, setup, teardown)
+const struct CMUnitTest tests[] = {
+    CASE(t5_a_batch_claims_what_is_due),           CASE(a_batch_that_cannot_be_is_refused),
+    CASE(leases_are_reaped_by_the_given_time),     CASE(a17_rows_are_got_and_counted),
+    CASE(a14_a_snapshot_leases_what_it_asks_for),  CASE(a15_a_session_is_made),
+    CASE(a_bounded_snapshot_is_filled_up),         CASE(a_snapshot_that_cannot_be_is_refused),
+    CASE(o24_an_outbox_is_what_is_left_to_send),   CASE(a_query_comes_to_the_driver),
+    CASE(reads_of_the_journal_come_to_the_driver), {.name = NULL},
+};

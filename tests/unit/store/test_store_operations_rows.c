@@ -42,9 +42,8 @@ static pawl_saga_row saga_row(void)
                            .type_version = PAWL_TEXT("2.0")};
 }
 
-static void a_saga_is_inserted_as_it_is(void **state)
+static void a_saga_is_inserted_as_it_is(void)
 {
-    (void)state;
     pawl_saga_row row = saga_row();
     assert_int_equal(pawl_store_saga_insert(keeper->store, &table, &row, KEEPER_NOW, NULL),
                      PAWL_OK);
@@ -72,9 +71,8 @@ static void a_saga_is_inserted_as_it_is(void **state)
     SAME_TEXT(kept.saga_insert.data, "{}");
 }
 
-static void a_saga_is_updated_at_the_version_that_was_read(void **state)
+static void a_saga_is_updated_at_the_version_that_was_read(void)
 {
-    (void)state;
     pawl_saga_row row = saga_row();
     assert_int_equal(pawl_store_saga_update(keeper->store, &table, &row, KEEPER_NOW, NULL),
                      PAWL_OK);
@@ -97,9 +95,8 @@ static void a_saga_is_updated_at_the_version_that_was_read(void **state)
     assert_int_equal(kept.saga_update.version, 5);
 }
 
-static void a_saga_is_deleted_at_the_version_that_was_read(void **state)
+static void a_saga_is_deleted_at_the_version_that_was_read(void)
 {
-    (void)state;
     const pawl_saga_row row = saga_row();
     assert_int_equal(pawl_store_saga_delete(keeper->store, &table, &row, KEEPER_NOW, NULL),
                      PAWL_OK);
@@ -110,9 +107,8 @@ static void a_saga_is_deleted_at_the_version_that_was_read(void **state)
 }
 
 /* S18, S21: null in a column that the table has. */
-static void s21_a_saga_without_its_values_is_refused(void **state)
+static void s21_a_saga_without_its_values_is_refused(void)
 {
-    (void)state;
     static const char *const no_main  = "saga 'Order': null correlation property 'Ref' is not "
                                         "allowed";
     static const char *const no_other = "saga 'Order': null transitional property 'Number' is not "
@@ -138,9 +134,8 @@ static void s21_a_saga_without_its_values_is_refused(void **state)
                      PAWL_OK);
 }
 
-static void a_saga_table_of_null_is_refused(void **state)
+static void a_saga_table_of_null_is_refused(void)
 {
-    (void)state;
     pawl_saga_row row = saga_row();
     keeper_refused(pawl_store_saga_insert(keeper->store, NULL, &row, KEEPER_NOW, &keeper->error),
                    PAWL_EINVAL, "the saga table is NULL");
@@ -152,9 +147,8 @@ static void a_saga_table_of_null_is_refused(void **state)
 
 /* ---- The journal -------------------------------------------------------- */
 
-static void o2_an_append_is_its_events_and_its_dispatches(void **state)
+static void o2_an_append_is_its_events_and_its_dispatches(void)
 {
-    (void)state;
     const pawl_event      events[] = {{.type = PAWL_TEXT_INIT("Opened"), .type_version = 2},
                                       {.type = PAWL_TEXT_INIT("Paid"), .type_version = 1}};
     const pawl_outbox_row rows[]   = {row_to_send, row_to_send};
@@ -188,9 +182,8 @@ static void o2_an_append_is_its_events_and_its_dispatches(void **state)
 }
 
 /* O5: dispatches without ids get those that a replay makes again, each its own. */
-static void o5_each_dispatch_of_an_append_gets_an_id(void **state)
+static void o5_each_dispatch_of_an_append_gets_an_id(void)
 {
-    (void)state;
     const pawl_event      opened = {.type = PAWL_TEXT_INIT("Opened"), .type_version = 1};
     const pawl_outbox_row none   = {.destination = PAWL_TEXT_INIT("billing"),
                                     .message     = {.type = PAWL_TEXT_INIT("Charge")}};
@@ -210,9 +203,8 @@ static void o5_each_dispatch_of_an_append_gets_an_id(void **state)
     }
 }
 
-static void an_append_has_limits(void **state)
+static void an_append_has_limits(void)
 {
-    (void)state;
     static pawl_event events[PAWL_BATCH_MESSAGES_MAX];
     for (size_t i = 0; i < COUNT(events); i++)
         events[i] = (pawl_event){.type = PAWL_TEXT("Opened"), .type_version = 1};
@@ -244,9 +236,8 @@ static void an_append_has_limits(void **state)
                    PAWL_EINVAL, "append to stream 'Account/1': no event and 0 dispatches");
 }
 
-static void a_fold_and_a_checkpoint_are_set_as_they_are(void **state)
+static void a_fold_and_a_checkpoint_are_set_as_they_are(void)
 {
-    (void)state;
     const pawl_stream_snapshot_row snapshot = {.version      = 5,
                                                .type_version = 3,
                                                .state        = PAWL_TEXT_INIT("{\"s\":1}"),
@@ -271,24 +262,15 @@ static void a_fold_and_a_checkpoint_are_set_as_they_are(void **state)
     assert_int_equal(kept.checkpoint_set.at, KEEPER_NOW);
 }
 
-int main(void)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (keeper_register(&error) != PAWL_OK) {
-        print_error("%s\n", error.text);
-        return 1;
-    }
-#define CASE(name) cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_saga_is_inserted_as_it_is),
-        CASE(a_saga_is_updated_at_the_version_that_was_read),
-        CASE(a_saga_is_deleted_at_the_version_that_was_read),
-        CASE(s21_a_saga_without_its_values_is_refused),
-        CASE(a_saga_table_of_null_is_refused),
-        CASE(o2_an_append_is_its_events_and_its_dispatches),
-        CASE(o5_each_dispatch_of_an_append_gets_an_id),
-        CASE(an_append_has_limits),
-        CASE(a_fold_and_a_checkpoint_are_set_as_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+    ON_KEEPER(a_saga_is_inserted_as_it_is),
+    ON_KEEPER(a_saga_is_updated_at_the_version_that_was_read),
+    ON_KEEPER(a_saga_is_deleted_at_the_version_that_was_read),
+    ON_KEEPER(s21_a_saga_without_its_values_is_refused),
+    ON_KEEPER(a_saga_table_of_null_is_refused),
+    ON_KEEPER(o2_an_append_is_its_events_and_its_dispatches),
+    ON_KEEPER(o5_each_dispatch_of_an_append_gets_an_id),
+    ON_KEEPER(an_append_has_limits),
+    ON_KEEPER(a_fold_and_a_checkpoint_are_set_as_they_are),
+    {.name = NULL},
+};

@@ -53,7 +53,6 @@ static void a_commit_is_told_with_what_it_calls(void)
     assert_int_equal(pawl_store_resolve(store, us.uuid, &is_applied, NULL), PAWL_OK);
     expect_told(store, "resolve", PAWL_OK, "");
     pawl_store_trace_set(NULL, NULL);
-    pawl_store_close(store);
 }
 
 /* A refusal's text is told, and none of an older one. */
@@ -72,7 +71,6 @@ static void a_call_is_told_with_its_failure(void)
     pawl_store_trace_set(NULL, NULL);
     assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_OK);
     assert_int_equal(told.count, 0);
-    pawl_store_close(store);
 }
 
 static int64_t now_us(void)
@@ -100,7 +98,6 @@ static void a_call_is_told_with_the_time_it_took(void)
     assert_int_equal(pawl_store_unlead(store, name, NULL), PAWL_OK);
     assert_in_range(told.call.microseconds, 200, now_us() - begin + 1);
     pawl_store_trace_set(NULL, NULL);
-    pawl_store_close(store);
 }
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
@@ -128,7 +125,6 @@ static void a_call_is_a_line_of_the_log(void)
     assert_non_null(strstr(line, " us: page 7 is damaged"));
     pawl_store_trace_set(NULL, NULL);
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
-    pawl_store_close(store);
 }
 
 int main(void)

@@ -40,13 +40,12 @@ static void passwords_are_masked(void)
         {"odbc:DSN=shop;PWD={x;y?dialect=mysql", "odbc:DSN=shop;PWD=***"},
         {"odbc:app:x@shop?dialect=mysql", "odbc:***"},
     };
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_string_equal(pawl_url_masked(cases[i].url, arena).data, cases[i].masked);
     assert_int_equal(pawl_url_masked(NULL, arena).size, 0);
     assert_string_equal(pawl_url_masked("x://:@?pwd=&pwd=&pwd=", arena).data,
                         "x://:***@?pwd=***&pwd=***&pwd=***");
-    pawl_arena_destroy(arena);
 }
 
 /* "Sesame" is the password, in all the ways in which people write one. */
@@ -139,7 +138,7 @@ static const struct {
 
 static void no_password_is_shown(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     for (size_t i = 0; i < COUNT(hidden); i++) {
         assert_string_equal(pawl_url_masked(hidden[i].url, arena).data, hidden[i].masked);
         for (size_t size = 1; size < 40; size++) { /* cut: no more than there is room for */
@@ -150,7 +149,6 @@ static void no_password_is_shown(void)
             assert_true(strlen(cut) < size);
         }
     }
-    pawl_arena_destroy(arena);
 }
 
 /* Whatever stands around it. */
@@ -164,14 +162,13 @@ static void no_mixture_shows_a_password(void)
     static const char *const behind[] = {"h",     "h/db",  "[::1]/db", "h:1,h:2", "h?a=b",
                                          "h/x y", "h;a=b", "h'",       "h\n"};
     char                     url[200];
-    pawl_arena              *arena = pawl_arena_create(0);
+    pawl_arena              *arena = test_arena();
     for (size_t i = 0; i < COUNT(before) * COUNT(login) * COUNT(behind); i++) {
         snprintf(url, sizeof url, "%s%s%s", before[i % COUNT(before)],
                  login[i / COUNT(before) % COUNT(login)], behind[i / COUNT(before) / COUNT(login)]);
         if (strstr(pawl_url_masked(url, arena).data, "Sesame") != NULL)
             fail_msg("%s is shown as %s", url, pawl_url_masked(url, arena).data);
     }
-    pawl_arena_destroy(arena);
 }
 
 /* Each word that makes a parameter secret, and each name behind a password that is known. */
@@ -221,7 +218,7 @@ static void expect_shown(pawl_arena *arena, const char *before, const char *name
 static void each_secret_word_hides_its_value(void)
 {
     static const char *const ends[] = {"file", "path"};
-    pawl_arena              *arena  = pawl_arena_create(0);
+    pawl_arena              *arena  = test_arena();
     for (size_t i = 0; i < COUNT(secret_words); i++) {
         expect_shown(arena, "", secret_words[i], "", false);
         expect_shown(arena, "my", secret_words[i], "s", false);
@@ -236,13 +233,12 @@ static void each_secret_word_hides_its_value(void)
         expect_shown(arena, "x", secret_names[i], "", true);
         expect_shown(arena, "", secret_names[i], "x", true);
     }
-    pawl_arena_destroy(arena);
 }
 
 /* Behind a password the rest may be a part of it, unless its name is known. */
 static void each_known_name_is_shown_behind_a_password(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     char        url[200], masked[200];
     for (size_t i = 0; i < COUNT(known_names); i++) {
         snprintf(url, sizeof url, "x://h?pwd=Sesame&%s=v&a=b", known_names[i]);
@@ -256,13 +252,12 @@ static void each_known_name_is_shown_behind_a_password(void)
         snprintf(masked, sizeof masked, "x://h?pwd=***&%s=***&host=h", secret_words[i]);
         assert_string_equal(pawl_url_masked(url, arena).data, masked);
     }
-    pawl_arena_destroy(arena);
 }
 
 /* A name of 64 bytes is read; of a longer one nobody knows what it names. */
 static void a_long_name_is_taken_for_a_secret_one(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     char        name[66];
     memset(name, 'n', sizeof name);
     name[65] = '\0';
@@ -272,13 +267,12 @@ static void a_long_name_is_taken_for_a_secret_one(void)
     memcpy(name + 60, "pass", 4);
     expect_shown(arena, "", name, "", false);
     expect_shown(arena, "", "", "", false);
-    pawl_arena_destroy(arena);
 }
 
 /* Every character of a URL in the places where it decides. */
 static void each_character_has_its_places(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     for (int c = 1; c < 256; c++) {
         char url[100], shown[100];
         bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -301,12 +295,11 @@ static void each_character_has_its_places(void)
                                                               : is_port ? url
                                                                         : "x:***");
     }
-    pawl_arena_destroy(arena);
 }
 
 static void a_port_has_five_digits_at_most(void)
 {
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     assert_string_equal(pawl_url_masked("x://h:12345", arena).data, "x://h:12345");
     assert_string_equal(pawl_url_masked("x://h:123456", arena).data, "x:***");
     assert_string_equal(pawl_url_masked("x://h:", arena).data, "x://h:");
@@ -315,7 +308,6 @@ static void a_port_has_five_digits_at_most(void)
     assert_string_equal(pawl_url_masked("x://[fe80::1%eth0]", arena).data, "x://[fe80::1%eth0]");
     assert_string_equal(pawl_url_masked("x://[::1", arena).data, "x:***");
     assert_string_equal(pawl_url_masked("x://[:@:1]", arena).data, "x:***");
-    pawl_arena_destroy(arena);
 }
 
 static void a_scheme_has_a_form(void)

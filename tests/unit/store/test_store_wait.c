@@ -52,9 +52,8 @@ static pawl_code wait_for(int64_t milliseconds, int wake_fd)
 
 /* 20, 40, 80 and so on while nothing is new, and over more than one wait: a second of an idle queue
  * is seven looks, not fifty. */
-static void pauses_grow_while_nothing_is_new(void **state)
+static void pauses_grow_while_nothing_is_new(void)
 {
-    (void)state;
     assert_int_equal(wait_for(600, -1), PAWL_OK);
     assert_in_range(looks, 3, 6); /* at 0, 20, 60, 140, 300 and, cut, before 600 */
     assert_true(it.pause_ms >= 320);
@@ -70,9 +69,8 @@ static void pauses_grow_while_nothing_is_new(void **state)
 }
 
 /* News are often followed by more: the next looks are close together again. */
-static void news_make_the_pauses_short_again(void **state)
+static void news_make_the_pauses_short_again(void)
 {
-    (void)state;
     assert_int_equal(wait_for(200, -1), PAWL_OK);
     assert_true(it.pause_ms > 100);
     looks   = 0;
@@ -94,9 +92,8 @@ static void note_signal(int number)
 }
 
 /* A signal's handler may have asked to stop: the caller looks, and nothing has failed. */
-static void a_signal_ends_a_wait_without_an_error(void **state)
+static void a_signal_ends_a_wait_without_an_error(void)
 {
-    (void)state;
     struct sigaction       action   = {.sa_handler = note_signal}, before;
     const struct itimerval soon     = {.it_value = {.tv_usec = 50000}};
     pawl_error             error    = PAWL_ERROR_INIT;
@@ -114,9 +111,8 @@ static void a_signal_ends_a_wait_without_an_error(void **state)
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 }
 
-static void the_callers_descriptor_ends_a_wait(void **state)
+static void the_callers_descriptor_ends_a_wait(void)
 {
-    (void)state;
     int wake_fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
     it.pause_ms = 1000;
     assert_int_equal(wait_for(1000, wake_fd), PAWL_OK);
@@ -124,9 +120,8 @@ static void the_callers_descriptor_ends_a_wait(void **state)
     close(wake_fd);
 }
 
-static void an_interrupt_ends_a_wait_and_stays_until_it_is_taken(void **state)
+static void an_interrupt_ends_a_wait_and_stays_until_it_is_taken(void)
 {
-    (void)state;
     pawl_error error    = PAWL_ERROR_INIT;
     bool       is_woken = true;
     pawl__wait_interrupt(&it);
@@ -139,9 +134,8 @@ static void an_interrupt_ends_a_wait_and_stays_until_it_is_taken(void **state)
     assert_false(is_woken);
 }
 
-static void a_session_that_ends_is_lost(void **state)
+static void a_session_that_ends_is_lost(void)
 {
-    (void)state;
     pawl_error error      = PAWL_ERROR_INIT;
     bool       is_woken   = false;
     int        session_fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -175,9 +169,8 @@ static pawl_code resolve_with(pawl_code all, int count, pawl_code last, int64_t 
                               &is_applied, NULL);
 }
 
-static void a_commit_in_doubt_is_asked_for_until_there_is_an_answer(void **state)
+static void a_commit_in_doubt_is_asked_for_until_there_is_an_answer(void)
 {
-    (void)state;
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 3, PAWL_OK, 5000), PAWL_OK);
     assert_int_equal(asks, 3);
     assert_int_equal(resolve_with(PAWL_ELOST, 2, PAWL_EDENIED, 5000), PAWL_EDENIED);
@@ -190,9 +183,8 @@ static void a_commit_in_doubt_is_asked_for_until_there_is_an_answer(void **state
 
 /* A program that stops does not wait for a server that is away: neither in a pause, nor where the
  * database's own call was interrupted. */
-static void an_interrupt_ends_asking_for_a_commit_in_doubt(void **state)
+static void an_interrupt_ends_asking_for_a_commit_in_doubt(void)
 {
-    (void)state;
     interrupts_at = 2;
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 0, PAWL_OK, 3000), PAWL_EINTERRUPTED);
     assert_int_equal(asks, 2);
@@ -203,7 +195,7 @@ static void an_interrupt_ends_asking_for_a_commit_in_doubt(void **state)
     assert_int_equal(asks, 2);
 }
 
-#define WITH_WAIT(function) cmocka_unit_test_setup_teardown(function, open_wait, close_wait)
+#define WITH_WAIT(function) TEST_BETWEEN(function, open_wait, close_wait)
 const struct CMUnitTest tests[] = {
     WITH_WAIT(pauses_grow_while_nothing_is_new),
     WITH_WAIT(news_make_the_pauses_short_again),

@@ -246,7 +246,7 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
 
 static void o9_messages_of_one_id_come_back_each(void)
 {
-    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_arena   *arena = test_arena();
     pawl_delivery items[ITEMS];
     pawl_code     code;
     deliver(&(server){.returns = true}, items, arena, &code);
@@ -257,14 +257,13 @@ static void o9_messages_of_one_id_come_back_each(void)
     assert_int_equal(code, PAWL_OK);
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
-    pawl_arena_destroy(arena);
 }
 
 /* No attempt is lost, nothing is sent while it is blocked, and the call ends soon, for the other routes. */
 static void o10_a_server_that_is_blocked_counts_as_away(void)
 {
     static const char *const places[] = {"begin", "publish"};
-    pawl_arena              *arena    = pawl_arena_create(0);
+    pawl_arena              *arena    = test_arena();
     for (int i = 0; i < 2; i++) {
         server        s = {.blocked_at = places[i]};
         pawl_delivery items[ITEMS];
@@ -274,13 +273,12 @@ static void o10_a_server_that_is_blocked_counts_as_away(void)
         assert_int_equal(s.published, i == 0 ? 0 : ITEMS);
         assert_true(time < 10000); /* a second, and not the 20 of the URL */
     }
-    pawl_arena_destroy(arena);
 }
 
 static void o10_a_server_that_was_blocked_gets_the_messages(void)
 {
     server        s     = {.blocked_at = "begin", .is_freed = true};
-    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_arena   *arena = test_arena();
     pawl_delivery items[ITEMS];
     pawl_code     code;
     deliver(&s, items, arena, &code);
@@ -288,7 +286,6 @@ static void o10_a_server_that_was_blocked_gets_the_messages(void)
     assert_int_equal(s.published, ITEMS);
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
-    pawl_arena_destroy(arena);
 }
 
 const struct CMUnitTest tests[] = {

@@ -1,0 +1,28 @@
+/* ping.h - the least application that tests need: an endpoint "plain", which counts its messages.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_PING_H
+#define PAWL_TESTS_PING_H
+
+#include "pawl/pawl.h"
+
+#include <stdatomic.h>
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING);
+
+static atomic_int ping_count; /* messages handled so far */
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx, (void)message;
+    atomic_fetch_add(&ping_count, 1);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_endpoint_spec plain = {.name     = "plain",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+
+#endif
