@@ -53,10 +53,22 @@ static inline void ground_end(ground *p)
     free(p);
 }
 
+/* The store is closed when the test ends. */
+static inline pawl_code ground_open(ground *p, const char *url, const pawl_store_options *options,
+                                    pawl_store **store)
+{
+    pawl_code code = pawl_store_open(url, options, store, &p->error);
+    if (code == PAWL_OK)
+        test_store(*store);
+    return code;
+}
+
 static inline void ground_run(void **state)
 {
     ground *p = *state;
+    test_begin();
     p->test(p);
+    test_end();
 }
 
 static inline void expect_code(const ground *p, pawl_code code, pawl_code expected)

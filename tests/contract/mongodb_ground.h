@@ -140,6 +140,26 @@ static inline int ground_teardown(void **state)
     return 0;
 }
 
+/* A handle with the order table. */
+static inline pawl_store *open_store(ground *p, const char *url)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_CREATE;
+    options.tables             = order_tables;
+    options.table_count        = 1;
+    ok(p, ground_open(p, url, &options, &store));
+    return store;
+}
+
+/* With a worker, too. */
+static inline pawl_store *open_worker(ground *p, const char *url)
+{
+    pawl_store *store = open_store(p, url);
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    return store;
+}
+
 /* Without a server the program is left out. */
 static inline int ground_is_missing(void)
 {

@@ -133,7 +133,17 @@ static inline pawl_code open_at(ground *p, const char *url, int64_t deadline_ms,
     options.table_count        = 1;
     options.deadline           = PAWL_MILLISECONDS(deadline_ms);
     *store                     = NULL;
-    return pawl_store_open(url, &options, store, &p->error);
+    return ground_open(p, url, &options, store);
+}
+
+static inline void send_rows(ground *p, pawl_store *store, size_t count)
+{
+    pawl_queue_send *sends = pawl_arena_take(p->arena, count * sizeof *sends);
+    pawl_changes changes   = {.now = NOW, ONE_UNIT, .queue_send = {.items = sends, .count = count}};
+    assert_non_null(sends);
+    for (size_t i = 0; i < count; i++)
+        sends[i] = send_of("orders", pawl_arena_printf(p->arena, "m-%zu", i).data);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
 static inline pawl_code schema_at(ground *p, pawl_schema_verb verb, pawl_line_fn *line,

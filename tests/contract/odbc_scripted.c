@@ -371,4 +371,34 @@ pawl_code scripted_claim(scripted *p, pawl_queue_rows *rows)
     return pawl_store_queue_claim(p->store, &how, p->arena, rows, &p->error);
 }
 
+pawl_code scripted_settle_and_send(scripted *p)
+{
+    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
+    pawl_queue_send   send   = {
+            .queue   = PAWL_TEXT("orders"),
+            .due     = SCRIPTED_NOW,
+            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    pawl_changes changes = {.now = SCRIPTED_NOW,
+                            ONE_UNIT,
+                            .queue_settle = {.items = &settle, .count = 1},
+                            .queue_send   = {.items = &send, .count = 1}};
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
+pawl_code scripted_send_many(scripted *p, size_t count)
+{
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
+    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
+    assert_non_null(sends);
+    for (size_t i = 0; i < count; i++)
+        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
+                                     .due     = SCRIPTED_NOW,
+                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
+                                                 .type = PAWL_TEXT("t"),
+                                                 .body = PAWL_TEXT("{}")}};
+    changes.queue_send.items = sends;
+    changes.queue_send.count = count;
+    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+}
+
 #endif

@@ -128,7 +128,7 @@ static inline pawl_code open_with(ground *p, const char *url, const pawl_saga_ta
     options.mode               = PAWL_OPEN_CHECK;
     options.tables             = tables;
     options.table_count        = table_count;
-    return pawl_store_open(url, &options, store, &p->error);
+    return ground_open(p, url, &options, store);
 }
 
 /* A handle with the order table and a worker; the tables are made. */

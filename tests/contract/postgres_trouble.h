@@ -190,7 +190,7 @@ static inline pawl_store *open_more(ground *p, const char *url)
     options.tables             = order_tables;
     options.table_count        = 1;
     options.deadline           = PAWL_MILLISECONDS(ENOUGH_MS);
-    ok(p, pawl_store_open(url, &options, &store, &p->error));
+    ok(p, ground_open(p, url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached = true;
     return store;
@@ -210,12 +210,6 @@ static inline void begin_pair(ground *p, pair *it)
     it->second  = open_more(p, p->url);
     it->update  = begin_order(p, it->second, 1);
     it->changes = one_update(&it->update);
-}
-
-static inline void end_pair(pair *it)
-{
-    pawl_store_close(it->first);
-    pawl_store_close(it->second);
 }
 
 /* ---- Behind a proxy ----------------------------------------------------- */

@@ -50,7 +50,7 @@ static inline pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
     options.mode               = mode;
     options.tables             = tables;
     options.table_count        = table_count;
-    return pawl_store_open(url, &options, store, &p->error);
+    return ground_open(p, url, &options, store);
 }
 
 /* A handle with the order table and a worker. */

@@ -14,17 +14,6 @@
 
 #define MESSAGES 40
 
-static pawl_store *open_worker(ground *p)
-{
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_CREATE;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
-        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
-    return store;
-}
-
 static void commit(ground *p, pawl_store *store, pawl_changes *changes)
 {
     pawl_refusals refused = {.arena = p->arena};
@@ -68,7 +57,7 @@ static pawl_code claim(ground *p, pawl_store *store, pawl_arena *arena, pawl_que
 
 static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
 {
-    pawl_store     *store  = open_worker(p);
+    pawl_store     *store  = open_worker(p, p->url);
     bool            is_met = true;
     long            failed = 0;
     pawl_queue_rows rows;
@@ -90,7 +79,6 @@ static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
         pawl_arena_destroy(arena);
     }
     assert_true(failed > 5);
-    pawl_store_close(store);
 }
 
 int main(void)

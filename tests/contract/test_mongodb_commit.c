@@ -18,17 +18,6 @@
     "\"failCommands\": [\"find\", \"aggregate\", \"insert\", \"update\", \"delete\", " \
     "\"findAndModify\", \"commitTransaction\"], \"closeConnection\": true"
 
-static pawl_store *open_worker(ground *p)
-{
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_CREATE;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
-        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
-    return store;
-}
-
 /* The checkpoint is moved on from `number`, which would be refused a second time, and a message is sent. */
 static pawl_code commit(ground *p, pawl_store *store, int64_t number)
 {
@@ -70,7 +59,7 @@ static void o32_a_commit_in_doubt_is_settled(ground *p)
         {"{\"skip\": 1, \"times\": 1}",
          WRITES "\"errorCode\": 112, \"errorLabels\": [\"TransientTransactionError\"]"},
     };
-    pawl_store *store  = open_worker(p);
+    pawl_store *store  = open_worker(p, p->url);
     int64_t     number = 0;
     for (size_t i = 0; i < COUNT(faults); i++, number++) {
         fault_on(p, faults[i].mode, faults[i].data);
@@ -81,13 +70,12 @@ static void o32_a_commit_in_doubt_is_settled(ground *p)
                      pawl_code_name(code), p->error.text);
         assert_int_equal(messages(p), number + 1);
     }
-    pawl_store_close(store);
 }
 
 /* Before the commit command nothing is there, and the caller is told so or never learns of it. */
 static void o32_every_command_of_a_commit_is_lost(ground *p)
 {
-    pawl_store *store  = open_worker(p);
+    pawl_store *store  = open_worker(p, p->url);
     int64_t     number = 0, struck = 1;
     char        mode[60];
     for (int i = 0; struck > 0; i++) {
@@ -106,7 +94,6 @@ static void o32_every_command_of_a_commit_is_lost(ground *p)
         }
     }
     assert_true(number > 6);
-    pawl_store_close(store);
 }
 
 /* ---- Parts ----------------------------------------------------------------- */
@@ -148,7 +135,7 @@ static void a_part_in_doubt_leaves_the_rest(ground *p)
     bool               is_applied = false;
     options.mode                  = PAWL_OPEN_CREATE;
     options.deadline              = PAWL_MILLISECONDS(1500);
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+    if (ground_open(p, p->url, &options, &store) != PAWL_OK ||
         pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     /* Numbers and the first commit pass. */
@@ -163,13 +150,12 @@ static void a_part_in_doubt_leaves_the_rest(ground *p)
     if (pawl_store_resolve(store, id, &is_applied, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     assert_true(is_applied);
-    pawl_store_close(store);
 }
 
 /* Each answer of the three commits is lost once. */
 static void lost_answers_of_parts_are_settled(ground *p)
 {
-    pawl_store   *store = open_worker(p);
+    pawl_store   *store = open_worker(p, p->url);
     pawl_refusals refused;
     char          mode[60];
     for (int i = 0; i < GROUPS; i++) {
@@ -183,7 +169,6 @@ static void lost_answers_of_parts_are_settled(ground *p)
         assert_int_equal(refused.count, 0);
         assert_int_equal(messages(p), GROUPS * SENDS);
     }
-    pawl_store_close(store);
 }
 
 /* The number of the last transaction of the last commit, which its fence left. */
@@ -231,19 +216,18 @@ static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size
 /* Groups of 8 MB are one transaction; the one that is more has its own. */
 static void a_part_ends_before_its_size_is_too_much(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     assert_int_equal(commit_folds(p, store, "a", 4, (size_t)2 << 20), 2); /* with their names */
     assert_int_equal(commit_folds(p, store, "b", 4, ((size_t)2 << 20) - 100), 1);
     assert_int_equal(commit_folds(p, store, "c", 2, (size_t)9 << 20), 2);
     assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"pawl_folds\"}"), "n"), 10);
-    pawl_store_close(store);
 }
 
 /* Of four groups with 240 documents each, which one transaction takes: 500 documents are two of them, and 250 one. */
 static void after_two_aborts_parts_are_half_as_large(ground *p)
 {
     static const int expected[] = {1, 1, 2, 2, 4};
-    pawl_store      *store      = open_worker(p);
+    pawl_store      *store      = open_worker(p, p->url);
     for (int aborts = 0; aborts < 5; aborts++) {
         static pawl_queue_send sends[960];
         static char            ids[960][30];
@@ -271,7 +255,6 @@ static void after_two_aborts_parts_are_half_as_large(ground *p)
         assert_int_equal(transactions(p), expected[aborts]);
         assert_int_equal(messages(p), (aborts + 1) * 960);
     }
-    pawl_store_close(store);
 }
 
 /* ---- Adds to one partition --------------------------------------------------- */
@@ -321,16 +304,12 @@ static void *run_slow_add(void *context)
  * is in before they have ended. */
 static void a25_an_add_of_a_known_key_is_not_overtaken_for_ever(ground *p)
 {
-    pawl_store        *quick   = NULL;
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    slow_add           slow    = {.store = open_worker(p), .arena = pawl_arena_create(0)};
-    char               url[500], own[20];
-    pthread_t          thread;
+    slow_add  slow = {.store = open_worker(p, p->url), .arena = pawl_arena_create(0)};
+    char      url[500], own[20];
+    pthread_t thread;
     ground_url(p->database, "quick", 0, url, sizeof url);
-    if (pawl_store_open(url, &options, &quick, &p->error) != PAWL_OK ||
-        pawl_store_worker_open(quick, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK ||
-        add_bills(p->arena, quick, "first", "shared", &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
+    pawl_store *quick = open_worker(p, url);
+    ok(p, add_bills(p->arena, quick, "first", "shared", &p->error));
     fault_on(p, "\"alwaysOn\"",
              "\"failCommands\": [\"find\"], \"blockConnection\": true, \"blockTimeMS\": 200");
     assert_int_equal(pthread_create(&thread, NULL, run_slow_add, &slow), 0);
@@ -346,8 +325,6 @@ static void a25_an_add_of_a_known_key_is_not_overtaken_for_ever(ground *p)
     assert_true(fault_off(p) > 0);
     assert_true(adds < ADDS_MAX);
     pawl_arena_destroy(slow.arena);
-    pawl_store_close(slow.store);
-    pawl_store_close(quick);
 }
 
 /* ---- Trips ----------------------------------------------------------------- */
@@ -389,7 +366,7 @@ static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows
 /* Of many messages: find and stamp are a claim; the fence, a bulk for each kind and the commit are a commit. */
 static void a_batch_is_a_command_for_each_kind(ground *p)
 {
-    pawl_store     *store = open_worker(p);
+    pawl_store     *store = open_worker(p, p->url);
     pawl_queue_rows rows  = {.count = 0};
     pawl_uuid       id;
     pawl_refusals   refused;
@@ -401,7 +378,6 @@ static void a_batch_is_a_command_for_each_kind(ground *p)
     fault_on(p, "\"alwaysOn\"", EACH);
     settle_all(p, store, &rows);
     assert_int_equal(fault_off(p), 4);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

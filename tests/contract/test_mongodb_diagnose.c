@@ -12,16 +12,6 @@
 #include "pawl/pawl.h"
 #include "pawl/store_calls.h"
 
-static pawl_store *open_here(ground *p)
-{
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_CREATE;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
-    return store;
-}
-
 /* The finding about the clock of a caller whose own is so much behind the server's. */
 static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
 {
@@ -46,14 +36,13 @@ static void a_clock_that_is_off(ground *p)
         {PAWL_SECONDS(3600), PAWL_FINDING_FAIL},
         {-PAWL_SECONDS(3600), PAWL_FINDING_FAIL},
     };
-    pawl_store *store = open_here(p);
+    pawl_store *store = open_store(p, p->url);
     for (size_t i = 0; i < COUNT(clocks); i++) {
         pawl_finding found = clock_behind(p, store, clocks[i].behind);
         assert_int_equal(found.level, clocks[i].level);
         /* The server is on the same machine; an answer takes less than that. */
         assert_in_range(found.value - clocks[i].behind + PAWL_SECONDS(1), 0, PAWL_SECONDS(2));
     }
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

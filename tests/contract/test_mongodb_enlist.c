@@ -21,12 +21,8 @@ typedef struct both {
 
 static void open_both(both *b, ground *p)
 {
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    bson_error_t       error;
-    *b           = (both){.ground = p};
-    options.mode = PAWL_OPEN_CREATE;
-    if (pawl_store_open(p->url, &options, &b->store, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
+    bson_error_t error;
+    *b = (both){.ground = p, .store = open_store(p, p->url)};
     (void)raw_number(p->raw, p->database, json("{\"create\": \"mine\"}"), "ok");
     b->client  = mongoc_client_new(p->url);
     b->session = mongoc_client_start_session(b->client, NULL, &error);
@@ -37,7 +33,6 @@ static void close_both(both *b)
 {
     mongoc_client_session_destroy(b->session);
     mongoc_client_destroy(b->client);
-    pawl_store_close(b->store);
 }
 
 static void begin(both *b)

@@ -42,14 +42,10 @@ static pawl_time now(void)
 
 /* ---- Handles ------------------------------------------------------------------ */
 
-static pawl_store *open_worker(ground *p)
+static pawl_store *open_now(ground *p)
 {
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_store        *store   = NULL;
-    options.mode               = PAWL_OPEN_CREATE;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
-        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), now(), &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
+    pawl_store *store = open_store(p, p->url);
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), now(), &p->error));
     return store;
 }
 
@@ -66,7 +62,7 @@ static bool leads(ground *p, pawl_store *store)
 /* A machine whose clock is an hour ahead takes no lease that runs, and keeps none for an hour. */
 static void a_lease_is_one_of_the_servers_clock(ground *p)
 {
-    pawl_store *right = open_worker(p), *wrong = open_worker(p);
+    pawl_store *right = open_now(p), *wrong = open_now(p);
     ahead_s = 0;
     assert_true(leads(p, right));
     ahead_s = 3600;
@@ -89,8 +85,6 @@ static void a_lease_is_one_of_the_servers_clock(ground *p)
         fail_msg("%s", p->error.text);
     ahead_s = 0;
     assert_true(is_ours);
-    pawl_store_close(right);
-    pawl_store_close(wrong);
 }
 
 /* ---- Lives --------------------------------------------------------------------- */
@@ -136,7 +130,7 @@ static void stand_still(ground *p, int seconds)
 /* Its document, as a pawl that knew nothing of programs writes it, tells of none. */
 static void a_worker_of_an_older_pawl_is_listed(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_now(p);
     size_t      count = 0;
     change_workers(p, BCON_NEW("$unset", "{", "host", BCON_INT32(1), "program", BCON_INT32(1),
                                "program_version", BCON_INT32(1), "pawl_version", BCON_INT32(1),
@@ -147,15 +141,14 @@ static void a_worker_of_an_older_pawl_is_listed(ground *p)
     assert_int_equal(row->host.size + row->program.size + row->program_version.size, 0);
     assert_int_equal(row->pawl_version.size, 0);
     assert_int_equal(row->started, 0);
-    pawl_store_close(store);
 }
 
 /* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
 static void a_handle_beats_for_workers_of_others(ground *p)
 {
-    pawl_store    *first = open_worker(p), *second = open_worker(p), *aside = NULL;
+    pawl_store    *first = open_now(p), *second = open_now(p), *aside = NULL;
     pawl_worker_id beating[] = {pawl_store_worker(first), {{{9}}}, pawl_store_worker(second)};
-    if (pawl_store_open(p->url, NULL, &aside, &p->error) != PAWL_OK)
+    if (ground_open(p, p->url, NULL, &aside) != PAWL_OK)
         fail_msg("%s", p->error.text);
     size_t before = count_living(p, aside);
     stand_still(p, 20);
@@ -165,9 +158,6 @@ static void a_handle_beats_for_workers_of_others(ground *p)
     assert_int_equal(pawl_store_worker_beat(aside, beating, 3, now(), &p->error), PAWL_OK);
     assert_int_equal(count_living(p, aside), 2);
     assert_true(before >= 2);
-    pawl_store_close(first);
-    pawl_store_close(second);
-    pawl_store_close(aside);
 }
 
 /* ---- Claims --------------------------------------------------------------------- */
@@ -175,7 +165,7 @@ static void a_handle_beats_for_workers_of_others(ground *p)
 /* One message, claimed by a worker of its own. */
 static pawl_store *open_claimer(ground *p)
 {
-    pawl_store     *store   = open_worker(p);
+    pawl_store     *store   = open_now(p);
     pawl_refusals   refused = {.arena = p->arena};
     pawl_queue_send send    = {
            .queue = TEXT("orders"), .due = now(), .message = {.id = TEXT("m-1"), .type = TEXT("t")}};
@@ -200,9 +190,9 @@ static size_t claim(ground *p, pawl_store *store)
 /* How many messages a worker claims that opens now, which frees what the dead have. */
 static size_t claim_of_another(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_now(p);
     size_t      count = claim(p, store);
-    pawl_store_close(store);
+    test_now(store);
     return count;
 }
 
@@ -212,7 +202,7 @@ static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
     pawl_store    *slow  = open_claimer(p);
     pawl_worker_id self  = pawl_store_worker(slow);
     pawl_store    *aside = NULL;
-    if (pawl_store_open(p->url, NULL, &aside, &p->error) != PAWL_OK)
+    if (ground_open(p, p->url, NULL, &aside) != PAWL_OK)
         fail_msg("%s", p->error.text);
     assert_int_equal(claim(p, slow), 1);
     for (int i = 0; i < 3; i++) {
@@ -222,8 +212,6 @@ static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
     }
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), 1);
-    pawl_store_close(slow);
-    pawl_store_close(aside);
 }
 
 /* All workers beat before the next transaction of whichever handle begins. */
@@ -256,7 +244,6 @@ static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground
     assert_null(beats_before);
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), 1);
-    pawl_store_close(slow);
 }
 
 const struct CMUnitTest tests[] = {

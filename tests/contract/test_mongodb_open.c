@@ -30,9 +30,9 @@ static pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
     options.mode               = mode;
     options.tables             = &table;
     options.table_count        = table != NULL ? 1 : 0;
-    pawl_code code             = pawl_store_open(url, &options, &store, &p->error);
+    pawl_code code             = ground_open(p, url, &options, &store);
     if (code == PAWL_OK)
-        pawl_store_close(store);
+        test_now(store);
     else
         assert_null(store);
     return code;
@@ -134,7 +134,7 @@ static void m3_names_of_one_program_that_become_one_are_refused(ground *p)
     options.table_count                  = 2;
     for (pawl_open_mode mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_CHECK; mode++) {
         options.mode = mode;
-        assert_int_equal(pawl_store_open(p->url, &options, &store, &p->error), PAWL_ECONFIG);
+        assert_int_equal(ground_open(p, p->url, &options, &store), PAWL_ECONFIG);
         assert_non_null(strstr(p->error.text, "'shop_A_B' of a saga has the same name"));
         assert_non_null(strstr(p->error.text, "'shop_A+B'"));
         refuse(p, p->url, mode, &dots, PAWL_ECONFIG, "'order.id' and 'order_id'");

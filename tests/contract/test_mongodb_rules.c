@@ -19,22 +19,14 @@
 
 #define FIVE_MINUTES INT64_C(300000000)
 
-static pawl_code open_store(const char *url, pawl_store **store, pawl_error *error)
+/* In a process of its own. */
+static pawl_code open_own(const char *url, pawl_store **store, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
     options.tables             = order_tables;
     options.table_count        = 1;
     return pawl_store_open(url, &options, store, error);
-}
-
-static pawl_store *open_worker(ground *p)
-{
-    pawl_store *store = NULL;
-    if (open_store(p->url, &store, &p->error) != PAWL_OK ||
-        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
-    return store;
 }
 
 static pawl_uuid id_of(uint8_t number)
@@ -76,7 +68,7 @@ static bson_type_t type_of(const ground *p, const char *collection, const char *
 static pawl_code open_and_close(void *context, pawl_error *error)
 {
     pawl_store *store = NULL;
-    pawl_code   code  = open_store(context, &store, error);
+    pawl_code   code  = open_own(context, &store, error);
     if (code == PAWL_OK)
         pawl_store_close(store);
     return code;
@@ -141,7 +133,7 @@ static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
 /* The index refuses what the store takes for done; of a saga it is a duplicate. */
 static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
 {
-    pawl_store   *store = open_worker(p);
+    pawl_store   *store = open_worker(p, p->url);
     bson_t        reply;
     pawl_saga_row first = {.main = pawl_value_text(TEXT("o-1"))}, second = first;
     add(p, store, "k-1", NOW);
@@ -164,14 +156,13 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
     assert_int_equal(pawl_store_saga_insert(store, &order_table, &second, NOW, &p->error),
                      PAWL_EDUPLICATE);
     assert_int_equal(documents(p, "shop_Order"), 1);
-    pawl_store_close(store);
 }
 
 /* ---- Sagas ---------------------------------------------------------------- */
 
 static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
 {
-    pawl_store   *store = open_worker(p);
+    pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row   = {.id = {id_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
     row.data            = TEXT("{\"n\":1}");
     ok(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
@@ -193,13 +184,12 @@ static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
     ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_ID, pawl_value_uuid(id_of(1)),
                                p->arena, &found, &p->error));
     assert_int_equal(found.presence, PAWL_SAGA_THERE);
-    pawl_store_close(store);
 }
 
 /* A document as another program may have written it: it is loaded, changed in another member, and saved. */
 static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
 {
-    pawl_store *store   = open_worker(p);
+    pawl_store *store   = open_worker(p, p->url);
     uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
     pawl_uuid   id      = id_of(7);
     bson_t     *insert  = BCON_NEW(
@@ -230,7 +220,6 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
                  "data.who", BCON_BIN(BSON_SUBTYPE_UUID, who, 16), "data.small", BCON_INT64(7),
                  "data.inner.list", BCON_DATE_TIME(5), "}");
     assert_int_equal(raw_number(p->raw, p->database, same, "n"), 1);
-    pawl_store_close(store);
 }
 
 /* Another program may have written what JSON calls a number in 32 bits. */
@@ -240,7 +229,7 @@ static void a_number_is_found_whatever_its_width(ground *p)
         .type = PAWL_TEXT_INIT("Invoice"),
         .name = PAWL_TEXT_INIT("shop_Invoice"),
         .main = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     pawl_uuid   id    = id_of(8);
     bson_t     *insert =
         BCON_NEW("insert", "shop_Invoice", "documents", "[", "{", "_id",
@@ -255,7 +244,6 @@ static void a_number_is_found_whatever_its_width(ground *p)
     assert_int_equal(row.presence, PAWL_SAGA_THERE);
     assert_int_equal(row.version, 1);
     assert_int_equal(row.main.as.integer, 7);
-    pawl_store_close(store);
 }
 
 /* ---- Aggregators ---------------------------------------------------------- */
@@ -274,7 +262,7 @@ static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_ti
 
 static void m5_rows_come_in_order_and_a_release_is_of_one_session(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     add(p, store, "late", NOW + 1);
     add(p, store, "first", NOW);
     add(p, store, "second", NOW);
@@ -292,7 +280,6 @@ static void m5_rows_come_in_order_and_a_release_is_of_one_session(ground *p)
     assert_int_equal(leased(p, store, NOW).count, 3); /* not the one of `other` */
     assert_int_equal(leased(p, store, NOW + FIVE_MINUTES - 1).count, 0);
     assert_int_equal(leased(p, store, NOW + FIVE_MINUTES).count, 4);
-    pawl_store_close(store);
 }
 
 /* ---- Timeouts ------------------------------------------------------------- */
@@ -334,7 +321,7 @@ static pawl_code take_some(void *context, pawl_error *error)
     pawl_timeout_rows          rows    = {.count = 0};
     options.owner                      = (pawl_session_id){id_of((uint8_t)getpid())};
     options.size                       = 100;
-    pawl_code code                     = open_store(context, &store, error);
+    pawl_code code                     = open_own(context, &store, error);
     for (int i = 0; code == PAWL_OK && i < 2; i++)
         code = pawl_store_timeout_batch(store, &options, NOW, arena, &rows, error);
     if (code == PAWL_OK)
@@ -345,7 +332,7 @@ static pawl_code take_some(void *context, pawl_error *error)
 
 static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     int64_t     count = 0;
     set_timeouts(p, store);
     assert_int_equal(batch(p, store, 1, 0, NOW), 1000);
@@ -358,13 +345,12 @@ static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
     ok(p, pawl_store_timeout_reap(store, NOW + FIVE_MINUTES, &count, &p->error));
     assert_int_equal(fault_off(p), 1);
     assert_int_equal(count, TIMEOUTS);
-    pawl_store_close(store);
 }
 
 /* Each document has one owner, and all that were taken are different ones. */
 static void m7_claims_at_once_take_each_timeout_once(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     bson_t     *owned = BCON_NEW("count", "pawl_timeouts", "query", "{", "owner", "{", "$exists",
                                  BCON_BOOL(true), "}", "}");
     set_timeouts(p, store);
@@ -372,14 +358,13 @@ static void m7_claims_at_once_take_each_timeout_once(ground *p)
     int64_t taken = raw_number(p->raw, p->database, owned, "n");
     assert_in_range(taken, 200, 800);
     assert_int_equal(batch(p, store, 1, TIMEOUTS, NOW), TIMEOUTS - taken);
-    pawl_store_close(store);
 }
 
 /* ---- Errors --------------------------------------------------------------- */
 
 static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause(ground *p)
 {
-    pawl_store   *store = open_worker(p);
+    pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row;
     fault_on(p, "\"alwaysOn\"", "\"failCommands\": [\"find\", \"insert\"], \"errorCode\": 22");
     pawl_code code = pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
@@ -392,14 +377,13 @@ static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause
     assert_non_null(strstr(p->error.text, "failpoint: insert"));
     assert_int_equal(fault_off(p), 2);
     assert_int_equal(documents(p, "shop_Order"), 0);
-    pawl_store_close(store);
 }
 
 /* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
 static void m6_a_lost_server_is_told_from_what_it_does_not_understand(ground *p)
 {
     static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
-    pawl_store      *store   = open_worker(p);
+    pawl_store      *store   = open_worker(p, p->url);
     for (size_t i = 0; i < COUNT(codes); i++) {
         char          fault[100];
         pawl_saga_row row;
@@ -413,7 +397,6 @@ static void m6_a_lost_server_is_told_from_what_it_does_not_understand(ground *p)
             fail_msg("%d is %s", codes[i], pawl_code_name(code));
         assert_non_null(strstr(p->error.text, "failpoint: find"));
     }
-    pawl_store_close(store);
 }
 
 /* A state with so many objects, each in the one before; the outermost stands in the document's own. */
@@ -430,7 +413,7 @@ static pawl_text nested(char *text, size_t levels)
 
 static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
 {
-    pawl_store *store = open_worker(p);
+    pawl_store *store = open_worker(p, p->url);
     char        text[1000];
     for (size_t levels = 99; levels <= 100; levels++) {
         pawl_queue_send  send    = {.queue = TEXT("orders"), .message = {.id = TEXT("m-1")}};
@@ -461,7 +444,6 @@ static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
     ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("o-1")),
                                p->arena, &row, &p->error));
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -102,7 +102,7 @@ static pawl_code open_named(ground *p, const char *host, const char *options, pa
     snprintf(url, sizeof url,
              "mongodb+srv://%s/%s?tls=false&serverSelectionTimeoutMS=2000&appname=%s%s", host,
              p->database, p->database, options);
-    return pawl_store_open(url, &all, store, &p->error);
+    return ground_open(p, url, &all, store);
 }
 
 /* Two clusters that have a database of one name are two stores, though their members are not known before. */
@@ -120,9 +120,6 @@ static void the_members_are_those_that_the_dns_names(ground *p)
                      1);
     assert_string_equal(pawl_store_identity(db), pawl_store_identity(same));
     assert_string_not_equal(pawl_store_identity(db), pawl_store_identity(other));
-    pawl_store_close(other);
-    pawl_store_close(same);
-    pawl_store_close(db);
 }
 
 static void a_name_without_members_is_unreachable(ground *p)

@@ -24,9 +24,9 @@ static void open_as(ground *p, pawl_open_mode mode)
     options.mode               = mode;
     options.tables             = tables;
     options.table_count        = 1;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK)
+    if (ground_open(p, p->url, &options, &store) != PAWL_OK)
         fail_msg("%s", p->error.text);
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static void run(const ground *p, const char *command)
@@ -277,7 +277,7 @@ static void pawl_writes_what_its_validators_ask_for(ground *p)
     make(p);
     options.tables      = tables;
     options.table_count = 1;
-    if (pawl_store_open(p->url, &options, &store, &p->error) != PAWL_OK ||
+    if (ground_open(p, p->url, &options, &store) != PAWL_OK ||
         pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     pawl_changes set = {
@@ -319,7 +319,6 @@ static void pawl_writes_what_its_validators_ask_for(ground *p)
     expect_fits(p, 12); /* all that have a validator, the saga's among them */
     commit(p, store, &more);
     expect_fits(p, 12);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -121,7 +121,6 @@ static void a_failure_read_late_names_its_change(ground *p)
     mysql_close(rival);
     nothing_is_there(p, store);
     assert_int_equal(mysql_thread_id(session_of(store)), id);
-    pawl_store_close(store);
 }
 
 /* A failure of another kind behind it names its own change again. */
@@ -141,7 +140,6 @@ static void a_failure_behind_a_late_one_names_its_own(ground *p)
     expect_code(p, code, PAWL_EINVAL);
     expect_text(p, "queue_send 0: ");
     nothing_is_there(p, store);
-    pawl_store_close(store);
 }
 
 /* ---- Behind the end of a transaction -------------------------------------- */
@@ -217,7 +215,6 @@ static void what_stands_behind_a_deadlock_is_not_written(ground *p)
     assert_int_equal(raw_number(p->raw, "select sum(Position) from pawl_checkpoints"), 14);
     assert_int_equal(raw_number(session_of(store), "select @@autocommit"), 1);
     mysql_close(rival);
-    pawl_store_close(store);
 }
 
 /* ---- Interrupts and deadlines --------------------------------------------- */
@@ -239,7 +236,6 @@ static void an_interrupt_leaves_no_answer_unread(ground *p)
     mysql_close(rival);
     nothing_is_there(p, store);
     assert_int_equal(mysql_thread_id(session_of(store)), id);
-    pawl_store_close(store);
 }
 
 /* The statement that waits is ended; the next one, which is at the server already, waits as well. The session
@@ -266,7 +262,6 @@ static void a_flight_that_waits_twice_is_given_up(ground *p)
     assert_int_equal(left, 0); /* although the rows are locked still */
     mysql_close(rival);
     nothing_is_there(p, store);
-    pawl_store_close(store);
 }
 
 /* ---- Answers that are as good, or not -------------------------------------- */
@@ -300,7 +295,6 @@ static void more_statements_than_answers_may_be_unread(ground *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
     assert_int_equal(raw_number(p->raw, "select sum(Position) from pawl_checkpoints"), 2);
     assert_int_equal(status_of(store, "Com_rollback"), 0);
-    pawl_store_close(store);
 }
 
 #define ADDED 10
@@ -327,7 +321,6 @@ static void a_row_that_is_there_as_a_rule_costs_no_round(ground *p)
     }
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_aggregator"), 2 * ADDED);
     assert_int_equal(status_of(store, "Com_rollback"), 0);
-    pawl_store_close(store);
 }
 
 /* The update of a saga is looked at in a round whose insert has failed already: what is told is the
@@ -363,7 +356,6 @@ static void a_round_that_was_not_right_refuses_nothing(ground *p)
     ok(p, pawl_store_commit(store, &s.changes, &refused, &p->error));
     assert_int_equal(refused.count, 2);
     assert_int_equal(refused.items[0].kind, pawl_change_saga_insert);
-    pawl_store_close(store);
 }
 
 /* The worker's row is another handle's now. */
@@ -378,7 +370,6 @@ static void o32_a_fence_is_read_late(ground *p)
     expect_code(p, commit_set(p, store, &s, &refused), PAWL_EFENCED);
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
     assert_int_equal(raw_number(p->raw, "select sum(Position) from pawl_checkpoints"), 2);
-    pawl_store_close(store);
 }
 
 #define SETTLED 8 /* on both servers a set */
@@ -400,7 +391,6 @@ static void a_set_that_finds_fewer_rows_is_noticed(ground *p)
                                            .owner     = {.uuid = id_of(99).uuid}};
     ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(refused.count, SETTLED);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -17,7 +17,7 @@ static pawl_store *open_here(ground *p, const char *url)
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_EXISTING;
     ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
-    ok(p, pawl_store_open(url, &options, &store, &p->error));
+    ok(p, ground_open(p, url, &options, &store));
     return store;
 }
 
@@ -31,7 +31,6 @@ static void a_server_that_is_well(ground *p)
     expect_finding(&rows, "sql_mode", PAWL_FINDING_OK, "strict", NULL);
     expect_finding(&rows, "server", PAWL_FINDING_OK, "version", NULL);
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
-    pawl_store_close(store);
 }
 
 static void a_clock_that_is_off(ground *p)
@@ -39,7 +38,6 @@ static void a_clock_that_is_off(ground *p)
     pawl_store *store = open_here(p, p->url);
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
-    pawl_store_close(store);
 }
 
 static void a_setting_that_does_harm(ground *p)
@@ -55,7 +53,6 @@ static void a_setting_that_does_harm(ground *p)
     raw_run(pawl_store_native(store, "MYSQL"), "set session sql_mode = ''");
     rows = diagnose(p, store);
     expect_finding(&rows, "sql_mode", PAWL_FINDING_FAIL, "lost its settings", NULL);
-    pawl_store_close(store);
 }
 
 static bool is_named(const pawl_finding_rows *rows, const char *remedy)
@@ -94,7 +91,6 @@ static void a_transaction_that_stays_open(ground *p)
     rows = diagnose(p, store); /* younger than an hour */
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
     mysql_close(other);
-    pawl_store_close(store);
 }
 
 static void rows_that_nobody_takes(ground *p)
@@ -116,7 +112,6 @@ static void rows_that_nobody_takes(ground *p)
     raw_run(p->raw, "insert into pawl_checkpoints values ('balances', 0, utc_timestamp(6))");
     rows = diagnose(p, store);
     expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no global position", NULL);
-    pawl_store_close(store);
 }
 
 /* ---- Rights ------------------------------------------------------------- */
@@ -142,7 +137,7 @@ static void a_user_without_rights(ground *p)
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
     /* Transactions of others are not shown to it. */
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", "grant process");
-    pawl_store_close(store);
+    test_now(store);
     snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
     raw_run(p->raw, sql);
 }

@@ -97,7 +97,7 @@ static pawl_store *open_worker(ground *p, const char *url)
 static void end_worker(ground *p, pawl_store *store)
 {
     ok(p, pawl_store_worker_close(store, NOW, &p->error));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 /* A message that is there already would be left out. */
@@ -208,7 +208,7 @@ static bool walk_two(trip *t)
     assert_true(second.number > first.number);
     assert_false(pawl_text_equal(second.message.id, first.message.id));
     raw_run(p->raw, "delete from pawl_queue");
-    pawl_store_close(store);
+    test_now(store);
     end_worker(p, other);
     return was_first || was_second;
 }

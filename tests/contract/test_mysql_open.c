@@ -60,7 +60,7 @@ static void d37_required_tls_is_there_or_the_server_is_refused(ground *p)
     apply(p);
     ok(p, open_at(p, p->url, 5000, &store));
     bool has_tls = mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")) != NULL;
-    pawl_store_close(store);
+    test_now(store);
     snprintf(url, sizeof url, "%s://root@%s:%u/%s?ssl-mode=required", p->scheme, p->host, p->port,
              p->database);
     expect_code(p, open_at(p, url, 5000, &store), has_tls ? PAWL_OK : PAWL_EUNREACHABLE);
@@ -68,7 +68,6 @@ static void d37_required_tls_is_there_or_the_server_is_refused(ground *p)
         assert_non_null(mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")));
     else
         expect_text(p, "has no TLS, and ssl-mode=required");
-    pawl_store_close(store);
 }
 
 /* ---- Several hosts ---------------------------------------------------------- */
@@ -99,7 +98,7 @@ static void d37_the_first_host_that_answers_is_taken(ground *p)
     int64_t begun = clock_ms();
     ok(p, open_at(p, url, 30000, &store));
     assert_in_range(clock_ms() - begun, 900, 20000); /* the silent one had its second, no more */
-    pawl_store_close(store);
+    test_now(store);
     close(fd);
 }
 
@@ -147,7 +146,6 @@ static void d20_a_session_has_pawls_settings(ground *p)
     raw_run(p->raw, "insert into t values (1)");
     raw_run(own, "update t set id = 1");
     assert_int_equal(mysql_affected_rows(own), 1); /* found, not changed */
-    pawl_store_close(store);
 }
 
 /* ---- Ending a statement ---------------------------------------------------------- */
@@ -206,7 +204,7 @@ static void d37_a_statement_is_ended_where_it_runs(ground *p)
         pawl_changes none = {.now = NOW};
         ok(p, pawl_store_commit(store, &none, NULL, &p->error));
         assert_int_equal(mysql_thread_id(pawl_store_native(store, "MYSQL")), session);
-        pawl_store_close(store);
+        test_now(store);
     }
     assert_int_equal(accept(fd, NULL, NULL), -1); /* nobody came to the socket */
     close(fd);
@@ -250,7 +248,6 @@ static void a_body_as_large_as_a_packet_is_sent(ground *p)
     }
     assert_int_equal(
         raw_number(p->raw, "select count(*) from pawl_queue where length(Body) > 16777000"), 4);
-    pawl_store_close(store);
     free(all);
 }
 
@@ -285,8 +282,6 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(ground *p
     assert_int_equal(living(p, b), 2);
     ok(p, pawl_store_worker_close(a, NOW, &p->error));
     assert_int_equal(living(p, b), 1);
-    pawl_store_close(a);
-    pawl_store_close(b);
 }
 
 /* OpenSSL's list of errors is the thread's: what the end of a session leaves there is no failure of
@@ -304,8 +299,6 @@ static void o20_a_session_that_is_ended_ends_no_other_over_tls(ground *p)
             ok(p, pawl_store_queue_list(b, TEXT("orders"), 0, p->arena, &rows, &p->error));
         assert_int_equal(living(p, a), 2);
     }
-    pawl_store_close(a);
-    pawl_store_close(b);
 }
 
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
@@ -325,8 +318,6 @@ static void o20_a_worker_has_one_session(ground *p)
              session);
     assert_int_equal(raw_number(p->raw, sql), 0);
     assert_int_equal(living(p, second), 1);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 /* ---- Waiting --------------------------------------------------------------------- */
@@ -352,7 +343,6 @@ static void o21_a_wait_ends_with_a_row_that_another_commits(ground *p)
                     "Type, CorrelationId, CausationId, Headers, Body) values ('x', 'pending', 0, "
                     "now(), now(), now(), '', 1, 1, '', '', 0, 'm', 't', '', '', '', '')");
     assert_true(waited(p, store, 60000, PAWL_OK) < 900);
-    pawl_store_close(store);
 }
 
 static void *interrupt_soon(void *store)
@@ -376,7 +366,6 @@ static void o21_a_wait_is_interrupted_from_another_thread(ground *p)
     expect_code(p, code, PAWL_EINTERRUPTED);
     pthread_join(thread, NULL);
     ok(p, pawl_store_wait(store, 1000, -1, &p->error)); /* the interrupt is forgotten */
-    pawl_store_close(store);
 }
 
 /* ---- Connections of callers --------------------------------------------------------- */
@@ -401,7 +390,6 @@ static void a_connection_that_is_not_fit_is_refused(ground *p)
     raw_run(own, "use information_schema");
     enlist_is_refused(p, store, own, "is on another server or database than the store");
     mysql_close(own);
-    pawl_store_close(store);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void d34_an_apply_that_broke_off_is_finished_by_the_next(ground *p)
         break_off(p, s, done);
         pawl_code verified = schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL);
         pawl_code opened   = open_at(p, p->url, 0, &store);
-        pawl_store_close(store);
+        test_now(store);
         half += verified != PAWL_OK;
         if (verified != PAWL_OK && verified != PAWL_ESCHEMA)
             fail_msg("%zu: %s", done, p->error.text);
@@ -85,7 +85,7 @@ static void d34_an_apply_that_broke_off_is_finished_by_the_next(ground *p)
         apply(p);
         ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
         ok(p, open_at(p, p->url, 0, &store));
-        pawl_store_close(store);
+        test_now(store);
     }
     assert_true(half >= 16); /* the shared tables and the saga's, one by one */
     free(s);
@@ -254,7 +254,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(ground *
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
     ok(p, open_at(p, p->url, 0, &store)); /* one version ahead */
     ok(p, pawl_store_worker_open(store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), 1, &p->error));
-    pawl_store_close(store);
+    test_now(store);
     raw_run(p->raw, "update pawl_schema set Version = 5");
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id bigint null");
     expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
@@ -339,7 +339,6 @@ static void d36_uuids_are_texts_of_one_form(ground *p)
                                 "binary Id = binary 'abcdef01-2345-7789-8bcd-ef0123456789' and "
                                 "binary SagaId = binary '0f1e2d3c-4b5a-7697-8887-a6b5c4d3e2f1'"),
                      1);
-    pawl_store_close(store);
 }
 
 /* A correlation that is new gets its column, with null in the rows that are there. */

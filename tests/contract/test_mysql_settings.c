@@ -92,7 +92,6 @@ static void s2_settings_of_the_server_change_nothing(ground *p)
                                 "and @@sql_big_selects and @@group_concat_max_len = 1048576 "
                                 "and @@autocommit and @@time_zone = '+00:00'"),
                      1);
-    pawl_store_close(store);
 }
 
 int main(void)

@@ -36,23 +36,6 @@ static pawl_store *open_worker(ground *p)
     return store;
 }
 
-static void send_rows(ground *p, pawl_store *store)
-{
-    pawl_queue_send sends[ROWS];
-    char            ids[ROWS][20];
-    pawl_changes    changes = {.now = NOW, ONE_UNIT};
-    for (int i = 0; i < ROWS; i++) {
-        snprintf(ids[i], sizeof ids[i], "m-%d", i);
-        sends[i] = (pawl_queue_send){
-            .queue   = TEXT("orders"),
-            .due     = NOW,
-            .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t"), .body = TEXT("{}")}};
-    }
-    changes.queue_send.items = sends;
-    changes.queue_send.count = ROWS;
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-}
-
 static pawl_queue_rows claim(ground *p, pawl_store *store, size_t count)
 {
     pawl_queue_rows  rows;
@@ -85,14 +68,8 @@ static pair open_pair(ground *p)
     apply(p);
     pair it = {.a = open_worker(p)};
     it.b    = open_worker(p);
-    send_rows(p, it.a);
+    send_rows(p, it.a, ROWS);
     return it;
-}
-
-static void close_pair(pair *it)
-{
-    pawl_store_close(it->a);
-    pawl_store_close(it->b);
 }
 
 static void e8_two_workers_claim_no_row_twice(ground *p)
@@ -110,7 +87,6 @@ static void e8_two_workers_claim_no_row_twice(ground *p)
         }
     }
     assert_int_equal(claim(p, it.a, 3).count + claim(p, it.b, 3).count, 0);
-    close_pair(&it);
 }
 
 /* The stamp goes with the row, or with its claim. */
@@ -126,7 +102,6 @@ static void e8_what_is_settled_leaves_no_stamp(ground *p)
     ok(p, settle(p, it.a, &back, PAWL_QUEUE_RELEASE));
     assert_int_equal(raw_number(p->raw, STAMPS), 0);
     assert_int_equal(claim(p, it.b, ROWS).count, ROWS - 4);
-    close_pair(&it);
 }
 
 /* Of a worker that was taken for dead: its stamps were deleted, and others have the rows. */
@@ -143,7 +118,6 @@ static void e8_a_claim_that_went_to_another_settles_nothing(ground *p)
     expect_text(p, "another worker took it over");
     ok(p, settle(p, it.b, &rows, PAWL_QUEUE_DONE));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), ROWS - 3);
-    close_pair(&it);
 }
 
 /* An answer to a claim was lost: the worker has stamps that it does not know, and keeps them. */
@@ -156,7 +130,6 @@ static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(ground *p)
     pawl_queue_rows rows = claim(p, it.a, ROWS);
     assert_int_equal(rows.count, 3);
     ok(p, settle(p, it.a, &rows, PAWL_QUEUE_DONE));
-    close_pair(&it);
 }
 
 static void e8_a_worker_that_ends_leaves_its_claims(ground *p)
@@ -165,7 +138,6 @@ static void e8_a_worker_that_ends_leaves_its_claims(ground *p)
     assert_int_equal(claim(p, it.a, 3).count, 3);
     ok(p, pawl_store_worker_close(it.a, NOW, &p->error));
     assert_int_equal(claim(p, it.b, ROWS).count, ROWS);
-    close_pair(&it);
 }
 
 /* ---- Heartbeats ----------------------------------------------------------------- */
@@ -185,7 +157,7 @@ static size_t claim_of_another(ground *p)
 {
     pawl_store *store = open_worker(p);
     size_t      count = claim(p, store, ROWS).count;
-    pawl_store_close(store);
+    test_now(store);
     return count;
 }
 
@@ -209,8 +181,7 @@ static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
     }
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), ROWS);
-    pawl_store_close(aside);
-    close_pair(&it);
+    test_now(aside);
 }
 
 /* ---- Freeing what the dead have --------------------------------------------------- */
@@ -247,7 +218,6 @@ static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground
     assert_int_equal(raw_number(p->raw, STAMPS), ROWS);
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), ROWS);
-    close_pair(&it);
 }
 
 const struct CMUnitTest tests[] = {

@@ -74,7 +74,6 @@ static void streams_go_on_by_one_look_and_one_set(ground *p)
         if (version > 2) /* by then all statements are prepared */
             assert_int_equal(count, 7);
     }
-    pawl_store_close(store);
 }
 
 /* ---- Reconnects ------------------------------------------------------------ */
@@ -95,7 +94,6 @@ static void sets_are_written_after_a_reconnect(ground *p)
     ok(p, code);
     (void)append(p, store, 2);
     assert_int_equal(append(p, store, 4), 7);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -69,23 +69,6 @@ static pawl_store *open_worker(ground *p, bool has_stamps)
     return store;
 }
 
-static void send_rows(ground *p, pawl_store *store)
-{
-    pawl_queue_send sends[ROWS];
-    char            ids[ROWS][20];
-    pawl_changes    changes = {.now = NOW, ONE_UNIT};
-    for (int i = 0; i < ROWS; i++) {
-        snprintf(ids[i], sizeof ids[i], "m-%d", i);
-        sends[i] = (pawl_queue_send){
-            .queue   = TEXT("orders"),
-            .due     = NOW,
-            .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t"), .body = TEXT("{}")}};
-    }
-    changes.queue_send.items = sends;
-    changes.queue_send.count = ROWS;
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-}
-
 /* Another node's stamps arrive between this one's look at the queue and its own stamps. */
 static void e8_rows_that_others_stamp_meanwhile_are_passed_over(ground *p)
 {
@@ -93,7 +76,7 @@ static void e8_rows_that_others_stamp_meanwhile_are_passed_over(ground *p)
     apply(p);
     pawl_store *store = open_worker(p, true);
     MYSQL      *other = raw_connect(p, p->database);
-    send_rows(p, store);
+    send_rows(p, store, ROWS);
     raw_run(other, "set transaction isolation level read committed"); /* reads without locks */
     raw_run(other, "begin");
     raw_run(other, "insert into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
@@ -109,7 +92,6 @@ static void e8_rows_that_others_stamp_meanwhile_are_passed_over(ground *p)
         assert_true(pawl_text_equal(j.rows.items[i].message.id, pawl_text_of(id)));
     }
     mysql_close(other);
-    pawl_store_close(store);
 }
 
 static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
@@ -177,8 +159,6 @@ static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(
     expect_job(p, &j);
     expect_order(p, store, names[STREAMS - 1], 2);
     mysql_close(other);
-    pawl_store_close(second);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

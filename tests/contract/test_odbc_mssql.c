@@ -46,20 +46,6 @@ static void claim_one(scripted *p, const char *rules)
     scripted_mark(p);
 }
 
-static pawl_code settle_and_send(scripted *p)
-{
-    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
-    pawl_queue_send   send   = {
-            .queue   = PAWL_TEXT("orders"),
-            .due     = SCRIPTED_NOW,
-            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {.now = SCRIPTED_NOW,
-                            ONE_UNIT,
-                            .queue_settle = {.items = &settle, .count = 1},
-                            .queue_send   = {.items = &send, .count = 1}};
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
-}
-
 #define DEADLOCK "on insert into [dbo].[pawl_queue]*\n times 1\n error 42000 1205 Deadlock victim\n"
 #define AGAIN "on select [Seq] from [dbo].[pawl_queue] with (updlock*\n"
 
@@ -67,14 +53,14 @@ static pawl_code settle_and_send(scripted *p)
 static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 {
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  row '7'\n");
-    scripted_code(p, settle_and_send(p), PAWL_OK);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT, ROLLBACK, BEGIN, LOCK, FENCE, SETTLE, INSERT, COMMIT);
 }
 
 static void d37_a_claim_that_another_took_is_gone(scripted *p)
 {
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  columns 1\n");
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
     assert_int_equal(scripted_count(p, SETTLE), 1);
     assert_int_equal(scripted_count(p, COMMIT), 1);
 }
@@ -83,9 +69,9 @@ static void d37_a_claim_that_another_took_is_gone(scripted *p)
 static void d37_claims_go_with_the_connection(scripted *p)
 {
     claim_one(p, "on insert into [dbo].[pawl_queue]*\n times 1\n error\n gone\n" ONE_DUE);
-    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_ELOST);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT);
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
     assert_int_equal(scripted_count(p, "2 run declare @pawl int; exec @pawl = sp_getapplock*"), 1);
 }
 
@@ -113,22 +99,6 @@ static void a_failure_behind_a_result_is_a_failure(scripted *p)
 }
 
 /* ---- A round --------------------------------------------------------------- */
-
-static pawl_code send_many(scripted *p, size_t count)
-{
-    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
-    assert_non_null(sends);
-    for (size_t i = 0; i < count; i++)
-        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
-                                     .due     = SCRIPTED_NOW,
-                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
-                                                 .type = PAWL_TEXT("t"),
-                                                 .body = PAWL_TEXT("{}")}};
-    changes.queue_send.items = sends;
-    changes.queue_send.count = count;
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
-}
 
 /* In UTF-16 a text has no more than 4000 units unless it is of a long type. */
 static void d36_long_texts_have_a_long_type(scripted *p)
@@ -158,7 +128,7 @@ static void d36_long_texts_have_a_long_type(scripted *p)
 static void a_round_is_one_text(scripted *p)
 {
     scripted_open(p, ROUND " row '" APPLIED "d'\n", DEADLINE_MS);
-    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, FENCE,
                     "1 run set nocount on; declare @f varchar(200) = '', @c int; begin try insert "
                     "into*m-0*m-31*",
@@ -168,9 +138,9 @@ static void a_round_is_one_text(scripted *p)
 static void the_answer_of_a_round_is_looked_for(scripted *p)
 {
     scripted_open(p, ROUND " count 1\n then\n row '" APPLIED "a'\n", DEADLINE_MS);
-    scripted_code(p, send_many(p, SET), PAWL_OK);
+    scripted_code(p, scripted_send_many(p, SET), PAWL_OK);
     scripted_open(p, ROUND " count 1\n then\n error 42000 1205 Deadlock victim\n", SHORT_MS);
-    scripted_code(p, send_many(p, SET), PAWL_EBUSY);
+    scripted_code(p, scripted_send_many(p, SET), PAWL_EBUSY);
 }
 
 static void an_answer_that_is_none_is_a_failure(scripted *p)
@@ -181,7 +151,7 @@ static void an_answer_that_is_none_is_a_failure(scripted *p)
         char rules[300];
         snprintf(rules, sizeof rules, ROUND "%s", answers[i]);
         scripted_open(p, rules, DEADLINE_MS);
-        scripted_code(p, send_many(p, SET), PAWL_EPERSIST);
+        scripted_code(p, scripted_send_many(p, SET), PAWL_EPERSIST);
         scripted_text(p, "does not say how many rows");
         assert_int_equal(scripted_count(p, COMMIT), 0);
     }

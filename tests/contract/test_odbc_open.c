@@ -99,7 +99,6 @@ static void a_lost_session_is_made_anew(ground *p)
     if (code != PAWL_OK)
         ok(p, send_body(p, store, "m-2", TEXT("{}")));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 2);
-    pawl_store_close(store);
 }
 
 /* ---- Calls that wait --------------------------------------------------------- */
@@ -134,7 +133,7 @@ static void end_job(ground *p, job *j, pawl_code code)
     /* The session is as good as before. */
     ok(p, send_body(p, j->store, "m-2", TEXT("{}")));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
-    pawl_store_close(j->store);
+    test_now(j->store);
 }
 
 static void a_call_ends_at_its_deadline(ground *p)
@@ -188,7 +187,6 @@ static void long_values_come_back(ground *p)
     assert_int_equal(rows.items[0].message.body.size, size);
     assert_memory_equal(rows.items[0].message.body.data, body, size);
     free(body);
-    pawl_store_close(store);
 }
 
 /* ---- A transaction of the application's own ------------------------------------- */
@@ -235,7 +233,6 @@ static void messages_are_sent_with_ones_own_transaction(ground *p)
     SQLDisconnect(dbc);
     SQLFreeHandle(SQL_HANDLE_DBC, dbc);
     SQLFreeHandle(SQL_HANDLE_ENV, env);
-    pawl_store_close(store);
 }
 
 #define ON_MARIADB(function) ON_SERVER_OF(function, "mariadb")

@@ -41,20 +41,6 @@ static void claim_one(scripted *p, const char *rules)
     assert_memory_equal(rows.items[0].message.body.data, "{}", 2);
 }
 
-static pawl_code settle_and_send(scripted *p)
-{
-    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
-    pawl_queue_send   send   = {
-            .queue   = PAWL_TEXT("orders"),
-            .due     = SCRIPTED_NOW,
-            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {.now = SCRIPTED_NOW,
-                            ONE_UNIT,
-                            .queue_settle = {.items = &settle, .count = 1},
-                            .queue_send   = {.items = &send, .count = 1}};
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
-}
-
 /* The rows are the block's implicit result; the transaction begins before it and ends with the commit, and
  * the driver commits nothing in between. */
 static void a_claim_is_a_block(scripted *p)
@@ -64,7 +50,7 @@ static void a_claim_is_a_block(scripted *p)
         p, AUTO, "1 run select count(*)*", MANUAL, BEGIN,
         "1 run declare cursor*fetch c bulk collect into m limit n*'orders' 2026*'1' 'orders'*");
     scripted_mark(p);
-    scripted_code(p, settle_and_send(p), PAWL_OK);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run commit");
     scripted_mark(p);
     scripted_code(p, scripted_send(p), PAWL_OK);
@@ -112,7 +98,7 @@ static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 {
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  row '7'\n");
     scripted_mark(p);
-    scripted_code(p, settle_and_send(p), PAWL_OK);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", BEGIN, "1 run select \"SEQ\"*", FENCE,
                     SETTLE, SEND, "1 run commit");
 }
@@ -120,7 +106,7 @@ static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 static void d37_a_claim_that_another_took_is_gone(scripted *p)
 {
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  columns 1\n");
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
 }
 
 static void d37_claims_go_with_the_session(scripted *p)
@@ -128,9 +114,9 @@ static void d37_claims_go_with_the_session(scripted *p)
     claim_one(p, "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 28 ORA-00028: killed\n"
                  " gone\n" CLAIM ROW);
     scripted_mark(p);
-    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_ELOST);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND);
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
     assert_int_equal(scripted_count(p, "2 connect *"), 1);
     assert_int_equal(scripted_count(p, SETTLE), 1);
 }

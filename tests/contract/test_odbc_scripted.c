@@ -30,20 +30,6 @@
 #define ONE_DUE CLAIM ROW_WITH("'{}'")
 #define LOCK_AGAIN "on select `Seq` from `pawl_queue`*for update skip locked\n"
 
-static pawl_code settle_and_send(scripted *p)
-{
-    pawl_queue_settle settle = {.action = PAWL_QUEUE_DONE, .queue = PAWL_TEXT("orders"), .seq = 7};
-    pawl_queue_send   send   = {
-            .queue   = PAWL_TEXT("orders"),
-            .due     = SCRIPTED_NOW,
-            .message = {.id = PAWL_TEXT("m-8"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {.now = SCRIPTED_NOW,
-                            ONE_UNIT,
-                            .queue_settle = {.items = &settle, .count = 1},
-                            .queue_send   = {.items = &send, .count = 1}};
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
-}
-
 static void claim_one(scripted *p, const char *rules)
 {
     pawl_queue_rows rows;
@@ -64,7 +50,7 @@ static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
                   LOCK_AGAIN "  row '7'\n");
-    scripted_code(p, settle_and_send(p), PAWL_OK);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", "1 run start transaction",
                     "1 run select `Seq` from `pawl_queue`*", FENCE, SETTLE, SEND, "1 run commit");
 }
@@ -75,7 +61,7 @@ static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(scripted *p)
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
                   LOCK_AGAIN "  columns 1\n");
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run rollback", "1 run start transaction",
                     "1 run select `Seq` from `pawl_queue`*", FENCE, SEND, "1 run rollback",
                     "1 run start transaction", FENCE, "1 run commit");
@@ -84,9 +70,9 @@ static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(scripted *p)
 static void d37_claims_go_with_the_connection(scripted *p)
 {
     claim_one(p, "on insert into `pawl_queue`*\n times 1\n error\n gone\n" ONE_DUE);
-    scripted_code(p, settle_and_send(p), PAWL_ELOST);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_ELOST);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND);
-    scripted_code(p, settle_and_send(p), PAWL_EGONE);
+    scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
     assert_int_equal(scripted_count(p, "2 connect *"), 1);
     assert_int_equal(scripted_count(p, "2 run select get_lock*"), 1); /* the worker lives on */
     assert_int_equal(scripted_count(p, SETTLE), 1);
@@ -166,38 +152,22 @@ static void o32_an_unknown_count_does_not_resolve(scripted *p)
 
 #define SET 32 /* rows that are inserted at once */
 
-static pawl_code send_many(scripted *p, size_t count)
-{
-    pawl_queue_send *sends   = pawl_arena_take(p->arena, count * sizeof *sends);
-    pawl_changes     changes = {.now = SCRIPTED_NOW, ONE_UNIT};
-    assert_non_null(sends);
-    for (size_t i = 0; i < count; i++)
-        sends[i] = (pawl_queue_send){.queue   = PAWL_TEXT("orders"),
-                                     .due     = SCRIPTED_NOW,
-                                     .message = {.id   = pawl_arena_printf(p->arena, "m-%zu", i),
-                                                 .type = PAWL_TEXT("t"),
-                                                 .body = PAWL_TEXT("{}")}};
-    changes.queue_send.items = sends;
-    changes.queue_send.count = count;
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
-}
-
 #define INSERTS "* run insert into `pawl_queue`*"
 
 /* The sum of a set is asked for nothing; a set that fails is written row by row. */
 static void a_set_has_a_sum_alone(scripted *p)
 {
     scripted_open(p, "on insert into `pawl_queue`*, (*\n count 31\n", DEADLINE_MS);
-    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
     assert_int_equal(scripted_count(p, INSERTS), 2);
     scripted_open(p, "on insert into `pawl_queue`*, (*\n error 23000 1062 Duplicate entry\n",
                   DEADLINE_MS);
-    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
     assert_int_equal(scripted_count(p, INSERTS), 1 + SET + 1);
     assert_int_equal(scripted_count(p, "* run rollback"), 0);
     scripted_open(p, "on insert into `pawl_queue`*, (*\n times 1\n error 40001 1213 Deadlock\n",
                   DEADLINE_MS);
-    scripted_code(p, send_many(p, SET + 1), PAWL_OK);
+    scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
     assert_int_equal(scripted_count(p, INSERTS), 3);
     assert_int_equal(scripted_count(p, "* run rollback"), 1);
 }

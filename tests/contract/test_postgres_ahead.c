@@ -20,7 +20,7 @@ static pawl_store *open_as(ground *p, bool claims_ahead)
     options.table_count        = 1;
     options.claims_ahead       = claims_ahead;
     apply_schema(p, p->url, order_tables, 1);
-    ok(p, pawl_store_open(p->url, &options, &store, &p->error));
+    ok(p, ground_open(p, p->url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached              = true;
     pawl__pg_of(store)->ahead.count = 1; /* the first one does not go alone */
@@ -70,12 +70,6 @@ static two open_two(ground *p, bool claims_ahead)
     return t;
 }
 
-static void close_two(two t)
-{
-    pawl_store_close(t.worker);
-    pawl_store_close(t.other);
-}
-
 /* Claims one message and handles it. */
 static void expect_next(ground *p, pawl_store *store, const char *id)
 {
@@ -118,7 +112,6 @@ static void e5_the_next_message_is_the_workers_once_its_commit_returned(ground *
     expect_next(p, t.worker, "m-4");
     expect_next(p, t.worker, "m-5");
     assert_int_equal(queue_count(p), 0);
-    close_two(t);
 }
 
 static void e5_a_handle_that_did_not_ask_claims_nothing_ahead(ground *p)
@@ -126,7 +119,6 @@ static void e5_a_handle_that_did_not_ask_claims_nothing_ahead(ground *p)
     two t = open_two(p, false);
     assert_false(has_rows(t.worker));
     expect_next(p, t.other, "m-2");
-    close_two(t);
 }
 
 static void give_back_by_wait(ground *p, two *t)
@@ -142,7 +134,7 @@ static void give_back_by_a_send(ground *p, two *t)
 static void give_back_by_close(ground *p, two *t)
 {
     (void)p;
-    pawl_store_close(t->worker);
+    test_now(t->worker);
     t->worker = NULL;
 }
 
@@ -222,7 +214,7 @@ static void e5_rows_that_are_not_asked_for_go_back(ground *p)
         expect_next(p, t.other, "m-2");
         if (t.worker != NULL)
             expect_next(p, t.worker, "m-3");
-        close_two(t);
+        test_end();
     }
 }
 
@@ -236,7 +228,6 @@ static void e5_rows_of_a_lost_connection_are_handled_once(ground *p)
     assert_int_equal(rows.count, 1);
     expect_code(p, settle_one(p, t.worker, "orders", rows.items[0].seq), PAWL_ELOST);
     expect_next(p, t.worker, "m-3");
-    close_two(t);
 }
 
 static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(ground *p)
@@ -248,7 +239,6 @@ static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(ground *p)
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     rows = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count, 1);
-    close_two(t);
 }
 
 /* Of two that were locked ahead one is asked for: the other one is free. */
@@ -265,7 +255,6 @@ static void e5_a_smaller_claim_leaves_the_rest_to_others(ground *p)
     expect_next(p, t.other, "m-5");
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_int_equal(queue_count(p), 0);
-    close_two(t);
 }
 
 /* A worker that gives a message back, or only writes its in-flight marker, does not go on. */
@@ -286,7 +275,6 @@ static void e5_a_commit_that_gives_back_claims_nothing_ahead(ground *p)
     pawl_changes marks = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     ok(p, pawl_store_commit(t.worker, &marks, NULL, &p->error));
     assert_false(has_rows(t.worker));
-    close_two(t);
 }
 
 static void e5_rows_that_were_locked_long_ago_are_claimed_anew(ground *p)
@@ -298,7 +286,6 @@ static void e5_rows_that_were_locked_long_ago_are_claimed_anew(ground *p)
     pawl_queue_rows rows = claim_next(p, t.worker, 1);
     assert_int_equal(rows.count, 1);
     assert_int_equal(driver->main.transactions, before + 1);
-    close_two(t);
 }
 
 static void e15_nothing_goes_ahead_while_the_clock_is_behind(ground *p)
@@ -310,7 +297,6 @@ static void e15_nothing_goes_ahead_while_the_clock_is_behind(ground *p)
     ok(p, pawl_store_queue_claim(t.worker, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
     assert_null(pawl__pg_of(t.worker)->ahead.front);
-    close_two(t);
 }
 
 /* Two of the three that are claimed are settled: those in hand stay claimed, and nothing goes ahead. */
@@ -325,7 +311,6 @@ static void e5_claims_in_hand_stay_where_a_commit_settles_some(ground *p)
     expect_next(p, t.other, "m-4");
     ok(p, settle_one(p, t.worker, "orders", more.items[0].seq));
     assert_int_equal(queue_count(p), 1);
-    close_two(t);
 }
 
 /* The guarded commit fails as its message is known: nothing goes ahead of the claim that stays. */
@@ -346,7 +331,6 @@ static void e5_a_refused_commit_claims_nothing_ahead(ground *p)
     expect_next(p, t.other, "m-3");
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_int_equal(queue_count(p), 2);
-    close_two(t);
 }
 
 static void e15_what_is_sent_after_an_empty_look_ahead_is_found(ground *p)
@@ -361,7 +345,6 @@ static void e15_what_is_sent_after_an_empty_look_ahead_is_found(ground *p)
     ok(p, send_one(p, t.other, "orders", "m-6"));
     expect_next(p, t.worker, "m-6");
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
-    close_two(t);
 }
 
 /* The due time moves with the machine's clock: a row that is due in a minute is not taken. */
@@ -375,7 +358,6 @@ static void e15_rows_that_are_not_due_yet_are_left(ground *p)
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
-    close_two(t);
 }
 
 /* One in 16 goes alone, so that its time is known; so does each behind one that took long (front.h). */
@@ -390,7 +372,6 @@ static void e15_the_due_time_moves_with_the_machines_clock(ground *p)
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_true(has_rows(t.worker));
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
-    close_two(t);
 }
 
 static void e5_rows_are_of_the_queue_that_is_asked_for(ground *p)
@@ -401,7 +382,6 @@ static void e5_rows_are_of_the_queue_that_is_asked_for(ground *p)
     pawl_queue_rows rows = claim_some(p, t.worker, "others", later(), 1);
     assert_int_equal(rows.count, 1);
     assert_memory_equal(rows.items[0].message.id.data, "o-1", 3);
-    close_two(t);
 }
 
 /* The next transaction of the session may be another worker's there. */
@@ -413,7 +393,6 @@ static void e5_behind_a_pooler_nothing_goes_ahead(ground *p)
     pawl_queue_rows rows                   = claim_some(p, t.worker, "orders", later(), 1);
     assert_int_equal(rows.count, 1);
     assert_null(pawl__pg_of(t.worker)->ahead.front);
-    close_two(t);
 }
 
 static void e15_some_claims_go_alone(ground *p)
@@ -435,7 +414,6 @@ static void e15_some_claims_go_alone(ground *p)
     pawl_queue_rows rows                      = claim_some(p, t.worker, "orders", later(), 1);
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
-    close_two(t);
 }
 
 const struct CMUnitTest tests[] = {

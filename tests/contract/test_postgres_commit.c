@@ -27,7 +27,6 @@ static void a_saga_is_saved_where_it_was_locked(ground *p)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(order_version(p, 1), 2);
     set_deadline(store, ENOUGH_MS);
-    pawl_store_close(store);
 }
 
 /* Another transaction has added a message, and is not committed: the flush waits for it,
@@ -64,7 +63,6 @@ static void a_flush_row_waits_for_an_add(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_aggregator"), 1);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_aggregator_flush"), 1);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* ---- The fence ---------------------------------------------------------- */
@@ -88,7 +86,6 @@ static void o32_a_commit_that_waited_for_a_take_over_is_fenced(ground *p)
     expect_job(p, &j, PAWL_EFENCED);
     assert_int_equal(queue_count(p), 0);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* The server gives a place again that no session can see any more: behind a take-over and a commit
@@ -110,7 +107,6 @@ static void o32_a_place_that_was_given_again_does_not_pass_the_fence(ground *p)
     }
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EFENCED);
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(store);
 }
 
 /* ---- Locks and transactions ------------------------------------------------ */
@@ -142,7 +138,6 @@ static void sagas_of_one_set_are_locked_by_their_ids(ground *p)
     for (unsigned i = 1; i < 4; i++)
         assert_int_equal(order_version(p, i), 2);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* As with sagas: two commits that have marked the same messages meet at the same mark. */
@@ -169,7 +164,6 @@ static void marks_of_one_set_are_written_by_their_ids(ground *p)
     expect_job(p, &j, PAWL_OK);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 2);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 static void expect_no_transaction(ground *p, pawl_store *store)
@@ -194,7 +188,6 @@ static void a_claim_of_nothing_leaves_no_transaction(ground *p)
     expect_no_transaction(p, store);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_no_transaction(p, store);
-    pawl_store_close(store);
 }
 
 /* The row locks of claims are taken again behind a commit. A trigger stands for the worker that is
@@ -221,7 +214,6 @@ static void a_row_that_another_took_is_claimed_anew(ground *p)
     assert_int_equal(again.count, 1); /* not the second, which is claimed still */
     assert_int_equal(again.items[0].seq, rows.items[0].seq);
     ok(p, settle_one(p, store, "orders", rows.items[1].seq));
-    pawl_store_close(store);
 }
 
 /* Locks that were taken without a hold end with the wait. */
@@ -239,7 +231,6 @@ static void a_wait_ends_a_transaction_without_claims(ground *p)
     ok(p, pawl_store_wait(store, 0, -1, &p->error));
     assert_int_equal(raw_number(p->pg, free_count), 1);
     expect_no_transaction(p, store);
-    pawl_store_close(store);
 }
 
 /* An operator reads in the inbox how each message ended. */
@@ -261,7 +252,6 @@ static void marks_say_how_it_ended(ground *p)
                     "select string_agg(\"MessageId\" || ' ' || \"Outcome\", ', ' order by "
                     "\"MessageId\") from pawl_inbox",
                     "m-1 handled, m-2 discarded, m-3 dead");
-    pawl_store_close(store);
 }
 
 /* Of what is inserted only the row that is there is refused, beside others of its kind. */
@@ -281,7 +271,6 @@ static void of_a_set_what_is_there_is_refused(ground *p)
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 1);
     assert_int_equal(raw_number(p->pg, "select sum(\"Position\") from pawl_checkpoints"), 17);
-    pawl_store_close(store);
 }
 
 /* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
@@ -309,7 +298,6 @@ static void of_timeouts_each_is_told_apart(ground *p)
     ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.items[0].group, 3);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -34,7 +34,6 @@ static void an_idle_handle_connects_again(ground *p)
     kill_pid(p, pid_of(store));
     expect_code(p, pawl_store_wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
     ok(p, send_one(p, store, "orders", "m-2"));
-    pawl_store_close(store);
 }
 
 /* Nothing is lost: what was held is free at once, and this handle is told. */
@@ -62,8 +61,6 @@ static void claims_end_with_the_back_end(ground *p)
     /* The worker's lock was taken again: it lives. */
     ok(p, pawl_store_worker_list(other, p->arena, &workers, &count, &p->error));
     assert_int_equal(count, 2);
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 /* A session that rested too long in its transaction is lost like one that was ended: the handle connects again, and the
@@ -82,7 +79,6 @@ static void a_session_that_rested_too_long_is_lost(ground *p)
         expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_ELOST);
     }
     assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 2);
-    pawl_store_close(store);
 }
 
 static void killed_in_a_commit_nothing_is_applied(ground *p)
@@ -105,7 +101,6 @@ static void killed_in_a_commit_nothing_is_applied(ground *p)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(order_version(p, 1), 2);
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(store);
 }
 
 /* In a hold the pipeline is off, which is another way to the same answers. */
@@ -126,7 +121,6 @@ static void killed_in_a_hold_nothing_is_applied(ground *p)
     assert_int_equal(queue_count(p), 0);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(store);
 }
 
 /* ---- Answers that never come -------------------------------------------- */
@@ -208,7 +202,7 @@ static void a_lost_answer_is_found_out(ground *p)
         try_loss(p, between, store, &loss_cases[i], (int)i);
         /* An old session that the server kept was ended. */
         wait_for_sessions(p, 1);
-        pawl_store_close(store);
+        test_now(store);
         wait_for_sessions(p, 0);
     }
     expect_each_once(p);
@@ -227,7 +221,7 @@ static void a_lost_answer_is_found_out_behind_a_pooler(ground *p)
     for (size_t i = 0; i < COUNT(loss_cases); i++) {
         pawl_store *store = open_more(p, url);
         try_loss(p, between, store, &loss_cases[i], (int)i);
-        pawl_store_close(store);
+        test_now(store);
     }
     expect_each_once(p);
     proxy_close(between);
@@ -265,7 +259,7 @@ static void a_lost_walk_goes_on(ground *p)
     ok(p, send_one(p, store, "orders", "m-2"));
     expect_walked(p, between, store, PROXY_LOSES_REQUEST);
     expect_walked(p, between, store, PROXY_LOSES_ANSWER);
-    pawl_store_close(store);
+    test_now(store);
     proxy_close(between);
 }
 
@@ -296,8 +290,8 @@ static void a_lost_second_connection_is_found_out(ground *p)
     assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
     ok(p, send_one(p, store, "other", "m-3"));
     assert_int_equal(queue_count(p), 3);
-    pawl_store_close(other);
-    pawl_store_close(store);
+    test_now(other);
+    test_now(store);
     proxy_close(between);
 }
 
@@ -331,7 +325,7 @@ static void a_silent_server_is_given_up(ground *p)
     set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     ok(p, send_one(p, store, "orders", "m-3"));
-    pawl_store_close(store);
+    test_now(store);
     proxy_close(between);
 }
 
@@ -359,7 +353,7 @@ static void connecting_can_be_interrupted(ground *p)
     expect_job(p, &look, PAWL_EINTERRUPTED);
     proxy_stall(between, false);
     ok(p, send_one(p, store, "orders", "m-1"));
-    pawl_store_close(store);
+    test_now(store);
     proxy_close(between);
 }
 
@@ -374,7 +368,7 @@ static int refuse_in_child(ground *p, pawl_store *store)
         strstr(p->error.text, "fork first, then open one") == NULL)
         return 1;
     pawl_store_handler_transaction_end(store);
-    pawl_store_close(store);
+    test_now(store);
     return 0;
 }
 
@@ -399,7 +393,6 @@ static void a_child_leaves_the_parents_session_alone(ground *p)
     assert_int_equal(queue_count(p), 0);
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* the table is there */
     assert_int_equal(pid_of(store), pid);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

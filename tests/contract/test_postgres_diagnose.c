@@ -32,7 +32,6 @@ static void a_server_that_is_well(ground *p)
     expect_finding(&rows, "pooler", PAWL_FINDING_OK, "own", NULL);
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
     expect_finding(&rows, "indexes", PAWL_FINDING_OK, "valid", NULL);
-    pawl_store_close(store);
 }
 
 static void a_clock_that_is_off(ground *p)
@@ -40,7 +39,6 @@ static void a_clock_that_is_off(ground *p)
     pawl_store *store = open_at(p, "");
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
-    pawl_store_close(store);
 }
 
 static void settings_that_do_harm(ground *p)
@@ -53,7 +51,6 @@ static void settings_that_do_harm(ground *p)
                    "set synchronous_commit = on");
     expect_finding(&rows, "isolation", PAWL_FINDING_WARN, "serializable",
                    "reset default_transaction_isolation");
-    pawl_store_close(store);
 }
 
 static void a_session_that_may_not_write(ground *p)
@@ -62,7 +59,6 @@ static void a_session_that_may_not_write(ground *p)
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "read_only", PAWL_FINDING_FAIL, "refused",
                    "set default_transaction_read_only = off");
-    pawl_store_close(store);
 }
 
 /* By the name that it gave itself, and by its age. */
@@ -82,7 +78,6 @@ static void a_transaction_that_stays_open(ground *p)
     rows = diagnose(p, store); /* younger than an hour */
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 static void an_index_that_was_not_built_to_its_end(ground *p)
@@ -92,7 +87,6 @@ static void an_index_that_was_not_built_to_its_end(ground *p)
                    "indexrelid = 'pawl_queue_due'::regclass");
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "indexes", PAWL_FINDING_FAIL, "pawl_queue_due", "reindex index ");
-    pawl_store_close(store);
 }
 
 /* Leases that ran out a while ago, and events without a position where projections read. */
@@ -117,7 +111,6 @@ static void rows_that_nobody_takes(ground *p)
                    "now() + interval '1 minute')");
     rows = diagnose(p, store);
     expect_finding(&rows, "events", PAWL_FINDING_OK, "each has its global position", NULL);
-    pawl_store_close(store);
 }
 
 /* ---- Rights ------------------------------------------------------------- */
@@ -161,7 +154,7 @@ static void a_role_without_rights(ground *p)
     raw_run(p->pg, sql);
     rows = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
-    pawl_store_close(store);
+    test_now(store);
     snprintf(sql, sizeof sql, "drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema);
     raw_run(p->pg, sql);
 }

@@ -71,7 +71,6 @@ static void enlisted_changes_follow_the_caller(ground *p)
     assert_true(pawl_text_equal(rows.items[0].message.body, message_of("m-1").body));
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* Nothing that pawl did is left on the connection, but for the rows. */
@@ -92,7 +91,6 @@ static void the_connection_is_left_as_it_was(ground *p)
     expect_refused(p->pg, "release savepoint pawl_enlist", "3B001", "pawl_enlist");
     raw_run(p->pg, "rollback");
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* Savepoints of the caller hold for changes that were enlisted after them. */
@@ -113,7 +111,6 @@ static void savepoints_of_the_caller_hold(ground *p)
     expect_raw_text(other, "select string_agg(\"MessageId\", ' ') from pawl_queue", "m-4");
     expect_raw_text(other, "select string_agg(id::text, ' ') from mine", "3");
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* ---- What is refused ---------------------------------------------------------- */
@@ -141,7 +138,6 @@ static void a_refused_change_leaves_the_transaction_usable(ground *p)
     assert_int_equal(raw_number(other, "select count(*) from pawl_inbox"), 0);
     expect_raw_text(other, "select string_agg(\"MessageId\", ' ') from pawl_queue", "m-2");
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* The same when it is the server that refuses: no table. */
@@ -157,7 +153,6 @@ static void a_failed_statement_leaves_the_transaction_usable(ground *p)
     assert_int_equal(mine(other), 1);
     assert_int_equal(queued(other), 0);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 static void a_claim_is_settled_by_its_worker_alone(ground *p)
@@ -175,7 +170,6 @@ static void a_claim_is_settled_by_its_worker_alone(ground *p)
     assert_int_equal(mine(other), 1);
     ok(p, settle_one(p, store, "orders", settle.seq));
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 static void expect_no_enlist(ground *p, pawl_store *store, PGconn *pg, const char *says)
@@ -209,7 +203,6 @@ static void enlist_wants_a_transaction_on_the_same_database(ground *p)
     expect_text(p, "must be the same");
     PQfinish(other);
     assert_int_equal(queued(p->pg), 0);
-    pawl_store_close(store);
 }
 
 /* The caller's session is gone: an error, whose rows went with the session. */
@@ -228,7 +221,6 @@ static void a_lost_connection_is_told(ground *p)
     PQfinish(other);
     assert_int_equal(queued(p->pg) + mine(p->pg), 0);
     ok(p, send_one(p, store, "orders", "m-3"));
-    pawl_store_close(store);
 }
 
 /* ---- All kinds ------------------------------------------------------------------ */
@@ -407,7 +399,6 @@ static void all_kinds_follow_the_caller(ground *p)
     raw_run(p->pg, "commit");
     expect_picture(other, "1 0 0 dispatched 1 1 0 0 0 0");
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* ---- The sender --------------------------------------------------------------- */
@@ -446,7 +437,6 @@ static void a_sender_writes_at_once(ground *p)
                     "orders/m-1/place_order/{\"order_id\":\"o-1\"} "
                     "letters/m-2/paid/{\"order_id\":\"o-1\"}");
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* ---- Waking -------------------------------------------------------------------- */
@@ -473,8 +463,6 @@ static void a_sleeper_wakes_at_the_commit_and_not_before(ground *p)
     expect_woken(&it);
     assert_int_equal(claim_some(p, worker, "orders", NOW, 9).count, 1);
     PQfinish(other);
-    pawl_store_close(worker);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -50,7 +50,6 @@ static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(ground 
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
-    pawl_store_close(store);
 }
 
 static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
@@ -65,7 +64,6 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     send_due(p, store, "second", NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW - PAWL_MINUTES(60));
-    pawl_store_close(store);
 }
 
 static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(ground *p)
@@ -77,7 +75,6 @@ static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(ground *
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW);
     pretend_long_claim(store, PAUSE_MS, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW - PAWL_MINUTES(60));
-    pawl_store_close(store);
 }
 
 /* A clock that jumps, stands still or is set back: `moved` is what the due times moved by while the
@@ -88,7 +85,7 @@ static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
     send_due(p, store, "second", NOW);
     pretend_long_claim(store, passed_ms, NOW + PAWL_MILLISECONDS(passed_ms) - moved);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW - PAWL_MINUTES(60));
-    pawl_store_close(store);
+    test_now(store);
     raw_run(p->pg, "delete from pawl_queue");
 }
 

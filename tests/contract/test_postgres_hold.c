@@ -51,8 +51,8 @@ static void end_hold(ground *p, held *h)
     assert_int_equal(claim_some(p, other, "orders", NOW, 9).count, 0);
     ok(p, pawl_store_commit(h->store, &h->changes, NULL, &p->error));
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(other);
-    pawl_store_close(h->store);
+    test_now(other);
+    test_now(h->store);
 }
 
 static void own_sql_commits_with_the_changes(ground *p)
@@ -66,7 +66,6 @@ static void own_sql_commits_with_the_changes(ground *p)
     ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));
     assert_int_equal(mine_count(p), 1);
     assert_int_equal(queue_count(p), 0);
-    pawl_store_close(h.store);
 }
 
 /* Other calls of the handle run in the hold's transaction, and change no setting of it. */
@@ -81,7 +80,6 @@ static void a_lease_in_a_hold_is_part_of_it(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
     ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
-    pawl_store_close(h.store);
 }
 
 /* pawl's session is set to plan for pawl's statements alone. */
@@ -144,7 +142,6 @@ static void an_unfinished_statement_loses_the_connection(ground *p)
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EGONE);
     assert_int_equal(claim_some(p, h.store, "orders", NOW, 9).count, 1);
     ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));
-    pawl_store_close(h.store);
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
@@ -223,8 +220,6 @@ static void a_handle_is_woken_after_a_hold_too(ground *p)
     expect_code(p, pawl_store_wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_waking(p, store, sender, "m-5");
-    pawl_store_close(sender);
-    pawl_store_close(store);
 }
 
 /* ---- Claims ------------------------------------------------------------- */
@@ -244,8 +239,6 @@ static void a_send_that_does_not_wait_keeps_the_claims(ground *p)
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     ok(p, send_one(p, store, "bills", "m-3"));
     assert_int_equal(claim_some(p, other, "bills", NOW, 9).count, 2);
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 static void refused_groups_stay_claimed(ground *p)
@@ -282,8 +275,6 @@ static void refused_groups_stay_claimed(ground *p)
     expect_code(p, settle_one(p, store, "orders", rows.items[1].seq), PAWL_EGONE);
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     ok(p, settle_one(p, store, "orders", rows.items[2].seq));
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 /* ---- Prepared statements ------------------------------------------------ */
@@ -313,7 +304,6 @@ static void an_altered_table_is_planned_anew(ground *p)
                 PAWL_EBUSY);
     row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
     assert_int_equal(row.version, 1);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -114,7 +114,6 @@ static void a_claim_begins_before_what_is_committed_late(ground *p)
         assert_int_equal(claim(p, store), 0);
     commit_late(p, late, insert_rows);
     assert_int_equal(claim(p, store), 2);
-    pawl_store_close(store);
 }
 
 static void an_event_of_such_a_transaction_is_numbered(ground *p)
@@ -128,7 +127,6 @@ static void an_event_of_such_a_transaction_is_numbered(ground *p)
     assert_int_equal(numbers_from(store), 0);
     commit_late(p, late, insert_events);
     assert_int_equal(number(p, store), 2);
-    pawl_store_close(store);
 }
 
 static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
@@ -154,7 +152,6 @@ static void events_that_a_scan_left_are_numbered_by_the_next(ground *p)
     assert_int_equal(number_some(p, store, 3), 3);
     assert_int_equal(number_some(p, store, 4), 4);
     assert_int_equal(number_some(p, store, 4), 0);
-    pawl_store_close(store);
 }
 
 /* Were the horizon wrong, an event would wait for a minute and not for ever. */
@@ -171,7 +168,6 @@ static void the_whole_is_looked_at_from_time_to_time(ground *p)
     insert_events(p->pg, "two", 1);
     pawl__pg_of(store)->numbering.horizon.from = 1000000;
     assert_int_equal(number(p, store), 0);
-    pawl_store_close(store);
 }
 
 /* The horizon does not move before transactions are over that were under way. */
@@ -203,7 +199,6 @@ static void claims_begin_behind_what_was_delivered(ground *p)
     }
     raw_run(leased, "rollback");
     PQfinish(leased);
-    pawl_store_close(store);
 }
 
 /* The horizon is that of the endpoint whose rows were claimed last. */
@@ -222,7 +217,6 @@ static void each_endpoint_has_a_horizon_of_its_own(ground *p)
     stay_away_from_the_whole(store);
     ok(p, pawl_store_outbox_claim(store, TEXT("billing"), NOW, MANY, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
-    pawl_store_close(store);
 }
 
 /* Fails for a row that has its number before its transaction has. */
@@ -281,7 +275,6 @@ static void a_transaction_is_numbered_before_its_rows(ground *p)
     raw_run(p->pg, "drop table if exists one; create table one (\"Id\" int)");
     check_rows_of(p, "one");
     expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -72,7 +72,7 @@ static void open_at(ground *p, const char *list, const char *parameters, int64_t
     assert_in_range(clock_ms() - begun, at_least - 20, SOON_MS);
     if (wanted == PAWL_OK)
         ok(p, send_one(p, store, "orders", parameters));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static void the_next_host_is_tried(ground *p)

@@ -86,7 +86,6 @@ static void an_event_committed_late_comes_behind(ground *p)
     assert_int_equal(number(p, store, 100), 0);
     expect_positions(p, "1:early@1 2:early@2 3:late@1 4:early@3");
     PQfinish(late);
-    pawl_store_close(store);
 }
 
 static void number_more(ground *p, pawl_store *store, int count)
@@ -135,7 +134,6 @@ static void an_event_committed_very_late_comes_before_what_followed(ground *p)
                     "where \"Position\" > 27001",
                     "late after");
     PQfinish(late);
-    pawl_store_close(store);
 }
 
 /* Events that were numbered stay in the index while somebody's snapshot can see it without a
@@ -157,7 +155,6 @@ static void numbering_begins_behind_what_was_numbered(ground *p)
                     raw_number(p->pg, "select max(\"Seq\") from pawl_events"));
     raw_run(leased, "rollback");
     PQfinish(leased);
-    pawl_store_close(store);
 }
 
 /* The claims' transaction is rolled back; what was numbered is durable. */
@@ -169,7 +166,7 @@ static void numbering_is_no_part_of_the_claims(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
     assert_int_equal(number(p, store, 2), 2);
     expect_positions(p, "1:a@1 2:a@2");
-    pawl_store_close(store);
+    test_now(store);
     expect_positions(p, "1:a@1 2:a@2");
 }
 
@@ -206,7 +203,7 @@ static void two_that_number_give_each_position_once(ground *p)
         assert_int_equal(pthread_join(numbers[i].thread, NULL), 0);
         if (numbers[i].code != PAWL_OK)
             fail_msg("%s", numbers[i].error.text);
-        pawl_store_close(numbers[i].store);
+        test_now(numbers[i].store);
     }
     assert_int_equal(numbers[0].sum + numbers[1].sum, 200);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_events "
@@ -222,7 +219,7 @@ static pawl_store *open_prefixed(ground *p, const char *prefix)
     options.mode               = PAWL_OPEN_CHECK;
     options.system_prefix      = prefix;
     ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error));
-    ok(p, pawl_store_open(p->url, &options, &store, &p->error));
+    ok(p, ground_open(p, p->url, &options, &store));
     return store;
 }
 
@@ -251,7 +248,7 @@ static void number_beside(ground *p, pawl_store *store, pawl_store *elsewhere, c
     if (n.code != PAWL_OK)
         fail_msg("%s", n.error.text);
     PQfinish(in_the_way);
-    pawl_store_close(elsewhere);
+    test_now(elsewhere);
 }
 
 /* The turn is that of the tables: who numbers in another schema, or under another prefix, is not
@@ -264,7 +261,7 @@ static void tables_elsewhere_are_numbered_at_the_same_time(ground *p)
     pawl_store *store = open_store(p, p->url);
     number_beside(p, store, open_store(q, q->url), q->schema, "pawl_events");
     number_beside(p, store, open_prefixed(p, "b_"), p->schema, "b_events");
-    pawl_store_close(store);
+    test_now(store);
     assert_int_equal(ground_teardown(&other), 0);
 }
 
@@ -283,7 +280,6 @@ static void streams_are_appended_in_one_order(ground *p)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(number(p, store, 100), 6);
     expect_positions(p, "1:B@1 2:B@2 3:a@1 4:a@2 5:b@1 6:b@2");
-    pawl_store_close(store);
 }
 
 /* The first round of a commit says nothing of what it refuses: the second does. */
@@ -298,7 +294,6 @@ static void both_rounds_tell_taken_from_missing(ground *p)
         expect_text(p, "stream a: version 4 is missing");
     }
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_events"), 2);
-    pawl_store_close(store);
 }
 
 static void an_appender_waits_for_the_other(ground *p)
@@ -307,7 +302,7 @@ static void an_appender_waits_for_the_other(ground *p)
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     apply_schema(p, p->url, NULL, 0);
-    ok(p, pawl_store_open(p->url, &options, &store, &p->error));
+    ok(p, ground_open(p, p->url, &options, &store));
     raw_run(p->pg, "begin");
     insert_raw(p->pg, "a");
     set_deadline(store, SHORT_MS);
@@ -316,7 +311,6 @@ static void an_appender_waits_for_the_other(ground *p)
     raw_run(p->pg, "commit");
     expect_code(p, append(p, store, "a", 0, 1), PAWL_ECONFLICT);
     ok(p, append(p, store, "a", 1, 1));
-    pawl_store_close(store);
 }
 
 static void an_enlist_sees_what_its_transaction_appended(ground *p)
@@ -334,7 +328,6 @@ static void an_enlist_sees_what_its_transaction_appended(ground *p)
     raw_run(p->pg, "commit");
     assert_int_equal(number(p, store, 100), 4);
     expect_positions(p, "1:a@1 2:a@2 3:a@3 4:a@4");
-    pawl_store_close(store);
 }
 
 /* ---- Checkpoints ---------------------------------------------------------- */
@@ -358,7 +351,6 @@ static void a_checkpoint_moves_twice_in_a_set(ground *p)
                     "a1 b10");
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ECONFLICT);
     expect_text(p, "checkpoint a: it is not at 0: another worker moved it first");
-    pawl_store_close(store);
 }
 
 /* ---- Refusals --------------------------------------------------------------- */
@@ -418,8 +410,6 @@ static void a_refused_group_sets_no_claim_free(ground *p)
                     "select string_agg(\"Stream\" || '@' || \"Version\", ' ' order by "
                     "\"Version\") from pawl_events",
                     "whole@1 whole@2");
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

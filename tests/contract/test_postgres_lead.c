@@ -93,7 +93,6 @@ static void a_commit_that_stands_still_is_ended(ground *p)
     assert_false(leads(p, it.first, NOW + LEASE + 1));
     assert_true(leads(p, it.second, NOW + LEASE + 1));
     assert_true(leads(p, it.first, NOW + 2 * LEASE + 1));
-    end_pair(&it);
 }
 
 /* On whichever connection: of the handle, its second one, a pooler's. The server does not
@@ -126,7 +125,6 @@ static void a_pipeline_without_its_end_is_ended(ground *p)
     ok(p, send_one(p, it.first, "orders", "m-1"));
     assert_int_equal(pid_of(it.first), pid);
     PQfinish(pg);
-    end_pair(&it);
 }
 
 /* In the first one's transaction; the others wait for a deadline of minutes. */
@@ -149,7 +147,6 @@ static void expect_followed(ground *p, pair *it)
     assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
     expect_code(p, send_one(p, it->first, "orders", "m-1"), PAWL_ELOST);
     ok(p, send_one(p, it->first, "orders", "m-1"));
-    end_pair(it);
 }
 
 /* The lease's own row is locked: it is not waited for until the deadline. */
@@ -192,7 +189,6 @@ static void o20_one_with_claims_follows_as_soon(ground *p)
     assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
     assert_int_equal(lease_count(p, it.second), 2);
     ok(p, settle_one(p, it.second, "other", rows.items[0].seq));
-    end_pair(&it);
 }
 
 /* The server works for it: its client is alive, or was until a moment ago. */
@@ -216,7 +212,6 @@ static void o20_a_renewal_that_is_slow_is_left_alone(ground *p)
     kill_pid(p, PQbackendPID(busy));
     assert_true(leads(p, it.second, NOW + LEASE));
     PQfinish(busy);
-    end_pair(&it);
 }
 
 typedef struct try_to_lead {
@@ -269,7 +264,6 @@ static void o20_of_two_that_find_it_free_one_leads(ground *p)
                        false);
     expect_second_look(p, &it, "begin; update pawl_leases set \"Epoch\" = \"Epoch\" + 1", false);
     expect_second_look(p, &it, "begin; select 1 from pawl_leases for update", true);
-    end_pair(&it);
 }
 
 /* Of a lease: how often it went from one to another. */
@@ -284,7 +278,6 @@ static void o20_the_epoch_counts_take_overs(ground *p)
     assert_int_equal(raw_number(p->pg, "select \"Epoch\" from pawl_leases"), 2);
     assert_false(leads(p, it.first, NOW + 2 + LEASE));
     assert_int_equal(raw_number(p->pg, "select \"Epoch\" from pawl_leases"), 2);
-    end_pair(&it);
 }
 
 /* A handler may take longer than the lease lasts: what it has claimed, and its own SQL,
@@ -308,7 +301,6 @@ static void a_leader_that_is_slow_is_left_alone(ground *p)
     assert_int_equal(queue_count(p), 0);
     assert_int_equal(pid_of(it.first), pid);
     assert_false(leads(p, it.first, NOW + LEASE + 1));
-    end_pair(&it);
 }
 
 /* Whose sessions are another role's. */
@@ -328,8 +320,7 @@ static void without_the_right_the_lead_is_taken_all_the_same(ground *p)
     assert_true(leads(p, other, NOW + LEASE));
     raw_run(it.first->ops->native(it.first), "select 1");
     pawl_store_handler_transaction_end(it.first);
-    pawl_store_close(other);
-    end_pair(&it);
+    test_end();
     snprintf(sql, sizeof sql, "drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema);
     raw_run(p->pg, sql);
 }
@@ -350,7 +341,6 @@ static void a_leader_without_its_session_is_not_listed(ground *p)
     assert_int_equal(lead_count(p, it.second, NOW), 1);
     kill_pid(p, pid_of(it.first));
     assert_int_equal(lead_count(p, it.second, NOW), 0);
-    end_pair(&it);
 }
 
 /* The row of its lease would stay for ever. */
@@ -363,7 +353,6 @@ static void a_leader_that_closes_leaves_no_lease(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
     ok(p, pawl_store_worker_close(it.first, NOW, &p->error));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
-    end_pair(&it);
 }
 
 const struct CMUnitTest tests[] = {

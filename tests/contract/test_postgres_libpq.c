@@ -178,12 +178,12 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
         ok(p, code);
     check_applied(t, code == PAWL_OK);
     if (code != PAWL_OK) {
-        pawl_store_close(t->store);
+        test_now(t->store);
         t->store = open_more(p, p->url);
         ok(p, go(t));
         check_applied(t, true);
     }
-    pawl_store_close(t->store);
+    test_now(t->store);
     pawl_arena_destroy(t->arena);
     return is_met;
 }
@@ -211,7 +211,7 @@ static void try_messages(ground *p, size_t size, bool is_lasting)
         make_changes(&t, text);
         is_met = try_message(&t, n, is_lasting);
     }
-    pawl_store_close(keeper);
+    test_now(keeper);
     free(body);
 }
 
@@ -254,8 +254,6 @@ static void an_unknown_outcome_keeps_the_deadline(ground *p)
     int64_t taken = clock_ms() - begun;
     assert_true(end_refusing());
     assert_in_range(taken, 0, COMMIT_MS + DEADLINE_MS + 1000);
-    pawl_store_close(t.store);
-    pawl_store_close(keeper);
     pawl_arena_destroy(t.arena);
 }
 

@@ -53,7 +53,7 @@ static void opening_survives(ground *p)
             ok(p, code);
         if (store != NULL)
             ok(p, pawl_store_worker_close(store, NOW, &p->error));
-        pawl_store_close(store);
+        test_now(store);
         assert_int_equal(fault_memory_live(), live);
     }
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Epoch\" > 0"), 0);
@@ -173,7 +173,7 @@ static bool try_message(message_trip *t)
         ok(p, go(t));
         check_applied(t, true);
     }
-    pawl_store_close(t->store);
+    test_now(t->store);
     pawl_arena_destroy(t->arena);
     assert_int_equal(fault_memory_live(), live);
     return is_met;
@@ -193,7 +193,7 @@ static void try_messages(ground *p, bool is_refused, bool is_held)
         ok(p, send_one(p, keeper, "orders", t.id));
         is_met = try_message(&t);
     }
-    pawl_store_close(keeper);
+    test_now(keeper);
 }
 
 static void a_message_survives(ground *p)
@@ -237,9 +237,8 @@ static void a_release_survives(ground *p)
         } else {
             expect_failure(p, code, n);
         }
-        pawl_store_close(store);
+        test_now(store);
     }
-    pawl_store_close(keeper);
 }
 
 /* ---- Enlist ------------------------------------------------------------- */
@@ -278,7 +277,6 @@ static void an_enlist_survives(ground *p)
         assert_int_equal(raw_number(p->pg, "select count(*) from mine"), n);
     }
     PQfinish(pg);
-    pawl_store_close(store);
 }
 
 /* ---- Timeouts ----------------------------------------------------------- */
@@ -287,7 +285,7 @@ static void an_enlist_survives(ground *p)
  * that failed has leased nothing. */
 static void a_claim_of_timeouts_survives(ground *p)
 {
-    pawl_store        *keeper = open_store(p, p->url);
+    open_store(p, p->url);
     bool               is_met = true;
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -315,12 +313,11 @@ static void a_claim_of_timeouts_survives(ground *p)
         if (code != PAWL_ELOST)
             assert_int_equal(raw_number(p->pg, "select count(\"Owner\") from pawl_timeouts"),
                              code == PAWL_OK);
-        pawl_store_close(store);
+        test_now(store);
         raw_run(p->pg, "update pawl_timeouts set \"Owner\" = null, \"LeaseExpires\" = null, "
                        "\"LeaseWorker\" = null");
         assert_int_equal(fault_memory_live(), live);
     }
-    pawl_store_close(keeper);
 }
 
 /* ---- Positions ---------------------------------------------------------- */
@@ -340,8 +337,8 @@ static void append_event(ground *p, pawl_store *store)
  * append has prepared already. */
 static void a_numbering_survives(ground *p)
 {
-    pawl_store *keeper = open_store(p, p->url);
-    bool        is_met = true;
+    open_store(p, p->url);
+    bool is_met = true;
     for (long n = 1; is_met; n++) {
         int64_t     count = 0;
         pawl_store *store = open_more(p, p->url);
@@ -359,10 +356,9 @@ static void a_numbering_survives(ground *p)
         if (code != PAWL_ELOST)
             assert_int_equal(raw_number(p->pg, "select count(\"Position\") from pawl_events"),
                              code == PAWL_OK);
-        pawl_store_close(store);
+        test_now(store);
         raw_run(p->pg, "delete from pawl_events");
     }
-    pawl_store_close(keeper);
 }
 
 int main(void)

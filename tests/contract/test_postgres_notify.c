@@ -83,7 +83,7 @@ static void one_notification_a_commit_at_most(ground *p)
         send_everything(p, store, i);
     assert_int_equal(count_notifies(store, ear, last, sizeof last), 0); /* nobody sleeps */
     raw_run(p->pg, "delete from pawl_queue");
-    pawl_store *orders = open_sleeper(p, "orders");
+    open_sleeper(p, "orders");
     for (unsigned i = 20; i < 25; i++)
         send_everything(p, store, i);
     assert_int_equal(count_notifies(store, ear, last, sizeof last), 5);
@@ -93,9 +93,7 @@ static void one_notification_a_commit_at_most(ground *p)
     assert_string_equal(last, "orders");
     ok(p, send_one(p, store, "billing", "single"));
     assert_int_equal(count_notifies(store, ear, last, sizeof last), 0);
-    pawl_store_close(orders);
     PQfinish(ear);
-    pawl_store_close(store);
 }
 
 /* LISTEN is of handles that sleep, which one that claims again and again does not. */
@@ -127,8 +125,6 @@ static void a_busy_queue_notifies_nobody(ground *p)
     assert_int_equal(count_notifies(store, ear, last, sizeof last), 1);
     expect_does_not_sleep(p, worker);
     PQfinish(ear);
-    pawl_store_close(store);
-    pawl_store_close(worker);
 }
 
 static pawl_code claim_outbox(ground *p, pawl_store *store, pawl_outbox_rows *rows)
@@ -160,9 +156,6 @@ static void each_sleeps_for_what_it_claims(ground *p)
     ok(p, claim_outbox(p, runner, &rows));
     assert_int_equal(rows.count, 1);
     PQfinish(ear);
-    pawl_store_close(runner);
-    pawl_store_close(idle);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -19,7 +19,7 @@ static void expect_no_store(ground *p, const char *url, pawl_code code, const ch
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
-    expect_code(p, pawl_store_open(url, &options, &store, &p->error), code);
+    expect_code(p, ground_open(p, url, &options, &store), code);
     assert_null(store);
     expect_text(p, part);
     if (strstr(p->error.text, "kret") != NULL)
@@ -103,7 +103,6 @@ static void a_schema_may_be_written_as_urls_are(ground *p)
     pawl_store *store = open_store(p, url);
     ok(p, send_one(p, store, "orders", "m-1"));
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(store);
 }
 
 /* Both names are libpq's, and the same place for whoever wakes or compares stores. */
@@ -117,8 +116,8 @@ static void postgresql_is_the_same_scheme(ground *p)
     assert_string_equal(store->identity, other->identity);
     ok(p, send_one(p, store, "orders", "m-1"));
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(other);
-    pawl_store_close(store);
+    test_now(other);
+    test_now(store);
     /* A password in it is hidden, too. */
     expect_no_store(p, "postgresql://u:" SECRET "@h/db?nonsense=1", PAWL_EINVAL, "nonsense");
 }
@@ -198,8 +197,8 @@ static void use_both(ground *p, const char *url)
         ok(p, settle_one(p, worker, "orders", rows.items[0].seq));
         ok(p, pawl_store_wait(sender, 1, -1, &p->error));
     }
-    pawl_store_close(second);
-    pawl_store_close(first);
+    test_now(second);
+    test_now(first);
 }
 
 /* PgBouncer refuses the session options. */

@@ -51,7 +51,6 @@ static void a_pooled_wait_is_short(ground *p)
     assert_false(pawl__pg_of(store)->listens);
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-01 00:00:00Z')");
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
-    pawl_store_close(store);
 }
 
 /* As if so much time had passed since the handle was last told the time. */
@@ -78,7 +77,6 @@ static void a_pooled_worker_says_that_it_lives(ground *p)
     /* The commit of a step that began before the heartbeat. */
     ok(p, send_one(p, store, "orders", "m-1"));
     expect_raw_text(p->pg, is_later, "t");
-    pawl_store_close(store);
 }
 
 static size_t claim_timeouts(ground *p, pawl_store *store, unsigned owner, pawl_time now)
@@ -111,7 +109,7 @@ static void a_dead_pooled_worker_is_known_after_15_s(ground *p)
     assert_int_equal(claim_timeouts(p, dead, 1, NOW), 1);
     ok(p, pawl_store_lead(dead, TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error));
     assert_true(leads);
-    pawl_store_close(dead);
+    test_now(dead);
     pawl_store *early = open_pooled(p, NOW + PAWL_SECONDS(14));
     assert_int_equal(claim_timeouts(p, early, 2, NOW + PAWL_SECONDS(14)), 0);
     ok(p, pawl_store_lead(early, TEXT("outbox"), NOW + PAWL_SECONDS(14), PAWL_SECONDS(15), &leads,
@@ -124,15 +122,6 @@ static void a_dead_pooled_worker_is_known_after_15_s(ground *p)
     ok(p, pawl_store_lead(late, TEXT("outbox"), NOW + PAWL_SECONDS(16), PAWL_SECONDS(15), &leads,
                           &p->error));
     assert_true(leads);
-    pawl_store_close(early);
-    pawl_store_close(late);
-}
-
-static void close_three(pawl_store *a, pawl_store *b, pawl_store *c)
-{
-    pawl_store_close(a);
-    pawl_store_close(b);
-    pawl_store_close(c);
 }
 
 /* Its handler takes longer than 15 s: another handle beats for it, and for nobody beside it. */
@@ -146,10 +135,9 @@ static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(ground *p)
     ok(p, pawl_store_worker_beat(aside, self, 2, NOW + PAWL_SECONDS(10), &p->error));
     pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(20));
     assert_int_equal(claim_timeouts(p, late, 2, NOW + PAWL_SECONDS(20)), 0);
-    pawl_store_close(late);
+    test_now(late);
     late = open_pooled(p, NOW + PAWL_SECONDS(26));
     assert_int_equal(claim_timeouts(p, late, 3, NOW + PAWL_SECONDS(26)), 1);
-    close_three(slow, aside, late);
 }
 
 /* The heartbeat is in a transaction while another worker looks for the dead, which does not wait for it. */
@@ -165,7 +153,6 @@ static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_ha
     raw_run(p->pg, "commit");
     pawl_store *later = open_pooled(p, NOW + PAWL_SECONDS(17));
     assert_int_equal(claim_timeouts(p, later, 3, NOW + PAWL_SECONDS(17)), 0);
-    close_three(slow, late, later);
 }
 
 /* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
@@ -192,8 +179,6 @@ static void a_pooled_commit_that_stands_still_is_ended(ground *p)
     expect_code(p, send_one(p, first, "orders", "m-2"), PAWL_ELOST);
     ok(p, send_one(p, first, "orders", "m-2"));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 2);
-    pawl_store_close(second);
-    pawl_store_close(first);
 }
 
 /* The value of a setting, or of what `show` says. */
@@ -224,7 +209,6 @@ static void a_pooled_transaction_has_the_plans_of_a_session(ground *p)
     expect_setting(store, "plan_cache_mode", "force_generic_plan");
     expect_setting(store, "idle_in_transaction_session_timeout", "1min");
     assert_int_equal(PQenterPipelineMode(pg), 1);
-    pawl_store_close(store);
 }
 
 static void a_pooled_handler_has_the_plans_of_the_server(ground *p)
@@ -234,7 +218,6 @@ static void a_pooled_handler_has_the_plans_of_the_server(ground *p)
     expect_setting(store, "enable_seqscan", "on");
     expect_setting(store, "plan_cache_mode", "auto");
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -143,7 +143,6 @@ static void a_handle_outlives_its_server(ground *p)
     try_end(p, store, "stop", "m-1");
     try_end(p, store, "crash", "m-2");
     try_end(p, store, "stop", "m-3");
-    pawl_store_close(store);
 }
 
 /* The server goes while a commit waits in it. */
@@ -165,7 +164,6 @@ static void a_commit_meets_the_end_of_the_server(ground *p)
     assert_int_equal(order_version(p, 1), 1);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(order_version(p, 1), 2);
-    pawl_store_close(store);
 }
 
 /* ---- A standby ---------------------------------------------------------- */
@@ -227,10 +225,9 @@ static int standby_teardown(void **state)
 
 /* A commit that no standby has is not said to stand, not even when the server, asked to
  * cancel, says so. */
-static void a_commit_without_its_standby_is_unknown(void **state)
+static void a_commit_without_its_standby_is_unknown(ground *p)
 {
     pawl_queue_rows rows;
-    ground         *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
     lose_standby(p);
@@ -239,7 +236,7 @@ static void a_commit_without_its_standby_is_unknown(void **state)
     expect_text(p, "the synchronous standby did not confirm the commit in time");
     set_standby(p, "");
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
-    pawl_store_close(store);
+    test_now(store);
     store = open_more(p, p->url);
     ok(p, send_one(p, store, "orders", "m-2"));
     ok(p, send_one(p, store, "orders", "m-3"));
@@ -251,7 +248,6 @@ static void a_commit_without_its_standby_is_unknown(void **state)
     ok(p, send_one(p, store, "orders", "m-4"));
     assert_int_equal(queue_count(p), 4);
     assert_int_equal(pid_of(store), pid);
-    pawl_store_close(store);
 }
 
 /* The set is durable then: what comes behind the commit cannot undo it. */
@@ -272,7 +268,7 @@ static void a_wake_up_that_fails_is_no_failure(ground *p)
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     ok(p, send_one(p, store, "orders", "m-2"));
     assert_int_equal(queue_count(p), 2);
-    pawl_store_close(store);
+    test_now(store);
     raw_run(p->pg, "grant execute on function pg_notify(text, text) to public");
     raw_run(p->pg, "drop owned by quiet; drop role quiet");
 }
@@ -318,7 +314,6 @@ static void a_wrong_password_is_refused(ground *p)
     snprintf(url, sizeof url, "postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", shared.port,
              p->schema);
     ok(p, open_with(p, url, NULL, 0, &store));
-    pawl_store_close(store);
 }
 
 int main(void)
@@ -326,8 +321,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_TROUBLE(a_handle_outlives_its_server),
         ON_TROUBLE(a_commit_meets_the_end_of_the_server),
-        cmocka_unit_test_setup_teardown(a_commit_without_its_standby_is_unknown, trouble_setup,
-                                        standby_teardown),
+        GROUND_TEST_BETWEEN(a_commit_without_its_standby_is_unknown, trouble_setup,
+                            standby_teardown),
         ON_TROUBLE(a_wake_up_that_fails_is_no_failure),
         ON_TROUBLE(a_wrong_password_is_refused),
     };

@@ -288,14 +288,14 @@ static void opening_says_what_to_run(ground *p)
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     options.system_prefix      = "shop_";
-    expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_ESCHEMA);
+    expect_code(p, ground_open(p, p->url, &options, &store), PAWL_ESCHEMA);
     expect_text(p, "' --prefix 'shop_'");
     apply_schema(p, p->url, NULL, 0);
     expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
     expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");
     apply_schema(p, p->url, order_tables, 1);
     ok(p, open_with(p, p->url, order_tables, 1, &store));
-    pawl_store_close(store);
+    test_now(store);
     /* An index that is not unique lets two sagas have one value. */
     char sql[300];
     raw_text(p->pg,
@@ -318,7 +318,7 @@ static void a_correlation_column_is_added(ground *p)
     apply_schema(p, p->url, &list, 1);
     ok(p, open_with(p, p->url, &list, 1, &store));
     ok(p, begin_saga(p, store, &plain, uuid_of(1), (pawl_value){0}, "{\"a\":1}"));
-    pawl_store_close(store);
+    test_now(store);
 
     expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
     apply_schema(p, p->url, order_tables, 1);
@@ -330,7 +330,6 @@ static void a_correlation_column_is_added(ground *p)
     pawl_value value = pawl_value_text(TEXT("order-2"));
     ok(p, begin_saga(p, store, &order_table, uuid_of(2), value, "{}"));
     assert_int_equal(load_saga(p, store, &order_table, PAWL_SAGA_BY_MAIN, value).version, 1);
-    pawl_store_close(store);
 }
 
 /* D28: nothing is converted, nothing else is made either. */
@@ -461,7 +460,6 @@ static void columns_hold_readable_values(ground *p)
                                 "and \"Data\" ->> 'cents' = '5' and \"Correlation_order_id\" = "
                                 "'order-1' and \"PersistenceVersion\" <> ''"),
                      1);
-    pawl_store_close(store);
 }
 
 /* D35 */
@@ -478,8 +476,8 @@ static void schemas_do_not_see_one_another(ground *p)
     ok(p, begin_saga(p, second, &order_table, uuid_of(1), value, "{}"));
     ok(p, send_one(p, first, "orders", "m-1"));
     assert_int_equal(claim_some(p, second, "orders", NOW, 10).count, 0);
-    pawl_store_close(first);
-    pawl_store_close(second);
+    test_now(first);
+    test_now(second);
     snprintf(sql, sizeof sql, "drop schema \"%s\" cascade", schema);
     raw_run(p->pg, sql);
     ground_url("", url, sizeof url);

@@ -34,7 +34,6 @@ static void a_message_sent_with_sql_is_claimed(ground *p)
     assert_true(pawl_text_equal(message->correlation_id, TEXT("c-1")));
     assert_int_equal(message->causation_id.size, 0);
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
-    pawl_store_close(store);
 }
 
 static void what_is_not_given_is_made(ground *p)

@@ -51,12 +51,6 @@ static void open_idle(ground *p, pawl_store **handles, size_t count)
     set_check(handles[0], NEVER);
 }
 
-static void close_all(pawl_store **handles, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        pawl_store_close(handles[i]);
-}
-
 /* The back end that listens for all. */
 static int keeper_pid(ground *p)
 {
@@ -78,7 +72,7 @@ static void idle_handles_have_no_sessions(ground *p)
     for (size_t i = 0; i < HANDLES; i++)
         assert_null(pawl__pg_of(handles[i])->main.pg);
     wait_for_sessions(p, 2); /* the keeper's, and one that all have used in turn */
-    close_all(handles, HANDLES);
+    test_end();
     wait_for_sessions(p, 0);
 }
 
@@ -92,7 +86,6 @@ static void no_more_are_kept_than_the_url_says(ground *p)
     for (size_t i = 0; i < 5; i++)
         sleep_briefly(p, handles[i]);
     wait_for_sessions(p, 3);
-    close_all(handles, 5);
 }
 
 /* The claim's row lock is in the session's transaction: the handle keeps it, whatever it waits for. */
@@ -108,7 +101,6 @@ static void a_handle_with_claims_keeps_its_session(ground *p)
     assert_int_equal(claim_some(p, handles[1], "orders", NOW, 1).count, 0);
     expect_code(p, settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
     assert_int_equal(queue_count(p), 0);
-    close_all(handles, 2);
 }
 
 static void a_lent_session_that_ended_is_not_used(ground *p)
@@ -121,7 +113,6 @@ static void a_lent_session_that_ended_is_not_used(ground *p)
     kill_pid(p, pid);
     expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
-    close_all(handles, 2);
 }
 
 /* As with a session of its own: the claims are free, and the worker goes on. */
@@ -139,7 +130,6 @@ static void a_session_that_is_lost_at_work_is_replaced(ground *p)
     rows = claim_some(p, handles[0], "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
     expect_code(p, settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
-    close_all(handles, 2);
 }
 
 /* A session that stands still with a claim while its handle believes it lost: it is ended, so the row is free. */
@@ -155,7 +145,6 @@ static void a_lost_session_gives_its_rows_back(ground *p)
     driver->main.is_lost = true;
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
     PQfinish(left);
-    close_all(handles, 2);
 }
 
 /* A worker whose thread was given up: another handle ends it in its name. */
@@ -173,8 +162,6 @@ static void a_worker_that_is_ended_loses_its_claims(ground *p)
     assert_int_equal(claim_some(p, handles[1], "orders", NOW, 1).count, 1);
     assert_int_not_equal(settle_one(p, handles[0], "orders", rows.items[0].seq), PAWL_OK);
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(by);
-    close_all(handles, 2);
 }
 
 /* ---- Liveness ------------------------------------------------------------ */
@@ -217,8 +204,6 @@ static void workers_without_a_session_live(ground *p)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     for (int64_t until = clock_ms() + PATIENCE_MS; dead_count(p, other) != 1;)
         assert_true(clock_ms() < until);
-    pawl_store_close(other);
-    close_all(handles, 3);
 }
 
 static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
@@ -238,8 +223,6 @@ static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
     assert_int_equal(dead_count(p, other), 0);
     expect_code(p, send_one(p, other, "orders", "m-1"), PAWL_OK);
     expect_woken(&it);
-    pawl_store_close(other);
-    close_all(handles, 3);
 }
 
 /* A session that shows life, and what the handles had in it, are told apart: nobody of the process is dead. */
@@ -255,7 +238,6 @@ static void without_its_keeper_nobody_is_dead(ground *p)
     pthread_mutex_unlock(&share->mutex);
     for (int i = 0; i < 20; i++)
         assert_int_equal(dead_count(p, handles[0]), 0);
-    close_all(handles, 2);
 }
 
 /* Settings, temporary tables and locks of a handler's own SQL are no other handler's. */
@@ -269,7 +251,6 @@ static void a_session_of_a_handler_is_not_lent(ground *p)
     assert_non_null(pawl__pg_of(handles[0])->main.pg);
     find_nothing(p, handles[1], "orders");
     assert_ptr_not_equal(pawl__pg_of(handles[0])->main.pg, pawl__pg_of(handles[1])->main.pg);
-    close_all(handles, 2);
 }
 
 /* ---- Waking -------------------------------------------------------------- */
@@ -293,8 +274,6 @@ static void a_message_wakes_the_handle_of_its_queue(ground *p)
     expect_code(p, send_one(p, other, "billing", "m-2"), PAWL_OK);
     expect_woken(&it[1]);
     assert_int_equal(claim_some(p, handles[1], "billing", NOW, 1).count, 1);
-    pawl_store_close(other);
-    close_all(handles, 2);
 }
 
 /* A NOTIFY while the handle works is found when it goes to sleep. */
@@ -306,7 +285,6 @@ static void a_message_that_came_before_the_wait_is_not_slept_through(ground *p)
     expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
     expect_does_not_sleep(p, handles[0]);
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
-    close_all(handles, 2);
 }
 
 static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
@@ -319,7 +297,6 @@ static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
     set_check(handles[1], 0);
     expect_woken(&it);
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
-    close_all(handles, 2);
 }
 
 static void an_interrupt_ends_the_wait(ground *p)
@@ -333,7 +310,6 @@ static void an_interrupt_ends_the_wait(ground *p)
     while (pthread_tryjoin_np(it.thread, NULL) != 0);
     assert_int_equal(it.code, PAWL_EINTERRUPTED);
     find_nothing(p, handles[0], "orders");
-    close_all(handles, 1);
 }
 
 /* ---- The URL ------------------------------------------------------------- */

@@ -121,7 +121,6 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(ground *p)
     /* The session that was stopped goes on. */
     ok(p, send_one(p, it.first, "orders", "m-1"));
     PQfinish(pg);
-    end_pair(&it);
 }
 
 /* The server works for the one; the other one is no commit. */
@@ -142,7 +141,6 @@ static void one_that_works_and_one_that_is_not_ours_are_left_alone(ground *p)
     kill_pid(p, PQbackendPID(busy));
     PQfinish(busy);
     PQfinish(other);
-    end_pair(&it);
 }
 
 static void *number_events(void *context)
@@ -192,7 +190,6 @@ static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(groun
     ok(p, pawl_store_event_number(store, 10, &count, &p->error));
     assert_int_equal(count, 0);
     PQfinish(pg);
-    pawl_store_close(store);
 }
 
 /* With claims it goes over the second connection. */
@@ -227,7 +224,6 @@ static void what_is_short_leaves_in_one_piece(ground *p)
     flushes = 0;
     ok(p, send_one(p, store, "orders", "m-1"));
     assert_int_not_equal(flushes_at_end, 0);
-    pawl_store_close(store);
 }
 
 static pawl_code mark_one(ground *p, pawl_store *store)
@@ -252,7 +248,6 @@ static void of_many_refusals_the_first_alone_costs_a_round(ground *p)
         expect_code(p, mark_one(p, store), PAWL_EDUPLICATE);
         assert_in_range(syncs, 1, first - 1);
     }
-    pawl_store_close(store);
 }
 
 static void a_client_that_is_gone_is_noticed(ground *p)
@@ -266,7 +261,6 @@ static void a_client_that_is_gone_is_noticed(ground *p)
     assert_string_equal(PQgetvalue(shown, 0, 0), PQhost(pg)[0] == '/' ? "0" : "30000");
     PQclear(shown);
     assert_int_equal(PQenterPipelineMode(pg), 1);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -90,8 +90,6 @@ static void the_hand_follows_the_oldest(ground *p)
     pawl_sweep later   = a_minute_old;
     later.inbox_before = NOW;
     assert_int_equal(sweep_rounds(p, first, later, 1), 15000);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 /* Thousands of pages with an old mark here and there: a sweep stops on its way, says that there is more, and the next
@@ -116,7 +114,6 @@ static void a_walk_that_stops_on_its_way_is_gone_on_with(ground *p)
     assert_in_range(keep_hand(p), 1900, 2047);
     (void)sweep_rounds(p, store, a_minute_old, 1);
     assert_int_equal(mark_count(p, IS_OLD), 0);
-    pawl_store_close(store);
 }
 
 /* Far from the hand, few or many: found by the strolls. */
@@ -132,7 +129,6 @@ static void marks_out_of_order_go_too(ground *p)
     assert_int_equal(sweep_rounds(p, store, a_minute_old, 12), 5005);
     assert_int_equal(mark_count(p, IS_OLD), 0);
     assert_int_equal(mark_count(p, "true"), 30000);
-    pawl_store_close(store);
 }
 
 /* After a `vacuum full` the hand may be far before the old marks, and strolls have to reach them within hours, however
@@ -165,7 +161,6 @@ static void a_round_of_strolls_is_not_longer_with_the_table(ground *p)
         raw_number(p->pg, "select \"Epoch\" from pawl_leases where \"Name\" = 'sweep:'"), 64);
     assert_int_equal(
         sweep_rounds(p, store, a_minute_old, (unsigned)(pages / (64 + pages / 96)) + 1), 10);
-    pawl_store_close(store);
 }
 
 /* The table became smaller behind the hand. */
@@ -178,7 +173,6 @@ static void a_hand_past_the_end_begins_again(ground *p)
     assert_int_equal(sweep_rounds(p, store, a_minute_old, 1), 100);
     raw_run(p->pg, "truncate pawl_inbox");
     assert_int_equal(sweep_rounds(p, store, a_minute_old, 1), 0);
-    pawl_store_close(store);
 }
 
 /* A mark that a transaction holds is left for the next time. */
@@ -192,7 +186,6 @@ static void a_held_mark_is_passed_over(ground *p)
     raw_run(p->pg, "rollback");
     assert_int_equal(sweep_once(p, store, a_minute_old, &more), 3);
     assert_false(more);
-    pawl_store_close(store);
 }
 
 /* In a process of its own: sweeps, and says with its exit code what it deleted. */
@@ -240,7 +233,6 @@ static void one_worker_sweeps_at_a_time(ground *p)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 10);
     assert_int_equal(mark_count(p, "true"), 10000);
-    pawl_store_close(store);
 }
 
 /* ---- Due times ---------------------------------------------------------- */
@@ -269,9 +261,8 @@ static void rows_in_hand_are_not_due(ground *p)
     assert_int_equal(claim_some(p, second, "orders", NOW + PAWL_SECONDS(9), 9).count, 2);
     assert_int_equal(next_of(p, first).queue, PAWL_TIME_MAX);
     assert_int_equal(next_of(p, second).queue, PAWL_TIME_MAX);
-    pawl_store_close(second);
+    test_now(second);
     assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(2));
-    pawl_store_close(first);
 }
 
 static void flushes_and_timeouts_are_due(ground *p)
@@ -290,7 +281,6 @@ static void flushes_and_timeouts_are_due(ground *p)
     assert_int_equal(next.flush, NOW + PAWL_SECONDS(7));
     assert_int_equal(next.timeout, NOW + PAWL_SECONDS(4));
     assert_int_equal(next.queue, PAWL_TIME_MAX);
-    pawl_store_close(store);
 }
 
 /* Another program set it and notified nobody: this handle did not sleep yet. */
@@ -314,7 +304,6 @@ static void a_timeout_that_came_since_the_claim_ends_a_wait(ground *p)
         else
             assert_true(clock_ms() - begun >= 300);
     }
-    pawl_store_close(store);
 }
 
 int main(void)

@@ -87,7 +87,6 @@ static void leases_ahead_of_now_are_reaped(ground *p)
     assert_int_equal(count_of(p, "leases", IS_MARK), 0);
     assert_int_equal(claim(p, store, claim_of("orders", due_max, 9, 71)).count, 3);
     assert_int_equal(count_of(p, "leases", IS_MARK), 1);
-    pawl_store_close(store);
 }
 
 static int64_t mark_version(ground *p)
@@ -124,9 +123,6 @@ static void a_mark_is_written_once_a_minute(ground *p)
     assert_int_equal(count_of(p, "leases", IS_MARK), 2);
     assert_int_equal(reap(p, store, NOW + LEASE), 93);
     assert_int_equal(leased_count(p), 1);
-    pawl_store_close(store);
-    pawl_store_close(second);
-    pawl_store_close(third);
 }
 
 /* A claim for any destination marks each of them; names are texts of any kind. */
@@ -140,7 +136,6 @@ static void each_destination_has_a_mark(ground *p)
     assert_int_equal(count_of(p, "leases", IS_MARK), 3);
     assert_int_equal(reap(p, store, NOW + LEASE), 3);
     assert_int_equal(leased_count(p), 0);
-    pawl_store_close(store);
 }
 
 static void odd_due_times_are_marked(ground *p)
@@ -155,7 +150,6 @@ static void odd_due_times_are_marked(ground *p)
     assert_int_equal(claim(p, store, endless).count, 2);
     assert_int_equal(reap(p, store, PAWL_TIME_MAX - 1), 0);
     assert_int_equal(leased_count(p), 2);
-    pawl_store_close(store);
 }
 
 /* ---- Workers that end --------------------------------------------------- */
@@ -171,8 +165,6 @@ static void a_worker_that_closes_frees_its_own(ground *p)
     assert_int_equal(leased_count(p), 3);
     ok(p, pawl_store_worker_close(second, NOW, &p->error));
     assert_int_equal(leased_count(p), 0);
-    pawl_store_close(first);
-    pawl_store_close(second);
 }
 
 /* The session ends without worker_close; the server has noticed when this returns. */
@@ -186,7 +178,7 @@ static void die(ground *p, pawl_store *store)
              "where l.locktype = 'advisory' and w.\"Id\" = '%s'",
              worker);
     assert_int_equal(raw_number(p->pg, sql), 1);
-    pawl_store_close(store);
+    test_now(store);
     raw_wait(p->pg, sql, 0);
 }
 
@@ -221,14 +213,11 @@ static void a_death_frees_once(ground *p)
     assert_int_equal(raw_number(p->pg, freed_count), 2);
     lease_to(p, dead);
     assert_int_equal(reap(p, second, NOW), 0);
-    pawl_store *third = open_store(p, p->url);
+    open_store(p, p->url);
     assert_int_equal(leased_count(p), 1);
     raw_run(p->pg, "update pawl_workers set \"Seen\" = \"Seen\" + interval '1 microsecond'");
-    pawl_store *fourth = open_store(p, p->url);
+    open_store(p, p->url);
     assert_int_equal(leased_count(p), 0);
-    pawl_store_close(second);
-    pawl_store_close(third);
-    pawl_store_close(fourth);
 }
 
 /* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping
@@ -243,10 +232,8 @@ static void reaping_does_not_guess(ground *p)
     raw_run(p->pg, "update pawl_workers set \"Process\" = 0, \"Seen\" = 'epoch'");
     assert_int_equal(reap(p, second, NOW + LEASE - 1), 0);
     assert_int_equal(leased_count(p), 1);
-    pawl_store *third = open_store(p, p->url);
+    open_store(p, p->url);
     assert_int_equal(leased_count(p), 0);
-    pawl_store_close(second);
-    pawl_store_close(third);
 }
 
 /* A sweep ends a worker that nobody had freed, too. */
@@ -266,7 +253,6 @@ static void a_swept_worker_frees(ground *p)
     ok(p, pawl_store_sweep(second, &sweep, &count, &more, &p->error));
     assert_int_equal(count, 1);
     assert_int_equal(leased_count(p), 0);
-    pawl_store_close(second);
 }
 
 /* ---- Claims ------------------------------------------------------------- */
@@ -302,7 +288,6 @@ static void full_claims_keep_the_order(ground *p)
     add_timeouts(p, "orders", NOW + PAWL_SECONDS(7), 1);
     assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 252)).next_due,
                      NOW + PAWL_SECONDS(7));
-    pawl_store_close(store);
 }
 
 /* Whatever allocation fails, a claim that failed leaves nothing leased. */
@@ -333,7 +318,6 @@ static void a_failed_claim_leases_nothing(ground *p)
         expect_code(p, code, PAWL_ENOMEM);
     }
     assert_true(failures > 2);
-    pawl_store_close(store);
 }
 
 /* ---- The indexes of an earlier version ----------------------------------- */
@@ -356,7 +340,7 @@ static void apply_drops_indexes_on_leases(ground *p)
     assert_int_equal(raw_number(p->pg, index_count), 2);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out));
     assert_int_equal(out->count, 0);
-    pawl_store_close(open_store(p, p->url)); /* applies, too */
+    test_now(open_store(p, p->url)); /* applies, too */
     assert_int_equal(raw_number(p->pg, index_count), 0);
     assert_int_equal(count_of(p, "schema", "true"), 1);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, order_tables, 1, out));
@@ -379,7 +363,6 @@ static void a_claim_passes_over_rows_that_others_have(ground *p)
     raw_run(other, "commit");
     assert_int_equal(claim(p, store, claim_of("orders", NOW + FAR, 9, 70)).count, 1);
     PQfinish(other);
-    pawl_store_close(store);
 }
 
 /* ---- The check that goes with the claim of a queue -------------------------------- */
@@ -433,7 +416,6 @@ static void the_check_goes_with_the_claim_of_the_queue(ground *p)
     assert_int_equal(claim_both(p, store, 5, claim_of("billing", NOW, 9, 70)), 1);
     assert_int_equal(claim(p, store, claim_of("orders", NOW, 9, 70)).count, 1);
     end_both(p, store);
-    pawl_store_close(store);
 }
 
 /* A timeout that is due already is leased by the answer. */
@@ -447,7 +429,6 @@ static void the_check_with_a_claim_finds_what_is_due(ground *p)
         assert_int_equal(claim_both(p, store, i, wanted), 3);
         end_both(p, store);
     }
-    pawl_store_close(store);
 }
 
 static void every_sixteenth_check_goes_alone(ground *p)
@@ -461,7 +442,6 @@ static void every_sixteenth_check_goes_alone(ground *p)
         end_both(p, store);
     }
     assert_int_equal(alone, 2);
-    pawl_store_close(store);
 }
 
 int main(void)

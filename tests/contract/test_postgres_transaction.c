@@ -27,7 +27,6 @@ static void a_replaced_worker_is_fenced(ground *p)
     raw_run(p->pg, "delete from pawl_workers");
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EFENCED);
     assert_int_equal(queue_count(p), 1);
-    pawl_store_close(store);
 }
 
 /* The commit looks for its worker's row where it was last. */
@@ -46,7 +45,6 @@ static void a_worker_row_may_move(ground *p)
     ok(p, send_one(p, store, "orders", "m-3"));
     ok(p, send_one(p, store, "orders", "m-4"));
     assert_int_equal(queue_count(p), 3);
-    pawl_store_close(store);
 }
 
 /* ---- Errors of the server ----------------------------------------------- */
@@ -136,8 +134,6 @@ static void errors_leave_nothing_behind(ground *p)
     try_states(p, store, other);
     raw_run(p->pg, "drop trigger failing on pawl_queue");
     ok(p, send_one(p, store, "orders", "m-2"));
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 /* ---- Servers that can only be read -------------------------------------- */
@@ -170,7 +166,6 @@ static void one_that_can_only_be_read_is_away(ground *p)
     ok(p, send_one(p, store, "orders", "m-3"));
     assert_int_equal(pid_of(store), pid);
     assert_int_equal(queue_count(p), 2);
-    pawl_store_close(store);
 }
 
 /* The second connection, while messages are claimed: they stay claimed. */
@@ -187,7 +182,6 @@ static void one_that_can_only_be_read_is_away_for_the_second_connection(ground *
     assert_int_not_equal(PQbackendPID(pawl__pg_of(store)->side.pg), pid);
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     assert_int_equal(queue_count(p), 2);
-    pawl_store_close(store);
 }
 
 /* A standby can be opened, and looked at. */
@@ -204,7 +198,6 @@ static void a_standby_can_be_read(ground *p)
                 PAWL_EUNREACHABLE);
     expect_text(p, "the server can only be read now");
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
-    pawl_store_close(store);
 }
 
 /* ---- Deadlocks and limits ----------------------------------------------- */
@@ -275,7 +268,6 @@ static void a_deadlock_can_be_tried_again(ground *p)
     assert_int_equal(order_version(p, 1), 2);
     assert_int_equal(order_version(p, 2), 2);
     assert_int_equal(queue_count(p), 0);
-    pawl_store_close(store);
 }
 
 static void limits_of_the_session_end_a_commit(ground *p)
@@ -304,7 +296,7 @@ static void limits_of_the_session_end_a_commit(ground *p)
         assert_int_equal(order_version(p, i + 1), 1);
         ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
         assert_int_equal(order_version(p, i + 1), 2);
-        pawl_store_close(store);
+        test_now(store);
     }
 }
 
@@ -342,7 +334,7 @@ static void end_waiting(ground *p, waiting *w)
     ok(p, pawl_store_commit(w->store, &w->changes, NULL, &p->error));
     assert_int_equal(order_version(p, 1), 2);
     assert_int_equal(queue_count(p), 0);
-    pawl_store_close(w->store);
+    test_now(w->store);
 }
 
 static void a_commit_keeps_to_its_deadline(ground *p)
@@ -429,8 +421,6 @@ static void an_enlist_keeps_to_its_deadline(ground *p)
     assert_int_equal(order_version(p, 1), 2);
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
     PQfinish(pg);
-    pawl_store_close(hasty);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -72,7 +72,6 @@ static void a_commit_of_another_process_wakes(ground *p)
     expect_woken(&it);
     join_sender(&other);
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
-    pawl_store_close(store);
 }
 
 static void a_message_sent_with_sql_wakes(ground *p)
@@ -83,7 +82,6 @@ static void a_message_sent_with_sql_wakes(ground *p)
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-01 00:00:00Z')");
     expect_woken(&it);
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
-    pawl_store_close(store);
 }
 
 static void another_queue_wakes_nobody(ground *p)
@@ -99,7 +97,6 @@ static void another_queue_wakes_nobody(ground *p)
     snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
     raw_run(p->pg, sql);
     expect_does_not_sleep(p, store);
-    pawl_store_close(store);
 }
 
 /* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
@@ -115,7 +112,6 @@ static void a_wake_up_counts_until_the_next_claim(ground *p)
     expect_does_not_sleep(p, store);
     find_nothing(p, store, "orders");
     expect_sleeps_on(p, store);
-    pawl_store_close(store);
 }
 
 /* A row for the outbox wakes the handle that works on it; another one it does not. */
@@ -134,7 +130,6 @@ static void a_call_for_the_outbox_wakes_its_runner(ground *p)
     snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__pg_of(store)->channel);
     raw_run(p->pg, sql);
     expect_does_not_sleep(p, store);
-    pawl_store_close(store);
 }
 
 /* The server ended the session that listened, and its locks. */
@@ -154,7 +149,6 @@ static void a_connection_made_again_listens(ground *p)
     snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
     raw_run(p->pg, sql);
     expect_does_not_sleep(p, store);
-    pawl_store_close(store);
 }
 
 /* ---- No commit is slept through ------------------------------------------------ */
@@ -167,7 +161,7 @@ static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
     sleeper     it;
     pawl_store *first = open_sleeper(p, "orders");
     int64_t     lock  = lock_of(first);
-    pawl_store_close(first);
+    test_now(first);
     wait_for_lock(p, lock, true, 0);
     snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_lock(%lld)", (long long)lock);
     raw_run(p->pg, lock_sql);
@@ -179,7 +173,7 @@ static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
     snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_unlock(%lld)", (long long)lock);
     raw_run(p->pg, lock_sql);
     expect_woken(&it);
-    pawl_store_close(store);
+    test_now(store);
     raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
 }
 
@@ -205,7 +199,6 @@ static void what_is_known_may_wait(ground *p)
     assert_int_equal(next.timeout, NOW + PAWL_SECONDS(5));
     expect_sleeps_on(p, store);
     expect_sleeps_on(p, store);
-    pawl_store_close(store);
 }
 
 /* ---- Take-over ------------------------------------------------------------------ */
@@ -283,7 +276,6 @@ static void what_the_dead_had_is_taken_over(ground *p)
     }
     assert_int_equal(message_count, 1);
     assert_int_equal(timeout_count, 1);
-    pawl_store_close(store);
 }
 
 int main(void)

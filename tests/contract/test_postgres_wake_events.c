@@ -73,8 +73,6 @@ static void events_and_their_positions_wake_a_reader(ground *p)
     expect_events(p, reader, 0, 1);
     /* A call ends one wait, whatever was done since. */
     expect_sleeps_on(p, reader);
-    pawl_store_close(other);
-    pawl_store_close(reader);
 }
 
 /* Committed before the reader had the lock that makes others call it. */
@@ -85,17 +83,15 @@ static void no_event_is_slept_through(ground *p)
     append_event(p, other, 1);
     expect_does_not_sleep(p, reader);
     expect_sleeps_on(p, reader);
-    pawl_store_close(reader);
+    test_now(reader);
     reader = open_store(p, p->url);
     expect_events(p, reader, 0, 0);
     give_positions(p, other, 1);
     expect_does_not_sleep(p, reader);
-    pawl_store_close(reader);
+    test_now(reader);
     reader = open_store(p, p->url);
     expect_events(p, reader, 0, 1);
     expect_sleeps_on(p, reader);
-    pawl_store_close(other);
-    pawl_store_close(reader);
 }
 
 /* A handle that sleeps for a queue begins to read the journal. */
@@ -109,8 +105,6 @@ static void what_it_sleeps_for_may_grow(ground *p)
     lie_down(&it, store);
     append_event(p, other, 1);
     expect_woken(&it);
-    pawl_store_close(other);
-    pawl_store_close(store);
 }
 
 static void others_are_not_called(ground *p)
@@ -134,9 +128,6 @@ static void others_are_not_called(ground *p)
     ok(p, pawl_store_event_list(other, &query, p->arena, &rows, &p->error));
     sleep_briefly(p, other);
     assert_false(pawl__pg_of(other)->sleeps);
-    pawl_store_close(other);
-    pawl_store_close(reader);
-    pawl_store_close(worker);
 }
 
 const struct CMUnitTest tests[] = {

@@ -101,8 +101,6 @@ static void a_row_put_off_in_the_middle_is_not_claimed(ground *p)
     ok(p, pawl_store_queue_claim(b, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].seq, later.seq);
-    pawl_store_close(a);
-    pawl_store_close(b);
 }
 
 static void a_row_that_goes_in_the_middle_is_not_claimed(ground *p)
@@ -112,8 +110,6 @@ static void a_row_that_goes_in_the_middle_is_not_claimed(ground *p)
     pawl_queue_rows   rows = claim_while(p, a, b, done);
     assert_int_equal(rows.count, 1);
     assert_int_not_equal(rows.items[0].seq, done.seq);
-    pawl_store_close(a);
-    pawl_store_close(b);
 }
 
 /* The row is due still, but no longer as it was read. */
@@ -132,8 +128,6 @@ static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(ground *p)
     assert_int_equal(rows.items[1].attempts, 4);
     expect_code(p, settle_one(p, b, "orders", again.seq), PAWL_EGONE);
     ok(p, settle_one(p, a, "orders", again.seq));
-    pawl_store_close(a);
-    pawl_store_close(b);
 }
 
 const struct CMUnitTest tests[] = {

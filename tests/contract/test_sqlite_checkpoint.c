@@ -96,9 +96,8 @@ static void *read_on(void *context)
     return NULL;
 }
 
-static void test_begins_again(void **state)
+static void test_begins_again(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_small(p);
     readers     it    = {.path = p->path};
     pthread_t   thread;
@@ -114,21 +113,18 @@ static void test_begins_again(void **state)
     atomic_store(&is_time_real, false);
     if (size > 16 * LOG_SIZE)
         fail_msg("the log has %lld bytes", (long long)size);
-    pawl_store_close(store);
 }
 
 /* ---- Sizes, and a reader that stays -------------------------------------------------------------- */
 
-static void test_has_its_size(void **state)
+static void test_has_its_size(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_small(p);
     for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
         write_some(p, store);
     int64_t size = log_size(p);
     if (size < LOG_SIZE || size > 2 * LOG_SIZE)
         fail_msg("the log has %lld bytes", (long long)size);
-    pawl_store_close(store);
 }
 
 /* Writes until a commit waits; the pages of the log by then are in its file. */
@@ -142,9 +138,8 @@ static int64_t write_until_it_waits(ground *p, pawl_store *store)
     return log_size(p);
 }
 
-static void test_waits_once(void **state)
+static void test_waits_once(ground *p)
 {
-    ground     *p      = *state;
     pawl_store *store  = open_small(p);
     sqlite3    *reader = raw_open(p->path);
     write_some(p, store);
@@ -165,13 +160,11 @@ static void test_waits_once(void **state)
     if (log_size(p) > third)
         fail_msg("the log grew from %lld to %lld bytes", (long long)third, (long long)log_size(p));
     sqlite3_close(reader);
-    pawl_store_close(store);
 }
 
 /* The lock is waited for as long as the URL says, checkpoints or not. */
-static void test_lock(void **state)
+static void test_lock(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = open_small(p);
     sqlite3    *other = raw_open(p->path);
     for (int i = 0; i < 2 * COMMITS_OF_A_LOG; i++)
@@ -182,12 +175,10 @@ static void test_lock(void **state)
     if (atomic_load(&pauses) < 1000) /* of 20 ms at most: 30 s, the call's deadline */
         fail_msg("%d pauses", atomic_load(&pauses));
     sqlite3_close(other);
-    pawl_store_close(store);
 }
 
-static void test_refuses(void **state)
+static void test_refuses(ground *p)
 {
-    ground     *p     = *state;
     pawl_store *store = NULL;
     char        url[400];
     snprintf(url, sizeof url, "%s?log_mb=0", p->url);
@@ -196,11 +187,7 @@ static void test_refuses(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_begins_again, ground_setup, ground_teardown),
-    cmocka_unit_test_setup_teardown(test_has_its_size, ground_setup, ground_teardown),
-    cmocka_unit_test_setup_teardown(test_waits_once, ground_setup, ground_teardown),
-    cmocka_unit_test_setup_teardown(test_lock, ground_setup, ground_teardown),
-    cmocka_unit_test_setup_teardown(test_refuses, ground_setup, ground_teardown),
-    {.name = NULL},
+    ON_GROUND(test_begins_again), ON_GROUND(test_has_its_size), ON_GROUND(test_waits_once),
+    ON_GROUND(test_lock),         ON_GROUND(test_refuses),      {.name = NULL},
 };
 #endif

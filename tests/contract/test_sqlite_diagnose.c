@@ -17,7 +17,7 @@ static pawl_store *open_at(ground *p, const char *more)
     char        url[400];
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
-    pawl_store_close(store);
+    test_now(store);
     snprintf(url, sizeof url, "%s%s", p->url, more);
     ok(p, open_as(p, url, PAWL_OPEN_EXISTING, NULL, 0, &store));
     return store;
@@ -33,7 +33,6 @@ static void a_file_that_is_well(ground *p)
     expect_finding(&rows, "journal_mode", PAWL_FINDING_OK, "wal", NULL);
     expect_finding(&rows, "synchronous", PAWL_FINDING_OK, "full", NULL);
     expect_finding(&rows, "file", PAWL_FINDING_OK, "sound", NULL);
-    pawl_store_close(store);
 }
 
 static void settings_that_do_harm(ground *p)
@@ -41,7 +40,6 @@ static void settings_that_do_harm(ground *p)
     pawl_store       *store = open_at(p, "?synchronous=off");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
-    pawl_store_close(store);
 }
 
 static void a_lease_that_ran_out(ground *p)
@@ -61,7 +59,6 @@ static void a_lease_that_ran_out(ground *p)
     rows = diagnose(p, store);
     expect_finding(&rows, "leases", PAWL_FINDING_OK, "no lease has run out", NULL);
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 /* A file without its data: the log's size is that of the file beside the database. */
@@ -75,7 +72,6 @@ static void a_log_that_grows(ground *p)
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "the log has 300 MB",
                    "pragma wal_checkpoint(truncate)");
-    pawl_store_close(store);
 }
 
 static void a_file_that_is_damaged(ground *p)
@@ -86,7 +82,7 @@ static void a_file_that_is_damaged(ground *p)
         snprintf(id, sizeof id, "m-%d", i);
         assert_int_equal(send_one(p, store, "orders", id), PAWL_OK);
     }
-    pawl_store_close(store);
+    test_now(store);
     FILE *file = fopen(p->path, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, -3000, SEEK_END), 0);
@@ -99,7 +95,6 @@ static void a_file_that_is_damaged(ground *p)
         assert_false(pawl_text_equal(rows.items[i].name, TEXT("file")));
     rows = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
     expect_finding(&rows, "file", PAWL_FINDING_FAIL, "", ".recover");
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

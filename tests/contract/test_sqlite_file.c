@@ -97,13 +97,12 @@ static void a_file_that_is_gone_is_noticed(ground *p)
     ok(p, send_one(p, store, "orders", "m-1"));
     delete_file(p);
     expect_noticed(p, store, DELETED);
-    pawl_store_close(store);
+    test_now(store);
     assert_int_equal(access(p->path, F_OK), -1); /* nothing brought it back */
 
     store = open_store(p, p->url);
     move_away(p);
     expect_noticed(p, store, DELETED);
-    pawl_store_close(store);
 }
 
 static void another_file_in_its_place_is_noticed(ground *p)
@@ -111,7 +110,7 @@ static void another_file_in_its_place_is_noticed(ground *p)
     pawl_store *store = open_store(p, p->url);
     replace_file(p);
     expect_noticed(p, store, REPLACED);
-    pawl_store_close(store);
+    test_now(store);
     delete_log(p); /* the log is the old file's */
     assert_int_equal(path_number(p->path, "select count(*) from sqlite_master"), 1);
 }
@@ -126,7 +125,6 @@ static void a_commit_of_a_hold_is_refused(ground *p)
     delete_file(p);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EUNREACHABLE);
     assert_int_equal(sqlite3_get_autocommit(store->ops->native(store)), 1);
-    pawl_store_close(store);
 }
 
 static int delete_now(unsigned what, void *context, void *statement, void *text)
@@ -143,7 +141,6 @@ static void a_wait_notices_it(ground *p)
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
     expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
     expect_text(p, DELETED);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

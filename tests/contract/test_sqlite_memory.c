@@ -248,7 +248,7 @@ static bool fail_once(ground *p, const struct try_row *row, long n, bool is_expi
     size_t in_hand = row->run == try_claim && code == PAWL_OK;
     if (claim_some(p, store, "known", 9).count + in_hand != 2)
         fail_msg("%s: a row is claimed that nobody has", label);
-    pawl_store_close(store);
+    test_now(store);
     return is_met;
 }
 
@@ -302,7 +302,6 @@ static void claims_outlive_a_connection(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 1).count, 0);
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
-    pawl_store_close(store);
 }
 
 /* The connection is made once more for it. */
@@ -320,7 +319,7 @@ static void a_handle_that_lost_its_connection_ends_its_worker(ground *p)
     }
     assert_int_equal(path_number(p->path, "select count(*) from pawl_workers where Process <> 0"),
                      1);
-    pawl_store_close(store);
+    test_now(store);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_workers where Process <> 0"),
                      0);
 }
@@ -358,7 +357,7 @@ static bool enlist_fails_once(ground *p, long n)
     if (sends != marks || sends != (code == PAWL_OK) || rows != is_open)
         fail_msg("%s: %s: %d sends, %d marks, %d rows", label, pawl_code_name(code), (int)sends,
                  (int)marks, (int)rows);
-    pawl_store_close(store);
+    test_now(store);
     return is_met;
 }
 

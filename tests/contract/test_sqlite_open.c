@@ -75,14 +75,13 @@ static void settings_reach_the_connection(ground *p)
     assert_int_equal(raw_number(db, "pragma synchronous"), 1);
     assert_int_equal(raw_number(db, "pragma cache_size"), -3 * 1024);
     assert_int_equal(raw_number(db, "pragma foreign_keys"), 1);
-    pawl_store_close(store);
+    test_now(store);
 
     store = open_store(p, p->url);
     db    = store->ops->native(store);
     /* A stamp is written without a sync, and leaves the setting as it was. */
     assert_int_equal(raw_number(db, "pragma synchronous"), 2);
     assert_int_equal(raw_number(db, "select journal_mode = 'wal' from pragma_journal_mode"), 1);
-    pawl_store_close(store);
 }
 
 static void a_missing_file_is_made_only_by_create(ground *p)
@@ -93,13 +92,12 @@ static void a_missing_file_is_made_only_by_create(ground *p)
     snprintf(url, sizeof url, "%s?create=no", p->url);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->path);
     assert_int_not_equal(access(p->path, F_OK), 0);
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     assert_int_equal(access(p->path, F_OK), 0);
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_EXISTING, order_tables, 1, &store));
-    pawl_store_close(store);
+    test_now(store);
     ok(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store));
-    pawl_store_close(store);
 }
 
 static void what_cannot_be_a_file_is_unreachable(ground *p)
@@ -113,7 +111,7 @@ static void what_cannot_be_a_file_is_unreachable(ground *p)
 
 static void a_file_that_may_not_be_written_is_unreachable(ground *p)
 {
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0444), 0);
     assert_true(modes_count(true));
     pawl_store *store = NULL;
@@ -153,7 +151,7 @@ static void a_database_without_a_schema_names_the_command(ground *p)
     assert_int_equal(raw_number(db, "select journal_mode = 'delete' from pragma_journal_mode"), 1);
     sqlite3_close(db);
     /* A store may live in the application's own database. */
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
 }
 
@@ -161,7 +159,7 @@ static void a_missing_saga_table_names_the_table(ground *p)
 {
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
-    pawl_store_close(store);
+    test_now(store);
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA);
     expect_text(p, "shop_Order");
     expect_text(p, "pawl schema apply");
@@ -169,7 +167,7 @@ static void a_missing_saga_table_names_the_table(ground *p)
 
 static void a_newer_schema_names_both_versions(ground *p)
 {
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_schema set Version = 7");
     sqlite3_close(db);
@@ -198,7 +196,6 @@ static void a_lock_held_past_the_deadline_is_busy(ground *p)
     ok(p, send_one(p, store, "orders", "m-1"));
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 static void a_full_disk_applies_nothing(ground *p)
@@ -221,7 +218,6 @@ static void a_full_disk_applies_nothing(ground *p)
     raw_run(db, "pragma max_page_count = 1000000");
     ok(p, send_one(p, store, "orders", id));
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), sent);
-    pawl_store_close(store);
 }
 
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
@@ -242,7 +238,6 @@ static void every_lock_is_waited_for_in_full(ground *p)
     }
     raw_run(db, "rollback");
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 /* ---- A file system that cannot hold a log ------------------------------------------ */
@@ -278,7 +273,6 @@ static void a_file_that_cannot_have_a_log_is_refused(ground *p)
     assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
     expect_code(p, code, PAWL_ECONFIG);
     expect_text(p, "the journal mode is 'delete', WAL was refused");
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -72,7 +72,7 @@ static void claim_and_wait(ground *p, child *c)
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
     ok(p, pawl_store_worker_close(store, NOW, &p->error));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static void send_some(ground *p, int count)
@@ -83,7 +83,7 @@ static void send_some(ground *p, int count)
         snprintf(id, sizeof id, "m-%d", i);
         ok(p, send_one(p, store, "orders", id));
     }
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static void one_process_works_a_queue(ground *p)
@@ -106,7 +106,6 @@ static void one_process_works_a_queue(ground *p)
     rows = claim_some(p, store, "orders", 9);
     assert_false(rows.is_taken);
     assert_int_equal(rows.count, 4);
-    pawl_store_close(store);
 }
 
 static void handles_of_a_process_share_the_claims(ground *p)
@@ -120,12 +119,12 @@ static void handles_of_a_process_share_the_claims(ground *p)
     assert_int_equal(claim_some(p, a, "orders", 9).count, 0);
     expect_code(p, settle_one(p, b, "orders", rows.items[0].seq), PAWL_EGONE);
     ok(p, settle_one(p, a, "orders", rows.items[0].seq));
-    pawl_store_close(a);
+    test_now(a);
     /* The queue stays this process's as long as one handle works it. */
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      1);
     assert_int_equal(claim_some(p, b, "orders", 9).count, 1);
-    pawl_store_close(b);
+    test_now(b);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      0);
 }
@@ -134,7 +133,7 @@ static void handles_of_a_process_share_the_claims(ground *p)
 static pawl_store *take_over(ground *p, const pawl_store *old)
 {
     pawl_store *by = NULL;
-    ok(p, pawl_store_open(p->url, NULL, &by, &p->error));
+    ok(p, ground_open(p, p->url, NULL, &by));
     by->worker = old->worker;
     ok(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     by->is_attached = true;
@@ -152,18 +151,17 @@ static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(ground *p
     assert_int_equal(claim_some(p, other, "orders", 9).count, 1);
     pawl_store *by = take_over(p, lost);
     assert_int_equal(claim_some(p, other, "orders", 9).count, 2);
-    pawl_store_close(other);
+    test_now(other);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      1);
-    pawl_store_close(by);
+    test_now(by);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      0);
     other = open_store(p, p->url);
     assert_int_equal(claim_some(p, other, "orders", 9).count, 3);
-    pawl_store_close(lost); /* the lost handle is not among them any more */
+    test_now(lost); /* the lost handle is not among them any more */
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      1);
-    pawl_store_close(other);
 }
 
 static void lease_all_and_wait(ground *p, child *c)
@@ -192,7 +190,7 @@ static void set_timeout(ground *p)
     pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
     pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static size_t lead_count(ground *p, pawl_store *store)
@@ -255,7 +253,6 @@ static void a_dead_process_holds_nothing(ground *p)
     ok(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error));
     assert_int_equal(stats.workers, 1);
     assert_int_equal(stats.counters.messages, 1);
-    pawl_store_close(store);
 }
 
 static void lease_a_timeout_and_wait(ground *p, child *c)
@@ -290,7 +287,6 @@ static void a_worker_that_opens_frees_what_the_dead_held(ground *p)
                                 .lease       = PAWL_MINUTES(5)};
     ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
-    pawl_store_close(store);
 }
 
 /* The lease row moved on while a claim was in hand: the acknowledge of the
@@ -321,7 +317,6 @@ static void a_lost_lease_refuses_the_settle(ground *p)
     assert_int_equal(rows.count, 1);
     ok(p, settle_one(p, store, "orders", seq));
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 /* Nor may it open the file: SQLite would take no locks in it, and what it commits would go
@@ -342,8 +337,8 @@ static int use_in_child(ground *p, pawl_store *store)
         pawl_store *own = NULL;
         wrong += open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &own) != PAWL_EINVAL ||
                  strstr(p->error.text, process) == NULL || strstr(p->error.text, "or exec") == NULL;
-        pawl_store_close(own);
-        pawl_store_close(i == 0 ? store : NULL); /* which changes nothing */
+        test_now(own);
+        test_now(i == 0 ? store : NULL); /* which changes nothing */
     }
     return wrong;
 }
@@ -361,7 +356,6 @@ static void a_child_may_not_use_the_handle(ground *p)
     assert_int_equal(status, 0);
     ok(p, send_one(p, store, "orders", "m-8"));
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
-    pawl_store_close(store);
 }
 
 /* Another file, and this one once its parent had closed it. */
@@ -371,8 +365,8 @@ static void a_child_opens_what_its_parent_had_not_open(ground *p)
     int         status;
     pawl_store *closed = open_store(p, p->url);
     snprintf(other, sizeof other, "%s2", p->url);
-    pawl_store *store = open_store(p, other);
-    pawl_store_close(closed);
+    open_store(p, other);
+    test_now(closed);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -382,7 +376,6 @@ static void a_child_opens_what_its_parent_had_not_open(ground *p)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
-    pawl_store_close(store);
 }
 
 /* A child that was forked, and lives on, does not keep its parent alive. */
@@ -414,7 +407,7 @@ static void a_forked_child_does_not_inherit_the_lease(ground *p)
     assert_int_equal(status, 0);
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
-    pawl_store_close(store);
+    test_now(store);
     close(c.to_child[1]);
     close(c.to_parent[0]);
     close(c.to_parent[1]);
@@ -426,13 +419,13 @@ static void send_when_told(ground *p, child *c)
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
     ok(p, send_one(p, store, "orders", "m-1"));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 static void another_process_wakes_a_wait(ground *p)
 {
     child c;
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     start(p, &c, send_when_told);
     pawl_store *store = open_store(p, p->url);
     ok(p, pawl_store_wait(store, 0, -1, &p->error));
@@ -440,7 +433,6 @@ static void another_process_wakes_a_wait(ground *p)
     ok(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error));
     finish(&c, false);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
-    pawl_store_close(store);
 }
 
 /* Committed before the wait began, but after the last one ended. */
@@ -451,7 +443,6 @@ static void a_commit_before_the_wait_is_noticed(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
     send_some(p, 1);
     ok(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error));
-    pawl_store_close(store);
 }
 
 /* ---- Between a look and the write that follows it ---------------------------- */
@@ -486,7 +477,7 @@ static void claim_when_told(ground *p, child *c)
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
     ok(p, pawl_store_worker_close(store, NOW, &p->error));
-    pawl_store_close(store);
+    test_now(store);
 }
 
 /* Both saw that it is nobody's; the second looks again before it takes it. */
@@ -505,7 +496,6 @@ static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(ground *p)
     assert_int_equal(rows.count, 0);
     finish(&c, false);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
-    pawl_store_close(store);
 }
 
 /* Many looks at the file later: none of them shortens it. */
@@ -520,7 +510,6 @@ static void a_wait_that_nothing_ends_lasts_its_time(ground *p)
     clock_gettime(CLOCK_MONOTONIC, &end);
     assert_true((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000 >=
                 duration);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -79,7 +79,6 @@ static void the_script_makes_what_create_makes(ground *p)
                                     "(select count(*) from other.sqlite_schema)"),
                      0);
     sqlite3_close(db);
-    pawl_store_close(store);
     free(script);
 }
 
@@ -171,7 +170,7 @@ static void d27_a_correlation_column_is_added(ground *p)
     pawl_saga_insert insert = {.table = &plain, .id = {uuid_of(1)}, .data = TEXT("{\"a\":1}")};
     pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    pawl_store_close(store);
+    test_now(store);
 
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA);
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &store));
@@ -198,7 +197,6 @@ static void d27_a_correlation_column_is_added(ground *p)
                                           "where name = 'Index_shop_Order_Correlation_order_id' "
                                           "and \"unique\" = 1"),
                      1);
-    pawl_store_close(store);
 }
 
 /* D28: nothing is converted, nothing else is made either. */
@@ -208,7 +206,7 @@ static void another_type_of_correlation_is_refused(ground *p)
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
     changed.main.type              = PAWL_VALUE_TIME;
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     int64_t before = object_count(p->path);
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
     expect_text(p,
@@ -233,7 +231,7 @@ static void a_strangers_table_is_refused(ground *p)
     lines            *out    = calloc(1, sizeof *out);
     char              sql[200];
     assert_non_null(out);
-    pawl_store_close(open_store(p, p->url));
+    test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
     snprintf(sql, sizeof sql, "drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
              PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name));
@@ -272,7 +270,7 @@ static void index_names_hold_the_table(ground *p)
     pawl_store            *store  = NULL;
     second.name                   = TEXT("shop_Return");
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store));
-    pawl_store_close(store);
+    test_now(store);
     assert_int_equal(path_number(p->path, "select count(*) from sqlite_schema where type = 'index' "
                                           "and name like 'Index_shop_%_Correlation_order_id'"),
                      2);
@@ -306,7 +304,6 @@ static void columns_hold_readable_values(ground *p)
     expect_text(p, "saga_insert 0");
     assert_int_equal(raw_number(db, "select count(*) from shop_Order"), 1);
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 /* No number is used again, even when the newest row is gone. */
@@ -322,7 +319,6 @@ static void ids_are_never_used_again(ground *p)
         last = rows.items[0].seq;
         ok(p, settle_one(p, store, "orders", last));
     }
-    pawl_store_close(store);
 }
 
 static pawl_code create_both(void *context, pawl_error *error)
@@ -331,7 +327,7 @@ static pawl_code create_both(void *context, pawl_error *error)
     pawl_store *store = NULL;
     pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
     *error            = p->error;
-    pawl_store_close(store);
+    test_now(store);
     return code;
 }
 

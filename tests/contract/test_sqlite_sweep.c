@@ -91,7 +91,6 @@ static void e28_dead_workers_go_a_bounded_number_at_a_time(ground *p)
     assert_int_equal(result.count, 1);
     assert_false(result.more);
     assert_int_equal(workers(p), 1);
-    pawl_store_close(store);
 }
 
 /* ---- Failures -------------------------------------------------------------------- */
@@ -102,7 +101,7 @@ static pawl_store *open_with_old_rows(ground *p)
     pawl_store *store = open_store(p, p->url);
     mark(p, store, "m-1", NOW);
     dispatch(p, store);
-    pawl_store_close(store);
+    test_now(store);
     leave_worker(p);
     return open_store(p, p->url);
 }
@@ -141,7 +140,6 @@ static void e34_a_sweep_that_fails_leaves_everything(ground *p)
     swept result = sweep_at(p, store, NOW + 1, 9);
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 3);
-    pawl_store_close(store);
 }
 
 static long left; /* allocations until one fails; 0: none does */
@@ -181,7 +179,6 @@ static void e34_a_sweep_without_memory_leaves_everything(ground *p)
     pawl_allocator_set(NULL);
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 3);
-    pawl_store_close(store);
 }
 
 static bool is_interrupting;
@@ -215,7 +212,6 @@ static void e34_marks_that_cannot_be_read_are_no_end_of_marks(ground *p)
     result = sweep_at(p, store, NOW + 1, 9);
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 1);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -54,7 +54,6 @@ static void other_values_prepare_nothing_anew(ground *p)
         set_and_cancel(p, store, NOW + i);
     assert_int_equal(prepared_anew(db), before);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_timeouts"), 1);
-    pawl_store_close(store);
 }
 
 /* ---- Holds -------------------------------------------------------------- */
@@ -89,7 +88,6 @@ static void own_sql_commits_with_the_changes(ground *p)
     pawl_store_handler_transaction_end(store);
     pawl_store_handler_transaction_end(store);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
-    pawl_store_close(store);
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
@@ -122,7 +120,6 @@ static void a_refusal_in_a_hold_refuses_everything(ground *p)
     /* The hold is over: the next commit stands alone. */
     changes.inbox_entry.count = 1;
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    pawl_store_close(store);
 }
 
 static void a_hold_that_was_rolled_back_is_lost(ground *p)
@@ -135,7 +132,6 @@ static void a_hold_that_was_rolled_back_is_lost(ground *p)
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    pawl_store_close(store);
 }
 
 /* ---- Enlist ------------------------------------------------------------- */
@@ -158,7 +154,6 @@ static void enlisted_changes_follow_the_caller(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
     /* No statement of ours is left on the caller's connection. */
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    pawl_store_close(store);
 }
 
 /* The rows to hold are looked for where they were added: another connection does not see them. */
@@ -191,7 +186,6 @@ static void an_enlist_holds_rows_of_its_own_transaction(ground *p)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     ok(p, pawl_store_commit(store, &later, NULL, &p->error));
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
-    pawl_store_close(store);
 }
 
 static void a_failed_enlist_leaves_nothing(ground *p)
@@ -214,7 +208,6 @@ static void a_failed_enlist_leaves_nothing(ground *p)
     assert_int_equal(raw_number(db, "select count(*) from pawl_inbox"), 0);
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 static void enlist_wants_a_transaction_on_the_same_file(ground *p)
@@ -234,7 +227,6 @@ static void enlist_wants_a_transaction_on_the_same_file(ground *p)
     expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "must be the same file");
     sqlite3_close(db);
-    pawl_store_close(store);
 }
 
 /* ---- A log that cannot be synced ---------------------------------------- */
@@ -326,7 +318,7 @@ static void a_failed_sync_is_unknown_then_resolved(ground *p)
     ok(p, store->ops->resolve(store, changes.commit_id, &applied, &p->error));
     assert_true(applied);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
-    pawl_store_close(store);
+    test_now(store);
     end_failing();
 }
 
@@ -343,7 +335,7 @@ static void claims_outlive_a_commit_in_doubt(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 1).count, 0);
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
-    pawl_store_close(store);
+    test_now(store);
     end_failing();
 }
 
@@ -370,7 +362,6 @@ static void a_lease_in_a_hold_goes_with_it(ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
     ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
     assert_int_equal(rows.count, 1);
-    pawl_store_close(store);
 }
 
 /* ---- A savepoint that stays ------------------------------------------------------- */
@@ -407,7 +398,6 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(gro
     assert_int_equal(raw_number(db, "select count(*) from mine"), 0);
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    pawl_store_close(store);
 }
 
 const struct CMUnitTest tests[] = {

@@ -52,7 +52,6 @@ static void d39_each_type_is_stored_as_it_is_said(ground *p)
                                           "= -9223372036854775807 - 1 and "
                                           "typeof(Correlation_number) = 'integer'"),
                      1);
-    pawl_store_close(store);
 }
 
 static int definitions; /* statements that define something, of any connection of this process */
@@ -104,7 +103,7 @@ static void a26_later_operations_define_nothing(ground *p)
         ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     }
     assert_int_equal(definitions, 0);
-    pawl_store_close(store);
+    test_now(store);
     sqlite3_reset_auto_extension();
 }
 

@@ -52,7 +52,7 @@ static void opening_for_work_upgrades(ground *p)
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
     expect_text(p, "this program needs version 5");
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
-    pawl_store_close(store);
+    test_now(store);
     expect_differences(p, NULL, 0);
     expect_delivered(p);
 }
