@@ -37,8 +37,8 @@ void pawl__owners_destroy(pawl__owners *owners)
     pawl_free(owners);
 }
 
-/* Also where the clock was set back meanwhile. The time of a batch is that of its beginning: the owner's may have
- * begun behind that of the worker that asks. */
+/* Also where the clock was set back meanwhile. A batch has the time of its beginning: the owner's may have begun
+ * behind that of the worker that asks. */
 static bool is_free(const slot *at, pawl_time now)
 {
     return at->owner == NULL || at->until <= now ||

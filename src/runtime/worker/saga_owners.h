@@ -1,6 +1,6 @@
 /* saga_owners.h - which worker of an endpoint works on a saga now, so that the others leave it alone.
  *
- *     { take (before and behind the load of a batch) -> release (at the end of the step) }*
+ *     { take (before and behind the load of a batch) -> release (behind its commit, or at the end of the step) }*
  *
  * The table saves conflicts and guarantees nothing: the versions of sagas do. A saga for which it has
  * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME. Other
