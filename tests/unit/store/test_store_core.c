@@ -222,6 +222,7 @@ static void options_have_defaults_and_limits(void)
     assert_string_equal(error.text, "system prefix: it has 41 bytes, limit 40");
     options.system_prefix = "other_";
     assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_OK);
+    test_store(store);
     assert_string_equal(fake.prefix, "other_");
 }
 
