@@ -140,11 +140,22 @@ static void lock_lease(ground *p, pair *it, const char *sql)
 
 #define SHORTLY_MS 20000 /* a lock is waited for half a second, by a machine that is not busy */
 
+/* Asked again, as an endpoint does: a busy machine may take longer than the lock is waited for to end a session. */
+static void expect_lead_shortly(ground *p, pawl_store *store, pawl_time now)
+{
+    bool      is_held = false;
+    int64_t   begin   = clock_ms();
+    pawl_code code    = PAWL_EBUSY;
+    while (code == PAWL_EBUSY && clock_ms() - begin < SHORTLY_MS)
+        code = pawl_store_lead(store, TEXT("outbox"), now, LEASE, &is_held, &p->error);
+    ok(p, code);
+    assert_true(is_held);
+    assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
+}
+
 static void expect_followed(ground *p, pair *it)
 {
-    int64_t begin = clock_ms();
-    assert_true(leads(p, it->second, NOW + LEASE + 1));
-    assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
+    expect_lead_shortly(p, it->second, NOW + LEASE + 1);
     expect_code(p, send_one(p, it->first, "orders", "m-1"), PAWL_ELOST);
     ok(p, send_one(p, it->first, "orders", "m-1"));
 }
@@ -184,9 +195,7 @@ static void o20_one_with_claims_follows_as_soon(ground *p)
     assert_int_equal(rows.count, 1);
     ok(p, pawl_store_lead(it.second, TEXT("sweep"), NOW, LEASE, &is_held, &p->error));
     assert_int_equal(lease_count(p, it.second), 1);
-    int64_t begin = clock_ms();
-    assert_true(leads(p, it.second, NOW + LEASE));
-    assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
+    expect_lead_shortly(p, it.second, NOW + LEASE);
     assert_int_equal(lease_count(p, it.second), 2);
     ok(p, settle_one(p, it.second, "other", rows.items[0].seq));
 }
