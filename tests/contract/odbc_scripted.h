@@ -99,7 +99,7 @@ void scripted_expect(scripted *p, const char *const *patterns);
 
 /* Commits one message to "orders". */
 pawl_code scripted_send(scripted *p);
-/* So many, of two bytes each. */
+/* Commits `count` messages to "orders", each with a body of two bytes. */
 pawl_code scripted_send_many(scripted *p, size_t count);
 /* Message 7 of "orders" is done, and another one is sent to it. */
 pawl_code scripted_settle_and_send(scripted *p);

@@ -14,22 +14,23 @@ enum { BY_ID, BY_KEY, BY_AGE, BY_SESSION, BY_HOLDER };
 
 /* ---- Order -------------------------------------------------------------- */
 
-MEMORY_ORDER(by_id, aggregator_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
-MEMORY_ORDER(by_key, aggregator_row, MEMORY_NUMBER(row.hash),
+MEMORY_ORDER(aggregator_by_id, aggregator_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
+MEMORY_ORDER(aggregator_by_key, aggregator_row, MEMORY_NUMBER(row.hash),
              MEMORY_TEXT(fields.key) || MEMORY_TEXT(fields.partition))
-MEMORY_ORDER(by_age, aggregator_row, MEMORY_TEXT(fields.partition),
+MEMORY_ORDER(aggregator_by_age, aggregator_row, MEMORY_TEXT(fields.partition),
              MEMORY_NUMBER(fields.at) || MEMORY_NUMBER(fields.id))
-MEMORY_ORDER(by_session, aggregator_row, MEMORY_UUID(fields.session.uuid), MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(aggregator_by_session, aggregator_row, MEMORY_UUID(fields.session.uuid),
+             MEMORY_NUMBER(fields.id))
 
 const memory_table_kind pawl__memory_aggregator_kind = {
     MEMORY_SIZES(aggregator_row, fields),
     .fields         = &pawl__aggregator_row_fields,
     .session_offset = offsetof(pawl_aggregator_row, session),
     .expires_offset = offsetof(pawl_aggregator_row, lease_expires),
-    .indexes        = {[BY_ID]      = MEMORY_INDEX(by_id, NULL),
-                       [BY_KEY]     = MEMORY_INDEX(by_key, NULL),
-                       [BY_AGE]     = MEMORY_INDEX(by_age, NULL),
-                       [BY_SESSION] = MEMORY_INDEX_OF_CLAIMS(by_session, pawl__row_is_held),
+    .indexes        = {[BY_ID]      = MEMORY_INDEX(aggregator_by_id, NULL),
+                       [BY_KEY]     = MEMORY_INDEX(aggregator_by_key, NULL),
+                       [BY_AGE]     = MEMORY_INDEX(aggregator_by_age, NULL),
+                       [BY_SESSION] = MEMORY_INDEX_OF_CLAIMS(aggregator_by_session, pawl__row_is_held),
                        [BY_HOLDER]  = MEMORY_HOLDERS},
 };
 

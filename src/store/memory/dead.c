@@ -15,16 +15,17 @@ typedef struct dead_row {
 
 enum { BY_KEY, BY_TIME };
 
-MEMORY_ORDER(by_key, dead_row, MEMORY_TEXT(fields.endpoint), MEMORY_TEXT(fields.message.id))
-MEMORY_ORDER(by_time, dead_row, MEMORY_NUMBER(fields.at),
+MEMORY_ORDER(dead_by_key, dead_row, MEMORY_TEXT(fields.endpoint), MEMORY_TEXT(fields.message.id))
+MEMORY_ORDER(dead_by_time, dead_row, MEMORY_NUMBER(fields.at),
              MEMORY_TEXT(fields.endpoint) || MEMORY_TEXT(fields.message.id))
 
 const memory_table_kind pawl__memory_dead_kind = {
     MEMORY_SIZES(dead_row, fields),
-    .fields  = &pawl__dead_row_fields,
-    .loose   = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
-                offsetof(dead_row, fields.history)},
-    .indexes = {[BY_KEY] = MEMORY_INDEX(by_key, NULL), [BY_TIME] = MEMORY_INDEX(by_time, NULL)},
+    .fields = &pawl__dead_row_fields,
+    .loose  = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
+               offsetof(dead_row, fields.history)},
+    .indexes =
+        {[BY_KEY] = MEMORY_INDEX(dead_by_key, NULL), [BY_TIME] = MEMORY_INDEX(dead_by_time, NULL)},
 };
 
 static bool has_part(pawl_text text, pawl_text part)
@@ -154,12 +155,13 @@ typedef struct subscription_row {
     pawl_subscription fields;
 } subscription_row;
 
-MEMORY_ORDER(by_type, subscription_row, MEMORY_TEXT(fields.type), MEMORY_TEXT(fields.queue))
+MEMORY_ORDER(subscription_by_type, subscription_row, MEMORY_TEXT(fields.type),
+             MEMORY_TEXT(fields.queue))
 
 const memory_table_kind pawl__memory_subscription_kind = {
     MEMORY_SIZES(subscription_row, fields),
     .fields  = &pawl__subscription_fields,
-    .indexes = {MEMORY_INDEX(by_type, NULL)},
+    .indexes = {MEMORY_INDEX(subscription_by_type, NULL)},
 };
 
 void pawl__memory_find_subscriptions(const memory_data *data, const pawl_find *asked,

@@ -12,17 +12,17 @@ typedef struct flush_row {
 
 enum { BY_PARTITION, BY_DUE };
 
-MEMORY_ORDER(by_partition, flush_row, MEMORY_TEXT(fields.partition), MEMORY_NOTHING)
-MEMORY_ORDER(by_due, flush_row, MEMORY_TEXT(fields.name),
+MEMORY_ORDER(flush_by_partition, flush_row, MEMORY_TEXT(fields.partition), MEMORY_NOTHING)
+MEMORY_ORDER(flush_by_due, flush_row, MEMORY_TEXT(fields.name),
              MEMORY_NUMBER(fields.due) || MEMORY_TEXT(fields.partition))
-MEMORY_HAS(is_alive, flush_row, !it->fields.is_dead)
+MEMORY_HAS(flush_is_alive, flush_row, !it->fields.is_dead)
 
 const memory_table_kind pawl__memory_flush_kind = {
     MEMORY_SIZES(flush_row, fields),
     .fields  = &pawl__flush_row_fields,
     .loose   = {offsetof(flush_row, fields.error)},
-    .indexes = {[BY_PARTITION] = MEMORY_INDEX(by_partition, NULL),
-                [BY_DUE]       = MEMORY_INDEX(by_due, is_alive)},
+    .indexes = {[BY_PARTITION] = MEMORY_INDEX(flush_by_partition, NULL),
+                [BY_DUE]       = MEMORY_INDEX(flush_by_due, flush_is_alive)},
 };
 
 static flush_row *find(const memory_data *data, pawl_text partition)

@@ -11,17 +11,18 @@ typedef struct history_row {
 
 enum { BY_ID, BY_SOURCE, BY_MESSAGE };
 
-MEMORY_ORDER(by_id, history_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
-MEMORY_ORDER(by_source, history_row, MEMORY_TEXT(fields.entry.source), MEMORY_NUMBER(fields.id))
-MEMORY_ORDER(by_message, history_row, MEMORY_TEXT(fields.entry.message_id),
+MEMORY_ORDER(history_by_id, history_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
+MEMORY_ORDER(history_by_source, history_row, MEMORY_TEXT(fields.entry.source),
+             MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(history_by_message, history_row, MEMORY_TEXT(fields.entry.message_id),
              MEMORY_NUMBER(fields.id))
 
 const memory_table_kind pawl__memory_history_kind = {
     MEMORY_SIZES(history_row, fields),
     .fields  = &pawl__history_row_fields,
-    .indexes = {[BY_ID]      = MEMORY_INDEX(by_id, NULL),
-                [BY_SOURCE]  = MEMORY_INDEX(by_source, NULL),
-                [BY_MESSAGE] = MEMORY_INDEX(by_message, NULL)},
+    .indexes = {[BY_ID]      = MEMORY_INDEX(history_by_id, NULL),
+                [BY_SOURCE]  = MEMORY_INDEX(history_by_source, NULL),
+                [BY_MESSAGE] = MEMORY_INDEX(history_by_message, NULL)},
 };
 
 /* Behind the part of its index that the query is about: of a message, or else of a source. */

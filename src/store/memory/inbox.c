@@ -15,13 +15,15 @@ typedef struct inbox_row {
 
 enum { BY_KEY, BY_AGE };
 
-MEMORY_ORDER(by_key, inbox_row, MEMORY_NUMBER(row.hash), MEMORY_TEXT(id) || MEMORY_TEXT(endpoint))
-MEMORY_ORDER(by_age, inbox_row, MEMORY_NUMBER(at), MEMORY_NUMBER(number))
+MEMORY_ORDER(inbox_by_key, inbox_row, MEMORY_NUMBER(row.hash),
+             MEMORY_TEXT(id) || MEMORY_TEXT(endpoint))
+MEMORY_ORDER(inbox_by_age, inbox_row, MEMORY_NUMBER(at), MEMORY_NUMBER(number))
 
 const memory_table_kind pawl__memory_inbox_kind = {
     MEMORY_SIZES(inbox_row, outcome),
-    .texts   = {offsetof(inbox_row, endpoint), offsetof(inbox_row, id)},
-    .indexes = {[BY_KEY] = MEMORY_INDEX(by_key, NULL), [BY_AGE] = MEMORY_INDEX(by_age, NULL)},
+    .texts = {offsetof(inbox_row, endpoint), offsetof(inbox_row, id)},
+    .indexes =
+        {[BY_KEY] = MEMORY_INDEX(inbox_by_key, NULL), [BY_AGE] = MEMORY_INDEX(inbox_by_age, NULL)},
 };
 
 static inbox_row *find(const memory_data *data, pawl_text endpoint, pawl_text id)

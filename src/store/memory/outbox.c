@@ -14,32 +14,34 @@ enum { BY_ID, BY_DISPATCH, BY_STATE, BY_SOURCE, BY_NEXT, BY_DISPATCHED, BY_TRIED
 
 /* ---- Order -------------------------------------------------------------- */
 
-MEMORY_ORDER(by_id, outbox_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
-MEMORY_ORDER(by_dispatch, outbox_row, MEMORY_UUID(fields.dispatch_id.uuid), MEMORY_NOTHING)
-MEMORY_ORDER(by_state, outbox_row, MEMORY_NUMBER(fields.state), MEMORY_NUMBER(fields.id))
-MEMORY_ORDER(by_source, outbox_row, MEMORY_TEXT(fields.source),
+MEMORY_ORDER(outbox_by_id, outbox_row, MEMORY_NUMBER(fields.id), MEMORY_NOTHING)
+MEMORY_ORDER(outbox_by_dispatch, outbox_row, MEMORY_UUID(fields.dispatch_id.uuid), MEMORY_NOTHING)
+MEMORY_ORDER(outbox_by_state, outbox_row, MEMORY_NUMBER(fields.state), MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(outbox_by_source, outbox_row, MEMORY_TEXT(fields.source),
              MEMORY_NUMBER(fields.version) || MEMORY_NUMBER(fields.index) ||
                  MEMORY_NUMBER(fields.id))
-MEMORY_ORDER(by_next, outbox_row, MEMORY_NUMBER(fields.next_attempt), MEMORY_NUMBER(fields.id))
-MEMORY_ORDER(by_dispatched, outbox_row, MEMORY_NUMBER(fields.dispatched), MEMORY_NUMBER(fields.id))
-MEMORY_HAS(is_waiting, outbox_row,
+MEMORY_ORDER(outbox_by_next, outbox_row, MEMORY_NUMBER(fields.next_attempt),
+             MEMORY_NUMBER(fields.id))
+MEMORY_ORDER(outbox_by_dispatched, outbox_row, MEMORY_NUMBER(fields.dispatched),
+             MEMORY_NUMBER(fields.id))
+MEMORY_HAS(outbox_is_waiting, outbox_row,
            it->fields.source.size != 0 &&
                (it->fields.state == PAWL_OUTBOX_PENDING || it->fields.state == PAWL_OUTBOX_BLOCKED))
-MEMORY_HAS(is_pending, outbox_row, it->fields.state == PAWL_OUTBOX_PENDING)
-MEMORY_HAS(is_tried, outbox_row, is_pending(it) && it->fields.attempts > 0)
-MEMORY_HAS(is_done, outbox_row,
+MEMORY_HAS(outbox_is_pending, outbox_row, it->fields.state == PAWL_OUTBOX_PENDING)
+MEMORY_HAS(outbox_is_tried, outbox_row, outbox_is_pending(it) && it->fields.attempts > 0)
+MEMORY_HAS(outbox_is_done, outbox_row,
            it->fields.state == PAWL_OUTBOX_DISPATCHED || it->fields.state == PAWL_OUTBOX_DISCARDED)
 
 const memory_table_kind pawl__memory_outbox_kind = {
     MEMORY_SIZES(outbox_row, fields),
     .fields  = &pawl__outbox_row_fields,
-    .indexes = {[BY_ID]         = MEMORY_INDEX(by_id, NULL),
-                [BY_DISPATCH]   = MEMORY_INDEX(by_dispatch, NULL),
-                [BY_STATE]      = MEMORY_INDEX(by_state, NULL),
-                [BY_SOURCE]     = MEMORY_INDEX(by_source, is_waiting),
-                [BY_NEXT]       = MEMORY_INDEX(by_next, is_pending),
-                [BY_DISPATCHED] = MEMORY_INDEX(by_dispatched, is_done),
-                [BY_TRIED]      = MEMORY_INDEX(by_id, is_tried)},
+    .indexes = {[BY_ID]         = MEMORY_INDEX(outbox_by_id, NULL),
+                [BY_DISPATCH]   = MEMORY_INDEX(outbox_by_dispatch, NULL),
+                [BY_STATE]      = MEMORY_INDEX(outbox_by_state, NULL),
+                [BY_SOURCE]     = MEMORY_INDEX(outbox_by_source, outbox_is_waiting),
+                [BY_NEXT]       = MEMORY_INDEX(outbox_by_next, outbox_is_pending),
+                [BY_DISPATCHED] = MEMORY_INDEX(outbox_by_dispatched, outbox_is_done),
+                [BY_TRIED]      = MEMORY_INDEX(outbox_by_id, outbox_is_tried)},
 };
 
 typedef struct attempt_row {
@@ -48,12 +50,13 @@ typedef struct attempt_row {
     int64_t          outbox_id;
 } attempt_row;
 
-MEMORY_ORDER(by_attempt, attempt_row, MEMORY_NUMBER(outbox_id), MEMORY_NUMBER(fields.attempt))
+MEMORY_ORDER(attempt_by_attempt, attempt_row, MEMORY_NUMBER(outbox_id),
+             MEMORY_NUMBER(fields.attempt))
 
 const memory_table_kind pawl__memory_attempt_kind = {
     MEMORY_SIZES(attempt_row, fields),
     .fields  = &pawl__attempt_row_fields,
-    .indexes = {MEMORY_INDEX(by_attempt, NULL)},
+    .indexes = {MEMORY_INDEX(attempt_by_attempt, NULL)},
 };
 
 static outbox_row *find_id(const memory_data *data, int64_t id)
@@ -97,7 +100,7 @@ static outbox_row *next_of_source(const memory_data *data, const outbox_row *row
 
 static bool is_due(const outbox_row *row, pawl_time now)
 {
-    return is_pending(row) && row->fields.next_attempt <= now;
+    return outbox_is_pending(row) && row->fields.next_attempt <= now;
 }
 
 /* Picks the row that is handed out in the place of `row`: the first due row of its source
@@ -249,7 +252,7 @@ pawl_code pawl__memory_apply_outbox_settle(memory_commit *commit, const void *it
     const pawl_outbox_settle *change = item;
     memory_data              *data   = commit->data;
     outbox_row               *row    = find_id(data, change->id);
-    if (row == NULL || !is_pending(row))
+    if (row == NULL || !outbox_is_pending(row))
         return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is no longer pending",
                                    (long long)change->id);
     outbox_row model          = *row;

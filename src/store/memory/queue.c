@@ -24,26 +24,26 @@ enum { BY_PLACE, BY_ID, BY_SEQ, FRESH, READY, CLAIMED };
 
 /* ---- Order -------------------------------------------------------------- */
 
-MEMORY_ORDER(by_id, queue_row, MEMORY_NUMBER(row.hash),
+MEMORY_ORDER(queue_by_id, queue_row, MEMORY_NUMBER(row.hash),
              MEMORY_TEXT(queue) || MEMORY_TEXT(fields.message.id))
-MEMORY_ORDER(by_seq, queue_row, MEMORY_NUMBER(fields.seq), MEMORY_NOTHING)
-MEMORY_ORDER(by_place, queue_row, MEMORY_TEXT(queue),
+MEMORY_ORDER(queue_by_seq, queue_row, MEMORY_NUMBER(fields.seq), MEMORY_NOTHING)
+MEMORY_ORDER(queue_by_place, queue_row, MEMORY_TEXT(queue),
              MEMORY_NUMBER(fields.placed) || MEMORY_NUMBER(fields.seq))
-MEMORY_ORDER(by_due, queue_row, MEMORY_TEXT(queue),
+MEMORY_ORDER(queue_by_due, queue_row, MEMORY_TEXT(queue),
              MEMORY_NUMBER(fields.due) || MEMORY_NUMBER(fields.seq))
-MEMORY_HAS(is_fresh, queue_row, it->fields.attempts == 0 && it->fields.waiting_since == 0)
-MEMORY_HAS(is_ready, queue_row, it->row.holder == 0)
+MEMORY_HAS(queue_is_fresh, queue_row, it->fields.attempts == 0 && it->fields.waiting_since == 0)
+MEMORY_HAS(queue_is_ready, queue_row, it->row.holder == 0)
 
 const memory_table_kind pawl__memory_queue_kind = {
     MEMORY_SIZES(queue_row, fields),
     .fields  = &pawl__queue_row_fields,
     .texts   = {offsetof(queue_row, queue), offsetof(queue_row, error)},
     .loose   = {offsetof(queue_row, error), offsetof(queue_row, fields.history)},
-    .indexes = {[BY_PLACE] = MEMORY_INDEX(by_place, NULL),
-                [BY_ID]    = MEMORY_INDEX(by_id, NULL),
-                [BY_SEQ]   = MEMORY_INDEX(by_seq, NULL),
-                [FRESH]    = MEMORY_INDEX(by_place, is_fresh),
-                [READY]    = MEMORY_INDEX_OF_CLAIMS(by_due, is_ready),
+    .indexes = {[BY_PLACE] = MEMORY_INDEX(queue_by_place, NULL),
+                [BY_ID]    = MEMORY_INDEX(queue_by_id, NULL),
+                [BY_SEQ]   = MEMORY_INDEX(queue_by_seq, NULL),
+                [FRESH]    = MEMORY_INDEX(queue_by_place, queue_is_fresh),
+                [READY]    = MEMORY_INDEX_OF_CLAIMS(queue_by_due, queue_is_ready),
                 [CLAIMED]  = MEMORY_HOLDERS},
 };
 
@@ -57,7 +57,7 @@ static queue_row *find_seq(const memory_table *table, int64_t seq)
 
 static int by_due_of_pointers(const void *left, const void *right)
 {
-    return by_due(*(void *const *)left, *(void *const *)right);
+    return queue_by_due(*(void *const *)left, *(void *const *)right);
 }
 
 /* The rows of a claim that names their numbers: free ones, and ours. */
@@ -163,7 +163,7 @@ void pawl__memory_find_messages(const memory_data *data, const pawl_find *asked,
     for (queue_row *row = pawl__tree_first_of(places, &after); row != NULL;
          row            = pawl__tree_next_of(places, row))
         if ((asked->is_by_place ||
-             (is_wanted(&asked->messages, &row->fields) && by_due(row, &after) > 0)) &&
+             (is_wanted(&asked->messages, &row->fields) && queue_by_due(row, &after) > 0)) &&
             !pawl__memory_list_take(list, row))
             return;
     if (asked->is_by_place || list->count == 0)

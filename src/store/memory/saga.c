@@ -25,7 +25,7 @@ typedef struct saga_row {
 
 enum { BY_ID, BY_VALUE };
 
-MEMORY_ORDER(by_id, saga_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
+MEMORY_ORDER(saga_by_id, saga_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
 
 #define VALUE(column) ((order = pawl_value_compare(&a->values[column], &b->values[column])) != 0)
 #define BY_COLUMN(column)                                              \
@@ -51,7 +51,7 @@ static const memory_table_kind saga_kind = {
                 offsetof(saga_row, fields.metadata), offsetof(saga_row, fields.data),
                 offsetof(saga_row, fields.type_version)},
     .packed  = place_values,
-    .indexes = {[BY_ID]        = MEMORY_INDEX(by_id, NULL),
+    .indexes = {[BY_ID]        = MEMORY_INDEX(saga_by_id, NULL),
                 [BY_VALUE]     = MEMORY_INDEX(by_0, has_0),
                 [BY_VALUE + 1] = MEMORY_INDEX(by_1, has_1),
                 [BY_VALUE + 2] = MEMORY_INDEX(by_2, has_2),

@@ -17,13 +17,14 @@ typedef struct event_row {
 
 enum { BY_STREAM, BY_SEQ };
 
-MEMORY_ORDER(by_stream, event_row, MEMORY_TEXT(fields.stream), MEMORY_NUMBER(fields.version))
-MEMORY_ORDER(by_seq, event_row, MEMORY_NUMBER(fields.seq), MEMORY_NOTHING)
+MEMORY_ORDER(event_by_stream, event_row, MEMORY_TEXT(fields.stream), MEMORY_NUMBER(fields.version))
+MEMORY_ORDER(event_by_seq, event_row, MEMORY_NUMBER(fields.seq), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_event_kind = {
     MEMORY_SIZES(event_row, fields),
     .fields  = &pawl__event_row_fields,
-    .indexes = {[BY_STREAM] = MEMORY_INDEX(by_stream, NULL), [BY_SEQ] = MEMORY_INDEX(by_seq, NULL)},
+    .indexes = {[BY_STREAM] = MEMORY_INDEX(event_by_stream, NULL),
+                [BY_SEQ]    = MEMORY_INDEX(event_by_seq, NULL)},
 };
 
 typedef struct stream_snapshot_row {
@@ -32,13 +33,14 @@ typedef struct stream_snapshot_row {
     pawl_text                stream;
 } stream_snapshot_row;
 
-MEMORY_ORDER(by_name_of_stream, stream_snapshot_row, MEMORY_TEXT(stream), MEMORY_NOTHING)
+MEMORY_ORDER(stream_snapshot_by_name_of_stream, stream_snapshot_row, MEMORY_TEXT(stream),
+             MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_fold_kind = {
     MEMORY_SIZES(stream_snapshot_row, fields),
     .texts   = {offsetof(stream_snapshot_row, stream), offsetof(stream_snapshot_row, fields.state),
                 offsetof(stream_snapshot_row, fields.dispatches)},
-    .indexes = {MEMORY_INDEX(by_name_of_stream, NULL)},
+    .indexes = {MEMORY_INDEX(stream_snapshot_by_name_of_stream, NULL)},
 };
 
 typedef struct checkpoint_row {
@@ -47,12 +49,12 @@ typedef struct checkpoint_row {
     int64_t   position;
 } checkpoint_row;
 
-MEMORY_ORDER(by_name, checkpoint_row, MEMORY_TEXT(name), MEMORY_NOTHING)
+MEMORY_ORDER(checkpoint_by_name, checkpoint_row, MEMORY_TEXT(name), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_checkpoint_kind = {
     MEMORY_SIZES(checkpoint_row, position),
     .texts   = {offsetof(checkpoint_row, name)},
-    .indexes = {MEMORY_INDEX(by_name, NULL)},
+    .indexes = {MEMORY_INDEX(checkpoint_by_name, NULL)},
 };
 
 static const event_row *find_event(const memory_data *data, pawl_text stream, int64_t version)

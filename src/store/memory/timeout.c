@@ -16,26 +16,26 @@ enum { BY_ID, BY_SAGA, BY_DUE, BY_DESTINATION, BY_LEASE, BY_HOLDER };
 
 /* ---- Order -------------------------------------------------------------- */
 
-MEMORY_ORDER(by_id, timeout_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
-MEMORY_ORDER(by_saga, timeout_row, MEMORY_UUID(fields.saga_id.uuid),
+MEMORY_ORDER(timeout_by_id, timeout_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
+MEMORY_ORDER(timeout_by_saga, timeout_row, MEMORY_UUID(fields.saga_id.uuid),
              MEMORY_TEXT(fields.name) || MEMORY_UUID(fields.id.uuid))
-MEMORY_ORDER(by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
-MEMORY_ORDER(by_destination, timeout_row, MEMORY_TEXT(fields.destination),
+MEMORY_ORDER(timeout_by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
+MEMORY_ORDER(timeout_by_destination, timeout_row, MEMORY_TEXT(fields.destination),
              MEMORY_NUMBER(fields.due) || MEMORY_UUID(fields.id.uuid))
-MEMORY_ORDER(by_lease, timeout_row, MEMORY_NUMBER(fields.lease_expires),
+MEMORY_ORDER(timeout_by_lease, timeout_row, MEMORY_NUMBER(fields.lease_expires),
              MEMORY_UUID(fields.id.uuid))
-MEMORY_HAS(has_saga, timeout_row, !pawl_uuid_is_zero(it->fields.saga_id.uuid))
+MEMORY_HAS(timeout_has_saga, timeout_row, !pawl_uuid_is_zero(it->fields.saga_id.uuid))
 
 const memory_table_kind pawl__memory_timeout_kind = {
     MEMORY_SIZES(timeout_row, fields),
     .fields         = &pawl__timeout_row_fields,
     .session_offset = offsetof(pawl_timeout_row, owner),
     .expires_offset = offsetof(pawl_timeout_row, lease_expires),
-    .indexes        = {[BY_ID]          = MEMORY_INDEX(by_id, NULL),
-                       [BY_SAGA]        = MEMORY_INDEX(by_saga, has_saga),
-                       [BY_DUE]         = MEMORY_INDEX(by_due, NULL),
-                       [BY_DESTINATION] = MEMORY_INDEX(by_destination, NULL),
-                       [BY_LEASE]       = MEMORY_INDEX_OF_CLAIMS(by_lease, pawl__row_is_held),
+    .indexes        = {[BY_ID]          = MEMORY_INDEX(timeout_by_id, NULL),
+                       [BY_SAGA]        = MEMORY_INDEX(timeout_by_saga, timeout_has_saga),
+                       [BY_DUE]         = MEMORY_INDEX(timeout_by_due, NULL),
+                       [BY_DESTINATION] = MEMORY_INDEX(timeout_by_destination, NULL),
+                       [BY_LEASE]       = MEMORY_INDEX_OF_CLAIMS(timeout_by_lease, pawl__row_is_held),
                        [BY_HOLDER]      = MEMORY_HOLDERS},
 };
 

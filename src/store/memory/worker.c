@@ -14,7 +14,7 @@ typedef struct worker_row {
     pawl_uuid        last_commit;
 } worker_row;
 
-MEMORY_ORDER(by_id, worker_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
+MEMORY_ORDER(worker_by_id, worker_row, MEMORY_UUID(fields.id.uuid), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_worker_kind = {
     MEMORY_SIZES(worker_row, fields),
@@ -22,7 +22,7 @@ const memory_table_kind pawl__memory_worker_kind = {
                 offsetof(worker_row, fields.host), offsetof(worker_row, fields.program),
                 offsetof(worker_row, fields.program_version),
                 offsetof(worker_row, fields.pawl_version)},
-    .indexes = {MEMORY_INDEX(by_id, NULL)},
+    .indexes = {MEMORY_INDEX(worker_by_id, NULL)},
 };
 
 static worker_row *find(const memory_data *data, pawl_worker_id id)
@@ -61,12 +61,12 @@ typedef struct lead_row {
     pawl_lead_row fields;
 } lead_row;
 
-MEMORY_ORDER(by_name, lead_row, MEMORY_TEXT(fields.name), MEMORY_NOTHING)
+MEMORY_ORDER(lead_by_name, lead_row, MEMORY_TEXT(fields.name), MEMORY_NOTHING)
 
 const memory_table_kind pawl__memory_lead_kind = {
     MEMORY_SIZES(lead_row, fields),
     .texts   = {offsetof(lead_row, fields.name)},
-    .indexes = {MEMORY_INDEX(by_name, NULL)},
+    .indexes = {MEMORY_INDEX(lead_by_name, NULL)},
 };
 
 static lead_row *find_lead(const memory_data *data, pawl_text name)
