@@ -57,9 +57,10 @@ typedef struct memory_index {
 
 /* The order of an index, by the parts of a key:
  *
- *     MEMORY_ORDER(by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
+ *     MEMORY_ORDER(timeout_by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
  *
- * A key has a first part, which makes the groups, and others joined by ||. */
+ * A key has a first part, which makes the groups, and others joined by ||. The name stands once in the whole library:
+ * scripts/amalgamate.py makes one file of it, and renames no function that a macro names. */
 #define MEMORY_ORDER(name, row_type, first, others)              \
     static int name##_group(const void *left, const void *right) \
     {                                                            \
