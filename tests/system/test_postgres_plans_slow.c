@@ -509,7 +509,7 @@ static void claims_begin_behind_what_was_handled(void)
         make_pause_last(store);
         assert_in_range(claim_pages(store, "spread"), 0, 2000);
     }
-    pawl_store_close(store);
+    test_now(store);
     raw_run(leased, "rollback");
     PQfinish(leased);
 }
