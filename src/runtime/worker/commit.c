@@ -357,6 +357,8 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode
     if (code == PAWL_OK && batch->gives_way && mode->kind == PAWL__COMMIT_RUN)
         return PAWL_OK;
     if (code == PAWL_OK) {
+        pawl__owners_hold(worker->endpoint->owners, &worker->owned,
+                          pawl__machine_now(worker->endpoint));
         reached = STAGE_COMMIT;
         code    = commit(worker, mode, &refused, error);
     }

@@ -42,7 +42,7 @@ void pawl__owners_destroy(pawl__owners *owners)
 static bool is_free(const slot *at, pawl_time now)
 {
     return at->owner == NULL || at->until <= now ||
-           at->until > pawl_time_add(now, 2 * PAWL__OWNER_TIME);
+           at->until > pawl_time_add(now, 2 * PAWL__OWNER_COMMIT);
 }
 
 /* The slot of the hash, or one where it may go, or NULL. */
@@ -82,6 +82,19 @@ bool pawl__owners_take(pawl__owners *owners, pawl__owned *owned, uint64_t hash, 
     bool is_taken = take(owners, owned, hash, now);
     pthread_mutex_unlock(&owners->mutex);
     return is_taken;
+}
+
+void pawl__owners_hold(pawl__owners *owners, const pawl__owned *owned, pawl_time now)
+{
+    if (owned->count == 0)
+        return;
+    pthread_mutex_lock(&owners->mutex);
+    for (size_t i = 0; i < owned->count; i++) {
+        slot *at = &owners->slots[owned->slots[i]];
+        if (at->owner == owned)
+            at->until = pawl_time_add(now, PAWL__OWNER_COMMIT);
+    }
+    pthread_mutex_unlock(&owners->mutex);
 }
 
 /* A slot may be another worker's by now. */

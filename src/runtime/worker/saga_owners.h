@@ -1,9 +1,11 @@
 /* saga_owners.h - which worker of an endpoint works on a saga now, so that the others leave it alone.
  *
- *     { take (before and behind the load of a batch) -> release (behind its commit, or at the end of the step) }*
+ *     { take (before and behind the load of a batch) -> hold (before its commit)
+ *       -> release (behind its commit, or at the end of the step) }*
  *
  * The table saves conflicts and guarantees nothing: the versions of sagas do. A saga for which it has
- * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME. Other
+ * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME, or one whose
+ * commit began PAWL__OWNER_COMMIT ago. Other
  * processes do not see the table; between them hot_sagas.h decides.
  *
  * Threads: any; a worker takes and releases for itself.
@@ -18,6 +20,8 @@
 
 #define PAWL__OWNERS_MAX 2048
 #define PAWL__OWNER_TIME PAWL_SECONDS(1) /* a slow handler keeps others waiting for no longer */
+#define PAWL__OWNER_COMMIT \
+    PAWL_SECONDS(10) /* of a commit that waits for a lock, or for a slow disk */
 /* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was put back finds the saga free. */
 #define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
 
@@ -44,6 +48,9 @@ pawl__owners *pawl__owners_create(void);
 void          pawl__owners_destroy(pawl__owners *owners); /* accepts NULL */
 /* False: another worker has the saga of this hash (pawl__entry.hashes). */
 bool pawl__owners_take(pawl__owners *owners, pawl__owned *owned, uint64_t hash, pawl_time now);
+/* Everything that the worker has is its own for PAWL__OWNER_COMMIT from `now`: the work is done, and
+ * another worker that began it again now would only be refused. */
+void pawl__owners_hold(pawl__owners *owners, const pawl__owned *owned, pawl_time now);
 /* Everything that the worker has; what others asked for meanwhile stays its own for PAWL__OWNER_KEEP,
  * so that its next batch has the saga again, and not each time another worker's. */
 void pawl__owners_release(pawl__owners *owners, pawl__owned *owned, pawl_time now);

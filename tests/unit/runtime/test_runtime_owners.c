@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/world.h"
 
 #include "runtime/runtime.h"
@@ -331,6 +332,40 @@ static void e29_a_slow_handler_has_it_for_a_second(const char *url)
     assert_int_equal(count_of("a"), 3);
 }
 
+static void pass_most_of_a_second(void)
+{
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL__OWNER_TIME - 1);
+}
+
+static pawl_code wait_for_the_disk(hook_point point, void *context)
+{
+    (void)context;
+    if (point != HOOK_BEFORE_COMMIT)
+        return PAWL_OK;
+    hook_set(NULL, NULL);
+    bump_it("a");
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL__OWNER_COMMIT - 1);
+    step_second();
+    assert_int_equal(second_step.handled, 0);
+    pawl_clock_set(it.machine, pawl_clock_now(it.machine) + 1);
+    second->pause_end = 0;
+    step_second();
+    assert_int_equal(second_step.handled, 1);
+    return PAWL_OK;
+}
+
+/* The handlers have run: only a conflict would come of a second run. A commit that hangs frees it in the end. */
+static void s9_a_commit_that_waits_keeps_the_saga(const char *url)
+{
+    open_two(hook_url(url), &application);
+    meanwhile = pass_most_of_a_second;
+    bump_it("a");
+    hook_set(wait_for_the_disk, NULL);
+    assert_int_equal(world_step(&it).refused, 1);
+    assert_string_equal(seen.text, "bump(a) back bump(a) bump(a) ");
+    assert_int_equal(count_of("a"), 3);
+}
+
 /* The next step of the other worker has it, unless it was asked for. */
 static void s9_a_saga_that_nobody_asked_for_is_free_behind_the_step(const char *url)
 {
@@ -462,8 +497,24 @@ static void a_worker_whose_batch_began_before_finds_the_owner(void)
     begin_table(&owners);
     assert_true(take_left(owners, 7, PAWL__OWNER_TIME));
     assert_false(take_right(owners, 7, PAWL__OWNER_TIME - 1));
+    pawl__owners_hold(owners, &left, PAWL__OWNER_COMMIT);
     assert_false(take_right(owners, 7, 0));
     assert_true(take_right(owners, 7, -1));
+    pawl__owners_destroy(owners);
+}
+
+/* A worker whose time is over holds nothing of others either. */
+static void a_commit_has_its_own_time(void)
+{
+    pawl__owners *owners;
+    begin_table(&owners);
+    assert_true(take_left(owners, 7, 0));
+    assert_true(take_left(owners, 8, 0));
+    assert_true(take_right(owners, 8, PAWL__OWNER_TIME));
+    pawl__owners_hold(owners, &left, PAWL__OWNER_TIME);
+    assert_false(take_right(owners, 7, PAWL__OWNER_TIME + PAWL__OWNER_COMMIT - 1));
+    assert_true(take_left(owners, 8, 2 * PAWL__OWNER_TIME));
+    assert_true(take_right(owners, 7, PAWL__OWNER_TIME + PAWL__OWNER_COMMIT));
     pawl__owners_destroy(owners);
 }
 
@@ -505,6 +556,7 @@ const struct CMUnitTest tests[] = {
     ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga),
     ON_ALL_STORES(s9_what_a_finder_finds_is_left_too),
     ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
+    ON_ALL_STORES(s9_a_commit_that_waits_keeps_the_saga),
     ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
     ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
     ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody),
@@ -514,6 +566,7 @@ const struct CMUnitTest tests[] = {
     TEST(hashes_of_one_place_are_kept_apart),
     TEST(a_clock_that_is_set_back_keeps_nothing),
     TEST(a_worker_whose_batch_began_before_finds_the_owner),
+    TEST(a_commit_has_its_own_time),
     TEST(a_late_release_frees_nothing_of_others),
     TEST(a_table_that_is_full_holds_no_more),
     {.name = NULL},
