@@ -28,9 +28,12 @@ pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const c
 pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error)
 {
-    *pawl__store_timing_of(store) = pawl__timing_begin(name);
-    pawl_code code                = pawl__store_call_needs(store, is_there, name, error);
-    return code == PAWL_OK ? pawl__store_call_ready(store, name, error) : code;
+    pawl__timing *call = pawl__store_timing_of(store);
+    *call              = pawl__timing_begin(name);
+    call->refusal      = pawl__store_call_needs(store, is_there, name, error);
+    if (call->refusal == PAWL_OK)
+        call->refusal = pawl__store_call_ready(store, name, error);
+    return call->refusal;
 }
 
 pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_error *error)
@@ -80,9 +83,7 @@ bool pawl_store_is_attached(const pawl_store *store)
 pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                  pawl_time now, pawl_error *error)
 {
-    pawl_code code = PAWL__CALL_BEGIN(worker_open);
-    if (code == PAWL_OK)
-        code = store->ops->worker_open(store, endpoint, types, now, error);
+    pawl_code code = PAWL__CALL(worker_open, endpoint, types, now);
     if (code == PAWL_OK)
         store->is_attached = true;
     return PAWL__CALL_DONE(code);
@@ -90,9 +91,7 @@ pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_tex
 
 pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    pawl_code code = PAWL__CALL_BEGIN(worker_close);
-    if (code == PAWL_OK)
-        code = store->ops->worker_close(store, now, error);
+    pawl_code code = PAWL__CALL(worker_close, now);
     if (code == PAWL_OK)
         store->is_attached = false;
     return PAWL__CALL_DONE(code);
@@ -101,9 +100,7 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
 pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
                                  pawl_time now, pawl_error *error)
 {
-    pawl_code code = PAWL__CALL_BEGIN(worker_beat);
-    if (code == PAWL_OK)
-        code = store->ops->worker_beat(store, workers, count, now, error);
+    pawl_code code = PAWL__CALL(worker_beat, workers, count, now);
     return PAWL__CALL_DONE(code);
 }
 
@@ -125,9 +122,7 @@ pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *clai
                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     *rows          = no_messages;
-    pawl_code code = PAWL__CALL_BEGIN(queue_claim);
-    if (code == PAWL_OK)
-        code = store->ops->queue_claim(store, claim, arena, rows, error);
+    pawl_code code = PAWL__CALL(queue_claim, claim, arena, rows);
     return PAWL__CALL_END(code, rows, no_messages);
 }
 
@@ -149,9 +144,7 @@ pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *cou
                                   pawl_error *error)
 {
     *count         = 0;
-    pawl_code code = PAWL__CALL_BEGIN(timeout_reap);
-    if (code == PAWL_OK)
-        code = store->ops->timeout_reap(store, now, count, error);
+    pawl_code code = PAWL__CALL(timeout_reap, now, count);
     return PAWL__CALL_END(code, count, 0);
 }
 
@@ -187,9 +180,7 @@ pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_ti
                                   pawl_error *error)
 {
     *rows          = no_outbox;
-    pawl_code code = PAWL__CALL_BEGIN(outbox_claim);
-    if (code == PAWL_OK)
-        code = store->ops->outbox_claim(store, endpoint, now, count_max, arena, rows, error);
+    pawl_code code = PAWL__CALL(outbox_claim, endpoint, now, count_max, arena, rows);
     return PAWL__CALL_END(code, rows, no_outbox);
 }
 
@@ -233,9 +224,7 @@ pawl_code pawl_store_event_number(pawl_store *store, size_t count_max, int64_t *
                                   pawl_error *error)
 {
     *count         = 0;
-    pawl_code code = PAWL__CALL_BEGIN(event_number);
-    if (code == PAWL_OK)
-        code = store->ops->event_number(store, count_max, count, error);
+    pawl_code code = PAWL__CALL(event_number, count_max, count);
     return PAWL__CALL_END(code, count, 0);
 }
 
@@ -244,9 +233,7 @@ pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *
 {
     *count         = 0;
     *more          = false;
-    pawl_code code = PAWL__CALL_BEGIN(sweep);
-    if (code == PAWL_OK)
-        code = store->ops->sweep(store, sweep, count, more, error);
+    pawl_code code = PAWL__CALL(sweep, sweep, count, more);
     if (code != PAWL_OK)
         *more = false;
     if (code != PAWL_OK &&

@@ -25,6 +25,7 @@ bool pawl__store_call_is_ours(const pawl_store *store);
 typedef struct pawl__timing {
     const char *name;
     int64_t     begin_us;
+    pawl_code   refusal; /* of the handle, before the driver is asked */
 } pawl__timing;
 
 pawl__timing pawl__timing_begin(const char *name);
@@ -37,6 +38,11 @@ pawl_code pawl__timing_end(pawl__timing call, const pawl_store *store, pawl_code
     pawl__store_call_begin(store, store->ops->entry != NULL, #entry, error)
 pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error);
+
+/* Both checks, and then the entry with these arguments between the store and the error. */
+#define PAWL__CALL(entry, ...)                                                         \
+    (PAWL__CALL_BEGIN(entry) == PAWL_OK ? store->ops->entry(store, __VA_ARGS__, error) \
+                                        : pawl__store_timing_of(store)->refusal)
 
 /* The end of each call that begins so. Answers `code`. */
 #define PAWL__CALL_DONE(code) pawl__store_call_done(store, code, error)

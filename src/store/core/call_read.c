@@ -19,9 +19,7 @@ pawl_code pawl_store_inbox_known(pawl_store *store, pawl_text endpoint, const pa
                                  size_t count, bool *known, pawl_error *error)
 {
     PAWL__CALL_EMPTY(known, count, false);
-    pawl_code code = PAWL__CALL_BEGIN(inbox_known);
-    if (code == PAWL_OK)
-        code = store->ops->inbox_known(store, endpoint, ids, count, known, error);
+    pawl_code code = PAWL__CALL(inbox_known, endpoint, ids, count, known);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(known, count, false);
     return PAWL__CALL_DONE(code);
@@ -60,9 +58,7 @@ pawl_code pawl_store_saga_count(pawl_store *store, const pawl_saga_table *table,
                                 pawl_error *error)
 {
     *count         = 0;
-    pawl_code code = PAWL__CALL_BEGIN(saga_count);
-    if (code == PAWL_OK)
-        code = store->ops->saga_count(store, table, count, error);
+    pawl_code code = PAWL__CALL(saga_count, table, count);
     return PAWL__CALL_END(code, count, 0);
 }
 
@@ -71,10 +67,7 @@ pawl_code pawl_store_aggregator_counts(pawl_store *store, pawl_text partition,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
     *counts        = no_counts;
-    pawl_code code = PAWL__CALL_BEGIN(aggregator_count);
-    if (code == PAWL_OK)
-        code =
-            store->ops->aggregator_count(store, partition, types, type_count, now, counts, error);
+    pawl_code code = PAWL__CALL(aggregator_count, partition, types, type_count, now, counts);
     return PAWL__CALL_END(code, counts, no_counts);
 }
 
@@ -86,10 +79,7 @@ pawl_code pawl_store_queue_oldest(pawl_store *store, pawl_text queue, pawl_time 
 {
     *placed        = PAWL_TIME_MAX;
     *seq           = INT64_MAX;
-    pawl_code code = PAWL__CALL_BEGIN(queue_oldest);
-    if (code == PAWL_OK)
-        code = store->ops->queue_oldest(store, queue, due_max, except, except_count, placed, seq,
-                                        error);
+    pawl_code code = PAWL__CALL(queue_oldest, queue, due_max, except, except_count, placed, seq);
     if (code != PAWL_OK)
         *placed = PAWL_TIME_MAX;
     return PAWL__CALL_END(code, seq, INT64_MAX);
@@ -99,9 +89,7 @@ pawl_code pawl_store_next_due(pawl_store *store, pawl_text queue, const pawl_tex
                               size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
     *next          = nothing_due;
-    pawl_code code = PAWL__CALL_BEGIN(next_due);
-    if (code == PAWL_OK)
-        code = store->ops->next_due(store, queue, aggregators, aggregator_count, next, error);
+    pawl_code code = PAWL__CALL(next_due, queue, aggregators, aggregator_count, next);
     return PAWL__CALL_END(code, next, nothing_due);
 }
 
@@ -111,9 +99,7 @@ pawl_code pawl_store_stream_load(pawl_store *store, const pawl_stream_read *read
                                  pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
     PAWL__CALL_EMPTY(streams, count, no_stream);
-    pawl_code code = PAWL__CALL_BEGIN(stream_load);
-    if (code == PAWL_OK)
-        code = store->ops->stream_load(store, reads, count, arena, streams, error);
+    pawl_code code = PAWL__CALL(stream_load, reads, count, arena, streams);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(streams, count, no_stream);
     return PAWL__CALL_DONE(code);
@@ -123,9 +109,7 @@ pawl_code pawl_store_checkpoint_get(pawl_store *store, pawl_text name, int64_t *
                                     pawl_error *error)
 {
     *position      = 0;
-    pawl_code code = PAWL__CALL_BEGIN(checkpoint_get);
-    if (code == PAWL_OK)
-        code = store->ops->checkpoint_get(store, name, position, error);
+    pawl_code code = PAWL__CALL(checkpoint_get, name, position);
     return PAWL__CALL_END(code, position, 0);
 }
 
@@ -135,9 +119,7 @@ pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked, pa
                               pawl_finding_rows *rows, pawl_error *error)
 {
     *rows          = no_findings;
-    pawl_code code = PAWL__CALL_BEGIN(diagnose);
-    if (code == PAWL_OK)
-        code = store->ops->diagnose(store, asked, arena, rows, error);
+    pawl_code code = PAWL__CALL(diagnose, asked, arena, rows);
     return PAWL__CALL_END(code, rows, no_findings);
 }
 
@@ -150,9 +132,7 @@ pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead_
                                 pawl_error *error)
 {
     *counts        = no_counted;
-    pawl_code code = PAWL__CALL_BEGIN(dead_count);
-    if (code == PAWL_OK)
-        code = store->ops->dead_count(store, arena, counts, error);
+    pawl_code code = PAWL__CALL(dead_count, arena, counts);
     for (size_t i = 0; code == PAWL_OK && i < counts->count; i++)
         end_count(&counts->items[i].count, PAWL_STATS_COUNT_MAX);
     return PAWL__CALL_END(code, counts, no_counted);
@@ -163,9 +143,7 @@ pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_w
 {
     *items         = NULL;
     *count         = 0;
-    pawl_code code = PAWL__CALL_BEGIN(worker_crashed);
-    if (code == PAWL_OK)
-        code = store->ops->worker_crashed(store, arena, items, count, error);
+    pawl_code code = PAWL__CALL(worker_crashed, arena, items, count);
     if (code != PAWL_OK)
         *items = NULL;
     return PAWL__CALL_END(code, count, 0);

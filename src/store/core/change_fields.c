@@ -37,7 +37,7 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
     [pawl_change_saga_delete] =
         PAWL__FIELDS(ANY(saga_delete, id, UUID), ANY(saga_delete, version, INT)),
     [pawl_change_saga_insert] =
-        PAWL__FIELDS(ANY(saga_insert, id, UUID), ANY(saga_insert, main, VALUE),
+        PAWL__FIELDS(AS(saga_insert, id, UUID, SET), ANY(saga_insert, main, VALUE),
                      ANY(saga_insert, transitional, VALUE), STATE(saga_insert)),
     [pawl_change_saga_update] =
         PAWL__FIELDS(ANY(saga_update, id, UUID), ANY(saga_update, version, INT),
@@ -68,20 +68,19 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
                      AS(outbox_reset, note, ERROR_TEXT, ERROR), ANY(outbox_reset, at, TIME)),
     [pawl_change_leased_batch_remove] =
         PAWL__FIELDS(TEXT(leased_batch_remove, partition, PARTITION)),
-    [pawl_change_timeout_cancel] =
-        PAWL__FIELDS(ANY(timeout_cancel, saga_id, UUID), TEXT(timeout_cancel, name, NAME_OPTIONAL)),
-    [pawl_change_timeout_set] = PAWL__FIELDS(
-        ANY(timeout_set, id, UUID), ANY(timeout_set, saga_id, UUID),
-        TEXT(timeout_set, saga_type, NAME_OPTIONAL), TEXT(timeout_set, name, NAME_OPTIONAL),
-        TEXT(timeout_set, destination, NAME), ANY(timeout_set, due, TIME),
-        TEXT(timeout_set, headers, HEADERS), TEXT(timeout_set, correlation_id, ID_OPTIONAL),
-        AS(timeout_set, is_new, BOOL, ASIDE)),
-    [pawl_change_outbox_add] =
-        PAWL__FIELDS(ANY(outbox_add, dispatch_id, UUID), TEXT(outbox_add, source, SOURCE),
-                     ANY(outbox_add, version, INT), ANY(outbox_add, index, INT32),
-                     TEXT(outbox_add, endpoint, NAME_OPTIONAL), TEXT(outbox_add, destination, NAME),
-                     ANY(outbox_add, due, TIME), ANY(outbox_add, at, TIME),
-                     MESSAGE(outbox_add, NAME)),
+    [pawl_change_timeout_cancel] = PAWL__FIELDS(AS(timeout_cancel, saga_id, UUID, SET),
+                                                TEXT(timeout_cancel, name, NAME_OPTIONAL)),
+    [pawl_change_timeout_set]    = PAWL__FIELDS(
+           AS(timeout_set, id, UUID, SET), ANY(timeout_set, saga_id, UUID),
+           TEXT(timeout_set, saga_type, NAME_OPTIONAL), TEXT(timeout_set, name, NAME_OPTIONAL),
+           TEXT(timeout_set, destination, NAME), ANY(timeout_set, due, TIME),
+           TEXT(timeout_set, headers, HEADERS), TEXT(timeout_set, correlation_id, ID_OPTIONAL),
+           AS(timeout_set, is_new, BOOL, ASIDE)),
+    [pawl_change_outbox_add] = PAWL__FIELDS(
+        AS(outbox_add, dispatch_id, UUID, SET), TEXT(outbox_add, source, SOURCE),
+        ANY(outbox_add, version, INT), ANY(outbox_add, index, INT32),
+        TEXT(outbox_add, endpoint, NAME_OPTIONAL), TEXT(outbox_add, destination, NAME),
+        ANY(outbox_add, due, TIME), ANY(outbox_add, at, TIME), MESSAGE(outbox_add, NAME)),
     [pawl_change_outbox_block] =
         PAWL__FIELDS(TEXT(outbox_block, source, SOURCE), ANY(outbox_block, after, INT),
                      AS(outbox_block, is_unblock, BOOL, ASIDE)),

@@ -90,30 +90,38 @@ static pawl_code check_time(which at, const char *field, pawl_time time, pawl_er
                   (long long)time);
 }
 
+/* How many values the enum of a wire has. */
+static const int choices[PAWL__WIRE_COUNT] = {
+    [PAWL__WIRE_STATE]   = PAWL_OUTBOX_DEAD + 1, /* states that an attempt leaves */
+    [PAWL__WIRE_OUTCOME] = PAWL_ATTEMPT_POISON + 1, [PAWL__WIRE_INBOX] = PAWL_INBOX_DEAD + 1,
+    [PAWL__WIRE_RESET] = PAWL_OUTBOX_DISCARD + 1,   [PAWL__WIRE_CHOICE] = PAWL_QUEUE_RETRY + 1,
+};
+_Static_assert((int)PAWL_TIMEOUT_RETRY == (int)PAWL_QUEUE_RETRY, "one number for both actions");
+
+static pawl_code check_choice(which at, const char *field, int choice, int count, pawl_error *error)
+{
+    if (choice >= 0 && choice < count)
+        return PAWL_OK;
+    return refuse(at, field, PAWL_EINVAL, error, "%d is unknown", choice);
+}
+
 /* Adds to `*size` the bytes of the field. */
 static pawl_code check_field(which at, const pawl__field *field, const char *item, size_t *size,
                              pawl_error *error)
 {
-    if (field->wire == PAWL__WIRE_TIME) {
-        pawl_time time;
-        memcpy(&time, item + field->offset, sizeof time);
-        return check_time(at, field->name, time, error);
+    const void *value = item + field->offset;
+    if (field->form > PAWL__FORM_SET) {
+        const pawl_text *text = value;
+        *size += text->size;
+        return check_text(at, field->name, *text, field->form, error);
     }
-    if (field->form <= PAWL__FORM_ASIDE)
-        return PAWL_OK;
-    pawl_text text;
-    memcpy(&text, item + field->offset, sizeof text);
-    pawl_code code = check_text(at, field->name, text, field->form, error);
-    if (code == PAWL_OK)
-        *size += text.size;
-    return code;
-}
-
-static pawl_code check_choice(which at, const char *field, int choice, int last, pawl_error *error)
-{
-    if (choice >= 0 && choice <= last)
-        return PAWL_OK;
-    return refuse(at, field, PAWL_EINVAL, error, "%d is unknown", choice);
+    if (field->wire == PAWL__WIRE_TIME)
+        return check_time(at, field->name, *(const pawl_time *)value, error);
+    if (choices[field->wire] != 0)
+        return check_choice(at, field->name, *(const int *)value, choices[field->wire], error);
+    if (field->form == PAWL__FORM_SET && pawl_uuid_is_zero(*(const pawl_uuid *)value))
+        return refuse(at, field->name, PAWL_EINVAL, error, "it is zero");
+    return PAWL_OK;
 }
 
 /* ---- What the table cannot say ------------------------------------------ */
@@ -142,24 +150,6 @@ static pawl_code check_value(which at, const char *field, const pawl_correlation
     return pawl_value_check(value, path, error);
 }
 
-static pawl_code check_saga_id(which at, pawl_saga_id id, pawl_error *error)
-{
-    return pawl_uuid_is_zero(id.uuid) ? refuse(at, "id", PAWL_EINVAL, error, "it is zero")
-                                      : PAWL_OK;
-}
-
-static pawl_code check_queue_settle(which at, const void *item, pawl_error *error)
-{
-    const pawl_queue_settle *change = item;
-    return check_choice(at, "action", (int)change->action, PAWL_QUEUE_RETRY, error);
-}
-
-static pawl_code check_inbox_entry(which at, const void *item, pawl_error *error)
-{
-    const pawl_inbox_entry *change = item;
-    return check_choice(at, "outcome", (int)change->outcome, PAWL_INBOX_DEAD, error);
-}
-
 static pawl_code check_saga_delete(which at, const void *item, pawl_error *error)
 {
     const pawl_saga_delete *change = item;
@@ -170,8 +160,6 @@ static pawl_code check_saga_insert(which at, const void *item, pawl_error *error
 {
     const pawl_saga_insert *change = item;
     pawl_code               code   = check_table(at, change->table, error);
-    if (code == PAWL_OK)
-        code = check_saga_id(at, change->id, error);
     if (code == PAWL_OK)
         code = check_value(at, "main", &change->table->main, &change->main, error);
     if (code == PAWL_OK)
@@ -220,12 +208,6 @@ static pawl_code check_checkpoint_set(which at, const void *item, pawl_error *er
     return PAWL_OK;
 }
 
-static pawl_code check_outbox_reset(which at, const void *item, pawl_error *error)
-{
-    const pawl_outbox_reset *change = item;
-    return check_choice(at, "action", (int)change->action, PAWL_OUTBOX_DISCARD, error);
-}
-
 static pawl_code check_stream_snapshot_set(which at, const void *item, pawl_error *error)
 {
     const pawl_stream_snapshot_set *change = item;
@@ -237,22 +219,13 @@ static pawl_code check_stream_snapshot_set(which at, const void *item, pawl_erro
                   (long long)change->version, (int)change->type_version);
 }
 
-static pawl_code check_timeout_settle(which at, const void *item, pawl_error *error)
-{
-    const pawl_timeout_settle *change = item;
-    return check_choice(at, "action", (int)change->action, PAWL_TIMEOUT_RETRY, error);
-}
-
 static pawl_code check_outbox_settle(which at, const void *item, pawl_error *error)
 {
     const pawl_outbox_settle *change = item;
-    if (change->state == PAWL_OUTBOX_BLOCKED)
-        return refuse(at, "state", PAWL_EINVAL, error,
-                      "an attempt ends pending, dispatched or dead");
-    pawl_code code = check_choice(at, "state", (int)change->state, PAWL_OUTBOX_DEAD, error);
-    if (code == PAWL_OK)
-        code = check_choice(at, "outcome", (int)change->outcome, PAWL_ATTEMPT_POISON, error);
-    return code;
+    return change->state != PAWL_OUTBOX_BLOCKED
+               ? PAWL_OK
+               : refuse(at, "state", PAWL_EINVAL, error,
+                        "an attempt ends pending, dispatched or dead");
 }
 
 static pawl_code check_leased_batch_remove(which at, const void *item, pawl_error *error)
@@ -263,48 +236,17 @@ static pawl_code check_leased_batch_remove(which at, const void *item, pawl_erro
     return PAWL_OK;
 }
 
-static pawl_code check_timeout_cancel(which at, const void *item, pawl_error *error)
-{
-    const pawl_timeout_cancel *change = item;
-    if (pawl_uuid_is_zero(change->saga_id.uuid))
-        return refuse(at, "saga_id", PAWL_EINVAL, error, "it is zero");
-    return PAWL_OK;
-}
-
-static pawl_code check_timeout_set(which at, const void *item, pawl_error *error)
-{
-    const pawl_timeout_set *change = item;
-    if (pawl_uuid_is_zero(change->id.uuid))
-        return refuse(at, "id", PAWL_EINVAL, error, "it is zero");
-    return PAWL_OK;
-}
-
-static pawl_code check_outbox_add(which at, const void *item, pawl_error *error)
-{
-    const pawl_outbox_add *change = item;
-    if (pawl_uuid_is_zero(change->dispatch_id.uuid))
-        return refuse(at, "dispatch_id", PAWL_EINVAL, error, "it is zero");
-    return PAWL_OK;
-}
-
 typedef pawl_code check_fn(which at, const void *item, pawl_error *error);
 
 static check_fn *const extra_checks[pawl_change_kind_count] = {
-    [pawl_change_queue_settle]        = check_queue_settle,
-    [pawl_change_inbox_entry]         = check_inbox_entry,
     [pawl_change_saga_delete]         = check_saga_delete,
     [pawl_change_saga_insert]         = check_saga_insert,
     [pawl_change_saga_update]         = check_saga_update,
     [pawl_change_event_append]        = check_event_append,
     [pawl_change_checkpoint_set]      = check_checkpoint_set,
-    [pawl_change_outbox_reset]        = check_outbox_reset,
     [pawl_change_stream_snapshot_set] = check_stream_snapshot_set,
-    [pawl_change_timeout_settle]      = check_timeout_settle,
     [pawl_change_outbox_settle]       = check_outbox_settle,
     [pawl_change_leased_batch_remove] = check_leased_batch_remove,
-    [pawl_change_timeout_cancel]      = check_timeout_cancel,
-    [pawl_change_timeout_set]         = check_timeout_set,
-    [pawl_change_outbox_add]          = check_outbox_add,
 };
 
 /* ---- The whole set ------------------------------------------------------ */

@@ -37,7 +37,7 @@ typedef enum pawl__wire {
     PAWL__WIRE_OUTCOME,      /* the same of a pawl_attempt_outcome */
     PAWL__WIRE_INBOX,        /* the same of a pawl_inbox_outcome */
     PAWL__WIRE_RESET,        /* a pawl_outbox_action, the word of its attempt there */
-    PAWL__WIRE_CHOICE,       /* any other enum; of no column */
+    PAWL__WIRE_CHOICE,       /* a pawl_queue_action, or a pawl_timeout_action; of no column */
     PAWL__WIRE_ZERO,         /* of no member: 0 */
     PAWL__WIRE_NULL,         /* of no member */
     PAWL__WIRE_SKIP,         /* a column that is not read */
@@ -105,6 +105,7 @@ extern const pawl__field_list pawl__one_uuid;
 typedef enum pawl__form {
     PAWL__FORM_ANY,
     PAWL__FORM_ASIDE,         /* says how a change is written, and is no part of its row */
+    PAWL__FORM_SET,           /* a uuid that is not zero */
     PAWL__FORM_NAME,          /* of a queue, a type, an endpoint ... */
     PAWL__FORM_NAME_OPTIONAL, /* the same, or empty */
     PAWL__FORM_ID,            /* of a message */

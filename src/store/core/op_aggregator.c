@@ -16,8 +16,7 @@ pawl_code pawl_store_aggregator_insert(pawl_store *store, const pawl_aggregator_
         .at        = now,
         .due       = due,
     };
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .aggregator_add = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(aggregator_add, &change);
 }
 
 /* ---- Counting ----------------------------------------------------------- */
@@ -88,7 +87,6 @@ pawl_code pawl_store_aggregator_remove(pawl_store *store, pawl_text partition,
 pawl_code pawl_store_aggregator_remove_all(pawl_store *store, pawl_text partition, pawl_time now,
                                            pawl_error *error)
 {
-    pawl_aggregator_remove change  = {.partition = partition, .is_all = true};
-    pawl_changes           changes = {PAWL__ONE_UNIT(now), .aggregator_remove = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    pawl_aggregator_remove change = {.partition = partition, .is_all = true};
+    return PAWL__COMMIT_ONE(aggregator_remove, &change);
 }

@@ -147,14 +147,12 @@ pawl_code pawl_store_stream_snapshot_save(pawl_store *store, pawl_text stream,
         .dispatches   = snapshot->dispatches,
         .at           = now,
     };
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .stream_snapshot_set = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(stream_snapshot_set, &change);
 }
 
 pawl_code pawl_store_checkpoint_set(pawl_store *store, pawl_text name, int64_t from, int64_t to,
                                     pawl_time now, pawl_error *error)
 {
-    pawl_checkpoint_set change  = {.name = name, .from = from, .to = to, .at = now};
-    pawl_changes        changes = {PAWL__ONE_UNIT(now), .checkpoint_set = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    pawl_checkpoint_set change = {.name = name, .from = from, .to = to, .at = now};
+    return PAWL__COMMIT_ONE(checkpoint_set, &change);
 }

@@ -19,8 +19,7 @@ pawl_code pawl_store_outbox_insert(pawl_store *store, const pawl_outbox_row *row
         .due         = row->due,
         .at          = now,
     };
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .outbox_add = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(outbox_add, &change);
 }
 
 /* ---- Settle ------------------------------------------------------------- */
@@ -102,9 +101,8 @@ pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
 static pawl_code reset(pawl_store *store, int64_t id, pawl_outbox_action action, pawl_text note,
                        pawl_time now, pawl_error *error)
 {
-    pawl_outbox_reset change  = {.id = id, .action = action, .note = note, .at = now};
-    pawl_changes      changes = {PAWL__ONE_UNIT(now), .outbox_reset = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    pawl_outbox_reset change = {.id = id, .action = action, .note = note, .at = now};
+    return PAWL__COMMIT_ONE(outbox_reset, &change);
 }
 
 pawl_code pawl_store_outbox_retry(pawl_store *store, int64_t id, pawl_text note, pawl_time now,

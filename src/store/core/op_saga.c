@@ -204,7 +204,6 @@ pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table
 pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_table *table,
                                  const pawl_saga_row *row, pawl_time now, pawl_error *error)
 {
-    pawl_saga_delete change  = {.table = table, .id = row->id, .version = row->version};
-    pawl_changes     changes = {PAWL__ONE_UNIT(now), .saga_delete = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    pawl_saga_delete change = {.table = table, .id = row->id, .version = row->version};
+    return PAWL__COMMIT_ONE(saga_delete, &change);
 }

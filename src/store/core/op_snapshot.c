@@ -169,6 +169,5 @@ pawl_code pawl_store_aggregator_release_leased_batch(pawl_store                 
     if (code != PAWL_OK)
         return code;
     pawl_leased_batch_release change = {.partition = leased->partition, .session = leased->session};
-    pawl_changes              changes = {PAWL__ONE_UNIT(now), .leased_batch_release = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(leased_batch_release, &change);
 }

@@ -22,8 +22,7 @@ pawl_code pawl_store_timeout_insert(pawl_store *store, const pawl_timeout_row *t
         .correlation_id = timeout->correlation_id,
         .is_new         = true,
     };
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .timeout_set = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(timeout_set, &change);
 }
 
 static pawl_code check_batch(const pawl_store *store, const pawl_timeout_batch_options *options,
@@ -74,8 +73,7 @@ static pawl_code settle(pawl_store *store, pawl_timeout_action action, pawl_time
     if (owner != NULL && pawl_uuid_is_zero(owner->uuid))
         return pawl_error_set(error, PAWL_EINVAL, "%s of a timeout: the owner is zero",
                               action == PAWL_TIMEOUT_REMOVE ? "remove" : "release");
-    pawl_changes changes = {PAWL__ONE_UNIT(now), .timeout_settle = {&change, 1}};
-    return pawl_store_commit(store, &changes, NULL, error);
+    return PAWL__COMMIT_ONE(timeout_settle, &change);
 }
 
 pawl_code pawl_store_timeout_remove(pawl_store *store, pawl_timeout_id id,

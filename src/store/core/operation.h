@@ -13,6 +13,10 @@
 
 /* A change set of one unit, which is a group: { PAWL__ONE_UNIT(now), ... }. */
 #define PAWL__ONE_UNIT(now_) .now = (now_), .group_count = 1, .unit_count = 1
+/* Commits one change. Needs `store`, `now` and `error` in scope. */
+#define PAWL__COMMIT_ONE(kind, change)                                                          \
+    pawl_store_commit(store, &(pawl_changes){PAWL__ONE_UNIT(now), .kind = {(change), 1}}, NULL, \
+                      error)
 
 /* Gives the handle a worker when it has none: before its first claim. */
 pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error);

@@ -35,7 +35,8 @@ static int64_t clock_us(void)
 
 pawl__timing pawl__timing_begin(const char *name)
 {
-    return trace_function != NULL ? (pawl__timing){name, clock_us()} : (pawl__timing){NULL, 0};
+    return trace_function != NULL ? (pawl__timing){.name = name, .begin_us = clock_us()}
+                                  : (pawl__timing){.name = NULL};
 }
 
 pawl_code pawl__timing_end(pawl__timing call, const pawl_store *store, pawl_code code,
