@@ -52,12 +52,17 @@ void *pawl_resize(void *memory, size_t size)
     return allocator.resize(memory, size, allocator.context);
 }
 
-void *pawl_allocate(size_t size)
+void *pawl__allocate_zeroed(size_t size, size_t zeroed)
 {
     void *memory = pawl_resize(NULL, size);
     if (memory != NULL)
-        memset(memory, 0, size);
+        memset(memory, 0, zeroed);
     return memory;
+}
+
+void *pawl_allocate(size_t size)
+{
+    return pawl__allocate_zeroed(size, size);
 }
 
 void pawl_free(void *memory)
@@ -80,6 +85,9 @@ struct pawl_arena {
     bool   is_short;
 };
 
+/* The current block of an arena that has none yet: it has no room, and nobody writes into it. */
+static block nothing;
+
 static block *block_create(size_t size)
 {
     block *made = pawl_resize(NULL, sizeof(block) + size);
@@ -98,11 +106,7 @@ pawl_arena *pawl_arena_create(size_t block_size)
     if (arena == NULL)
         return NULL;
     arena->block_size = block_size != 0 ? block_size : BLOCK_SIZE_DEFAULT;
-    arena->first = arena->current = block_create(arena->block_size);
-    if (arena->first == NULL) {
-        pawl_free(arena);
-        return NULL;
-    }
+    arena->current    = &nothing;
     return arena;
 }
 
@@ -153,7 +157,7 @@ void pawl_arena_reset(pawl_arena *arena)
             b->next = NULL;
         }
     }
-    arena->current = arena->first;
+    arena->current = arena->first != NULL ? arena->first : &nothing;
 }
 
 bool pawl__arena_is_short(const pawl_arena *arena)
@@ -166,11 +170,18 @@ pawl_arena_point pawl_arena_position(pawl_arena *arena)
     return (pawl_arena_point){arena->current, arena->current->used};
 }
 
+/* Where the block behind the current one stands. */
+static block **behind(pawl_arena *arena)
+{
+    return arena->current != &nothing ? &arena->current->next : &arena->first;
+}
+
 void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
 {
     arena->current = point.block;
-    give_back(arena->current, point.used);
-    for (block *b = arena->current->next; b != NULL; b = b->next)
+    if (arena->current != &nothing)
+        give_back(arena->current, point.used);
+    for (block *b = *behind(arena); b != NULL; b = b->next)
         give_back(b, 0);
 }
 
@@ -178,15 +189,15 @@ void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
  * else a new one put in before it. */
 static block *next_block(pawl_arena *arena, size_t size)
 {
-    block *next = arena->current->next;
+    block **place = behind(arena);
+    block  *next  = *place;
     if (next == NULL || next->size < size) {
         block *made = block_create(size > arena->block_size ? size : arena->block_size);
         arena->is_short |= made == NULL;
         if (made == NULL)
             return NULL;
-        made->next           = next;
-        arena->current->next = made;
-        next                 = made;
+        made->next = next;
+        next = *place = made;
     }
     arena->current = next;
     return next;

@@ -87,7 +87,6 @@ struct pawl_endpoint {
     atomic_uint         workers_made;
     pawl__owners       *owners; /* of sagas; NULL: it has one worker */
     pawl__outlived      outlived;
-    pawl__isolation     isolation;
     pawl__breaker       breaker;
     pawl__queue_pause   pause;
     pawl__metrics       metrics;
@@ -103,6 +102,7 @@ struct pawl_endpoint {
     size_t                 sent_to_count;
     int                    users; /* under the mutex: its owner, and threads that run() gave up */
     int                    given_up; /* under the mutex: given up threads that have not come back */
+    pawl__isolation        isolation; /* the last member: its last, `known`, is not zeroed */
 };
 
 /* store_handle.c: a handle as the endpoint's settings want it, with its worker row. */

@@ -4,6 +4,7 @@
  */
 #include "runtime/endpoint/threads.h"
 
+#include "base/arena.h"
 #include "base/sized.h"
 #include "engine/state.h"
 #include "engine/stream.h"
@@ -180,7 +181,8 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     *endpoint = NULL;
     if (application == NULL || options == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "application and options may not be NULL");
-    pawl_endpoint *made = pawl_allocate(sizeof *made);
+    pawl_endpoint *made =
+        pawl__allocate_zeroed(sizeof *made, offsetof(pawl_endpoint, isolation.known));
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);

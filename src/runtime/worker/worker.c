@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/arena.h"
 #include "runtime/aggregator/flush.h"
 #include "runtime/common/wake_fd.h"
 #include "runtime/ordered/ordered.h"
@@ -25,7 +26,7 @@
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
 {
-    pawl__worker *made = pawl_allocate(sizeof *made);
+    pawl__worker *made = pawl__allocate_zeroed(sizeof *made, offsetof(pawl__worker, hot));
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a worker");
     const pawl_endpoint_options *settings = &endpoint->settings;

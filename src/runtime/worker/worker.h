@@ -87,7 +87,6 @@ typedef struct pawl__worker {
     size_t                 grown_count, grown_capacity;
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
     pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */
-    pawl__hot_saga         hot[PAWL__HOT_MAX];
     size_t                 hot_count;
     pawl_time              hot_until;    /* machine time: the last of all */
     pawl__owned            owned;        /* sagas of this step */
@@ -97,8 +96,9 @@ typedef struct pawl__worker {
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;
     pawl__rowless          rowless;
-    pawl__longest          longest; /* of the batch that runs, or ran last */
-    struct pawl__ordered  *ordered; /* of an ordered endpoint: ordered.h; else NULL */
+    pawl__longest          longest;            /* of the batch that runs, or ran last */
+    struct pawl__ordered  *ordered;            /* of an ordered endpoint: ordered.h; else NULL */
+    pawl__hot_saga         hot[PAWL__HOT_MAX]; /* the last member: not zeroed */
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);

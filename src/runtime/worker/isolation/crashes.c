@@ -14,10 +14,12 @@ atomic_bool pawl__isolation_is_running;
 /* ---- Noticing ------------------------------------------------------------------------ */
 
 /* A store that tells of no deaths has none. */
-static pawl_code list_died(pawl__worker *worker, pawl_worker_info **items, size_t *count,
-                           pawl_error *error)
+static pawl_code list_died(pawl__worker *worker, pawl_arena *arena, pawl_worker_info **items,
+                           size_t *count, pawl_error *error)
 {
-    pawl_code code = pawl_store_worker_crashed(worker->store, worker->read, items, count, error);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the list of workers");
+    pawl_code code = pawl_store_worker_crashed(worker->store, arena, items, count, error);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
@@ -155,9 +157,11 @@ pawl_code pawl__crashes_check(pawl__worker *worker, pawl_error *error)
                                                                            pawl_time_add(now, CHECK_PERIOD));
     if (!is_first && !is_ours)
         return PAWL_OK;
-    pawl_code code = list_died(worker, &items, &count, error);
+    pawl_arena *arena = pawl_arena_create(0); /* not the worker's, which keeps its blocks */
+    pawl_code   code  = list_died(worker, arena, &items, &count, error);
     if (code == PAWL_OK)
         code = note_all(worker, items, count, error);
+    pawl_arena_destroy(arena);
     if (code != PAWL_OK) {
         pawl__crashes_check_soon(worker->endpoint);
         return code;
@@ -178,7 +182,7 @@ pawl_code pawl__crashes_since(pawl__worker *worker, pawl_worker_id id, pawl_time
     size_t            count = 0;
     bool              is_new;
     *since         = PAWL_TIME_MAX;
-    pawl_code code = list_died(worker, &items, &count, error);
+    pawl_code code = list_died(worker, worker->read, &items, &count, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0) {
             *since = note(worker, id, &is_new);
@@ -316,7 +320,7 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
     pawl_store       *store = NULL;
     size_t            count = 0, kept = 0;
     int64_t           most = *ended;
-    pawl_code         code = list_died(worker, &items, &count, error);
+    pawl_code         code = list_died(worker, worker->read, &items, &count, error);
     *ended = *left = 0;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
         bool is_ours = is_known(worker->endpoint, items[i].id);

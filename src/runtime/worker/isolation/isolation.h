@@ -66,18 +66,18 @@ typedef struct pawl__met {
 
 /* Of an endpoint. */
 typedef struct pawl__isolation {
-    _Atomic pawl_time check;                    /* machine time of the next look */
-    _Atomic int64_t   to_isolate;               /* messages to run alone yet */
-    _Atomic int64_t   to_stamp;                 /* messages to run in stamped batches yet */
-    _Atomic int64_t   passed;                   /* stamped, since a dead worker's row was ended */
-    atomic_int        batches;                  /* under way, of several messages */
-    atomic_bool       has_turn;                 /* a thread runs something alone */
-    _Atomic int64_t   rest_end;                 /* monotonic time: no claims before it; or 0 */
-    pawl__crash       known[PAWL__CRASHES_MAX]; /* under the endpoint's mutex */
-    size_t            count;
+    _Atomic pawl_time check;          /* machine time of the next look */
+    _Atomic int64_t   to_isolate;     /* messages to run alone yet */
+    _Atomic int64_t   to_stamp;       /* messages to run in stamped batches yet */
+    _Atomic int64_t   passed;         /* stamped, since a dead worker's row was ended */
+    atomic_int        batches;        /* under way, of several messages */
+    atomic_bool       has_turn;       /* a thread runs something alone */
+    _Atomic int64_t   rest_end;       /* monotonic time: no claims before it; or 0 */
+    size_t            count;          /* of `known` */
     atomic_bool       has_looked;     /* no step with batches comes before the first look */
     atomic_bool       has_partitions; /* the next step alone looks at all of them */
     pawl_time         full_since;     /* by pawl__watch_now; 0: there is room */
+    pawl__crash       known[PAWL__CRASHES_MAX]; /* under the endpoint's mutex */
 } pawl__isolation;
 
 /* Looks for dead workers of the endpoint, every few seconds. */
