@@ -86,7 +86,7 @@ struct pawl_arena {
 };
 
 /* The current block of an arena that has none yet: it has no room, and nobody writes into it. */
-static block nothing;
+static block no_block;
 
 static block *block_create(size_t size)
 {
@@ -106,7 +106,7 @@ pawl_arena *pawl_arena_create(size_t block_size)
     if (arena == NULL)
         return NULL;
     arena->block_size = block_size != 0 ? block_size : BLOCK_SIZE_DEFAULT;
-    arena->current    = &nothing;
+    arena->current    = &no_block;
     return arena;
 }
 
@@ -157,7 +157,7 @@ void pawl_arena_reset(pawl_arena *arena)
             b->next = NULL;
         }
     }
-    arena->current = arena->first != NULL ? arena->first : &nothing;
+    arena->current = arena->first != NULL ? arena->first : &no_block;
 }
 
 bool pawl__arena_is_short(const pawl_arena *arena)
@@ -173,13 +173,13 @@ pawl_arena_point pawl_arena_position(pawl_arena *arena)
 /* Where the block behind the current one stands. */
 static block **behind(pawl_arena *arena)
 {
-    return arena->current != &nothing ? &arena->current->next : &arena->first;
+    return arena->current != &no_block ? &arena->current->next : &arena->first;
 }
 
 void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
 {
     arena->current = point.block;
-    if (arena->current != &nothing)
+    if (arena->current != &no_block)
         give_back(arena->current, point.used);
     for (block *b = *behind(arena); b != NULL; b = b->next)
         give_back(b, 0);

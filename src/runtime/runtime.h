@@ -79,17 +79,16 @@ struct pawl_endpoint {
     _Atomic pawl_time strange_due, stuck_due;     /* machine times of log lines */
     atomic_bool       is_taken;                   /* logged: another process works the queue */
     pthread_mutex_t   mutex;
-    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
-    size_t              request_count, lost_count;
-    pawl_worker_id      lost[PAWL__LOST_MAX]; /* under the mutex; see store_handle.c */
-    pawl_worker_id      own[PAWL__OWN_MAX];   /* under the mutex: its open handles' workers */
-    size_t              own_count;
-    atomic_uint         workers_made;
-    pawl__owners       *owners; /* of sagas; NULL: it has one worker */
-    pawl__outlived      outlived;
-    pawl__breaker       breaker;
-    pawl__queue_pause   pause;
-    pawl__metrics       metrics;
+    size_t            request_count, lost_count; /* under the mutex */
+    pawl_worker_id    lost[PAWL__LOST_MAX];      /* under the mutex; see store_handle.c */
+    pawl_worker_id    own[PAWL__OWN_MAX];        /* under the mutex: its open handles' workers */
+    size_t            own_count;
+    atomic_uint       workers_made;
+    pawl__owners     *owners; /* of sagas; NULL: it has one worker */
+    pawl__outlived    outlived;
+    pawl__breaker     breaker;
+    pawl__queue_pause pause;
+    pawl__metrics     metrics;
     /* By pawl__lease_clock, or 0: end of its dispatcher's lease, and of its worker's that leads a queue. */
     _Atomic int64_t lead_end, ordered_end;
     pawl__stopped_time
@@ -102,7 +101,9 @@ struct pawl_endpoint {
     size_t                 sent_to_count;
     int                    users; /* under the mutex: its owner, and threads that run() gave up */
     int                    given_up; /* under the mutex: given up threads that have not come back */
-    pawl__isolation        isolation; /* the last member: its last, `known`, is not zeroed */
+    pawl__isolation        isolation;
+    /* Not zeroed, as isolation.known. Under the mutex. */
+    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];
 };
 
 /* store_handle.c: a handle as the endpoint's settings want it, with its worker row. */

@@ -69,22 +69,21 @@ static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subsc
 /* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
  * queue that handles the type, and to its routes, since foreign timeouts are left to an endpoint
  * that has one for them. */
-static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
+static pawl_code subscribe_in(pawl_endpoint *endpoint, pawl_arena *arena, pawl_error *error)
 {
     pawl__worker      *worker  = endpoint->worker;
     const pawl__model *model   = endpoint->model;
     pawl_subscriptions list    = {NULL, 0};
-    pawl_refusals      refused = {.arena = worker->read};
+    pawl_refusals      refused = {.arena = arena};
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
     size_t       count   = 0;
-    pawl_code    code    = pawl_store_subscriptions(worker->store, worker->read, &list, error);
+    pawl_code    code    = pawl_store_subscriptions(worker->store, arena, &list, error);
     if (code != PAWL_OK)
         return code;
     pawl_subscription_set *sets = pawl_arena_take(
-        worker->read, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
-    if (sets == NULL ||
-        pawl__foreign_announce(endpoint, &list, worker->read, sets, &count) != PAWL_OK ||
-        announce_reader(endpoint, &list, worker->read, sets, &count) != PAWL_OK)
+        arena, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
+    if (sets == NULL || pawl__foreign_announce(endpoint, &list, arena, sets, &count) != PAWL_OK ||
+        announce_reader(endpoint, &list, arena, sets, &count) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
     for (size_t i = 0; i < model->type_count; i++)
         if (!is_subscribed(&list, model->types[i]->type, model->queue))
@@ -95,6 +94,17 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     if (count == 0)
         return PAWL_OK;
     return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* The worker's arena would keep the subscriptions of all endpoints. */
+static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_code   code  = arena != NULL
+                            ? subscribe_in(endpoint, arena, error)
+                            : pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    pawl_arena_destroy(arena);
+    return code;
 }
 
 /* A handler with its own SQL needs a store that has SQL. In the test kit others of the application
