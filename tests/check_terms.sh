@@ -57,7 +57,7 @@ allowed()
 .	(question|quotation) marks?	punctuation
 .	systemd journal|(the )?journal mode	of systemd and of SQLite
 .	global positions?	the standard term
-src/store/postgres/statements.h	[a-z., ]*deaths	columns
+src/store/core/queue_fields.h	deaths: 0	a field of a document
 END
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/field.h"
+#include "store/core/queue_fields.h"
 
 /* Of a member that documents know by an older name. */
 #define NAMED(of, member, stored, wire, form)                                     \
@@ -21,16 +22,15 @@
         TEXT(of, message.correlation_id, ID_OPTIONAL),                                   \
         TEXT(of, message.causation_id, ID_OPTIONAL), TEXT(of, message.headers, HEADERS), \
         AS(of, message.body, BYTES, BODY)
+#define SETTLED(number, member, column, stored, wire, checked, form) \
+    NAMED(queue_settle, member, #stored, checked, form)
 #define STATE(of) \
     AS(of, metadata, JSON, STATE), AS(of, data, JSON, STATE), TEXT(of, type_version, NAME_OPTIONAL)
 
 const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
     [pawl_change_queue_settle] = PAWL__FIELDS(
         ANY(queue_settle, seq, INT), ANY(queue_settle, action, CHOICE),
-        TEXT(queue_settle, queue, NAME), ANY(queue_settle, due, TIME),
-        ANY(queue_settle, attempts, INT32), NAMED(queue_settle, crashes, "deaths", INT32, ANY),
-        ANY(queue_settle, waiting_since, TIME), AS(queue_settle, error, ERROR_TEXT, ERROR),
-        AS(queue_settle, history, BYTES, BODY)),
+        TEXT(queue_settle, queue, NAME), PAWL__QUEUE_SETTLED(SETTLED, SETTLED, PAWL__COMMA)),
     [pawl_change_inbox_entry] =
         PAWL__FIELDS(TEXT(inbox_entry, endpoint, NAME), TEXT(inbox_entry, message_id, ID),
                      ANY(inbox_entry, outcome, INBOX), ANY(inbox_entry, at, TIME)),

@@ -4,6 +4,8 @@
  */
 #include "store/core/rows.h"
 
+#include "store/core/queue_fields.h"
+
 const pawl__field_list pawl__one_int  = PAWL__FIELDS(PAWL__AS_ONE(INT));
 const pawl__field_list pawl__one_time = PAWL__FIELDS(PAWL__AS_ONE(TIME));
 const pawl__field_list pawl__one_text = PAWL__FIELDS(PAWL__AS_ONE(TEXT));
@@ -12,15 +14,10 @@ const pawl__field_list pawl__one_uuid = PAWL__FIELDS(PAWL__AS_ONE(UUID));
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The row stands first in a message. */
-static const pawl__field queue_message[]            = {PAWL__AS(queue_row, seq, INT),
-                                                       PAWL__AS(queue_row, due, TIME),
-                                                       PAWL__AS(queue_row, placed, TIME),
-                                                       PAWL__AS(queue_row, attempts, INT32),
-                                                       PAWL__AS_NAMED(queue_row, crashes, "deaths", INT32),
-                                                       PAWL__AS(queue_row, waiting_since, TIME),
-                                                       PAWL__AS(queue_row, history, TEXT),
-                                                       PAWL__AS_MESSAGE(queue_row),
-                                                       PAWL__AS(queue_message, error, TEXT)};
+#define STATE(of, member, column, stored, wire) PAWL__AS_NAMED(of, member, #stored, wire)
+static const pawl__field queue_message[] = {PAWL__QUEUE_STATE(STATE, queue_row, PAWL__COMMA),
+                                            PAWL__AS_MESSAGE(queue_row),
+                                            PAWL__AS(queue_message, error, TEXT)};
 const pawl__field_list   pawl__queue_message_fields = PAWL__FIELD_ARRAY(queue_message);
 const pawl__field_list   pawl__queue_row_fields     = {queue_message, COUNT(queue_message) - 1};
 _Static_assert(offsetof(pawl_queue_message, row) == 0, "see above");

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/queue_fields.h"
 #include "store/memory/memory.h"
 
 #include <stdlib.h>
@@ -247,6 +248,9 @@ pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_
 
 /* ---- Changes ------------------------------------------------------------ */
 
+#define WRITE(number, member, ...) model.fields.member = change->member
+#define WRITE_ERROR(number, member, ...) model.member = change->member
+
 pawl_code pawl__memory_apply_queue_settle(memory_commit *commit, const void *item)
 {
     const pawl_queue_settle *change = item;
@@ -262,12 +266,7 @@ pawl_code pawl__memory_apply_queue_settle(memory_commit *commit, const void *ite
     queue_row model = *row;
     pawl__row_release(table, &model);
     if (change->action == PAWL_QUEUE_RETRY) {
-        model.fields.due           = change->due;
-        model.fields.attempts      = change->attempts;
-        model.fields.crashes       = change->crashes;
-        model.fields.waiting_since = change->waiting_since;
-        model.error                = change->error;
-        model.fields.history       = change->history;
+        PAWL__QUEUE_SETTLED(WRITE, WRITE_ERROR, ;);
     }
     return pawl__memory_write(commit, table, row, &model);
 }

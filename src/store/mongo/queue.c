@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/queue_fields.h"
 #include "store/mongo/commit.h"
 
 #include <stdlib.h>
@@ -241,6 +242,8 @@ static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change
                : pawl__why_not_claimed;
 }
 
+#define SETTLED(number, member, column, stored, wire, checked, form) #stored ": @" #stored
+#define SETTLED_FIELDS PAWL__QUEUE_SETTLED(SETTLED, SETTLED, ", ")
 #define OURS "q: {_id: {$in: @@seq}, queue: @queue, claimed_by: @worker}"
 const pawl__mongo_way pawl__mongo_queue_settle_way = {
     .collection = "queue",
@@ -255,8 +258,7 @@ const pawl__mongo_way pawl__mongo_queue_settle_way = {
                    "when action=release: by queue updates " OURS
                    ", u: {$unset: {claimed_by: 1, claim: 1}}",
                    "update q: {_id: @seq, queue: @queue, claimed_by: @worker}, "
-                       "u: {$set: {due: @due, attempts: @attempts, deaths: @deaths, waiting_since: "
-                       "@waiting_since, error: @error, history: @history}, $inc: {changes: 1}, "
+                       "u: {$set: {" SETTLED_FIELDS "}, $inc: {changes: 1}, "
                        "$unset: {claimed_by: 1, claim: 1}}"}};
 
 static pawl__why_fn *judge_send(const pawl__mongo_run *run, const void *change, const void *row)
@@ -274,4 +276,4 @@ const pawl__mongo_way pawl__mongo_queue_send_way = {
                   "projection: {queue: 1, message_id: 1}",
     .match      = "queue=queue,message_id=message_id",
     .judge      = judge_send,
-    .writes = {"insert _id: @number, @*, placed: @due, deaths: 0, waiting_since: 0, changes: 0"}};
+    .writes = {"insert _id: @number, @*, placed: @due, " PAWL__QUEUE_NEW_DOCUMENT ", changes: 0"}};

@@ -27,6 +27,12 @@
     "from pg_catalog.pg_database as b where b.datname = current_database())) "          \
     "else w.[Seen] > " now " - interval '15 seconds' end"
 
+#define PAWL__PG_QUEUE_STATE PAWL__QUEUE_STATE(PAWL__SQL_STATE_COLUMN, "q.", ", ")
+#define PAWL__PG_SET(number, member, column, stored, ...) "[" #column "] = k." #stored
+#define PAWL__PG_NAME(number, member, column, stored, ...) #stored
+#define PAWL__PG_QUEUE_SETS PAWL__QUEUE_SETTLED(PAWL__PG_SET, PAWL__PG_SET, ", ")
+#define PAWL__PG_QUEUE_NAMES PAWL__QUEUE_SETTLED(PAWL__PG_NAME, PAWL__PG_NAME, ", ")
+
 /* The machine time that the handle was given, ?1. A handle that was given none, since it only
  * looks, takes the server's, which is near enough. */
 #define PAWL__PG_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
@@ -183,9 +189,8 @@
     /* The queue. */                                                                                           \
     X(QUEUE_CLAIM,                                                                                             \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                                         \
-      "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "                     \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], "                                              \
-      "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], "                                       \
+      "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, " PAWL__PG_QUEUE_STATE                              \
+      ", [MessageId], [Type], [CorrelationId], [CausationId], [Headers], "                                     \
       "case when octet_length([Body]) <= ?7 then [Body] end, octet_length([Body])::bigint "                    \
       "from {queue} as q "                                                                                     \
       "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "                      \
@@ -193,8 +198,8 @@
     /* Each row is looked up by its number: any other order would walk the queue. */                           \
     X(QUEUE_CLAIM_AGAIN,                                                                                       \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                               \
-      "cross join lateral (select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], "                        \
-      "[WaitingSince], [History], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "                    \
+      "cross join lateral (select ctid, " PAWL__SQL_QUEUE_COLUMNS                                              \
+      " from {queue} where [Seq] >= k.seq "                                                                    \
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "                      \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                                       \
     X(QUEUE_BODIES,                                                                                            \
@@ -209,11 +214,8 @@
                     "as k (tid, seq, queue, n) where q.ctid = k.tid and q.[Seq] + 0 = k.seq "                  \
                     "and q.[Queue] || '' = k.queue returning k.n")                                             \
     X(QUEUE_RETRY,                                                                                             \
-      "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                                       \
-      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                             \
-      "[History] = k.history "                                                                                 \
-      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (tid, due, "                       \
-      "attempts, deaths, waiting_since, error, history, seq, queue, n) "                                       \
+      "update {queue} as q set " PAWL__PG_QUEUE_SETS " from unnest(" PAWL__QUEUE_SETTLED_ARRAYS                \
+      ") with ordinality as k (tid, " PAWL__PG_QUEUE_NAMES ", seq, queue, n) "                                 \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                            \
       "returning k.n")                                                                                         \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                  \

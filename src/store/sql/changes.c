@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/keys.h"
+#include "store/core/queue_fields.h"
 #include "store/sql/commit.h"
 #include "store/sql/saga_text.h"
 
@@ -45,18 +46,17 @@ const pawl__sql_write pawl__sql_write_fence = {
 /* ---- Queue and inbox ---------------------------------------------------- */
 
 #define OF(member, as) PAWL__AS(queue_settle, member, as)
+#define SETTLED(number, member, column, stored, wire, checked, form) OF(member, wire)
 
 /* By action. A claim that is given back changes no row. */
 static const pawl__sql_write queue_settles[] = {
     [PAWL_QUEUE_DONE]  = {.statement  = PAWL__SQL_QUEUE_DELETE,
                           .parameters = FIELDS(OF(seq, INT), OF(queue, TEXT)),
                           .then       = {MISSED_WHY(gone)}},
-    [PAWL_QUEUE_RETRY] = {.statement = PAWL__SQL_QUEUE_RETRY,
-                          .parameters =
-                              FIELDS(OF(due, TIME), OF(attempts, INT32), OF(crashes, INT32),
-                                     OF(waiting_since, TIME), OF(error, ERROR_TEXT),
-                                     OF(history, ERROR_TEXT), OF(seq, INT), OF(queue, TEXT)),
-                          .then = {MISSED_WHY(gone)}},
+    [PAWL_QUEUE_RETRY] = {.statement  = PAWL__SQL_QUEUE_RETRY,
+                          .parameters = FIELDS(PAWL__QUEUE_SETTLED(SETTLED, SETTLED, PAWL__COMMA),
+                                               OF(seq, INT), OF(queue, TEXT)),
+                          .then       = {MISSED_WHY(gone)}},
 };
 
 static const pawl__sql_write *choose_queue_settle(const void *change)

@@ -18,6 +18,9 @@
 /* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
  * refuses. A select that reads the table would have its rows copied to a temporary one first. */
 
+#define PAWL__SQL_SET(number, member, column, ...) "[" #column "] = ?" #number
+#define PAWL__SQL_QUEUE_SETS PAWL__QUEUE_SETTLED(PAWL__SQL_SET, PAWL__SQL_SET, ", ")
+
 /* Of INBOX_AMONG. */
 #define PAWL__SQL_INBOX_IDS_MAX 32
 #define PAWL__SQL_INBOX_IDS                                                    \
@@ -63,14 +66,11 @@
     /* The queue. */                                                                                  \
     X(QUEUE_ROW, PAWL__SQL_QUEUE_ROW_TEXT "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3")        \
     X(QUEUE_DELETE, "delete from {queue} where [Seq] = ?1 and [Queue] = ?2")                          \
-    X(QUEUE_RETRY,                                                                                    \
-      "update {queue} set [Due] = ?1, [Attempts] = ?2, [Deaths] = ?3, [WaitingSince] = ?4, "          \
-      "[Error] = ?5, [History] = ?6 where [Seq] = ?7 and [Queue] = ?8")                               \
+    X(QUEUE_RETRY, "update {queue} set " PAWL__SQL_QUEUE_SETS " where " PAWL__QUEUE_SETTLED_WHERE)    \
     X(QUEUE_SEND,                                                                                     \
-      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "         \
-      "[Error], " PAWL__SQL_MESSAGE                                                                   \
-      ") values (?1, ?2, ?2, ?3, 0, {epoch}, '', ?4, ?5, ?6, ?7, ?8, "                                \
-      "?9) {ignore:[Queue], [MessageId]}")                                                            \
+      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], " PAWL__QUEUE_NEW_COLUMNS           \
+      ", [Error], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?2, ?3, " PAWL__QUEUE_NEW_VALUES             \
+      ", '', ?4, ?5, ?6, ?7, ?8, ?9) {ignore:[Queue], [MessageId]}")                                  \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] {limit:1}")     \
     X(QUEUE_OLDEST,                                                                                   \
       "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                       \

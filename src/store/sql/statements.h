@@ -11,15 +11,15 @@
 #ifndef PAWL_STORE_SQL_STATEMENTS_H
 #define PAWL_STORE_SQL_STATEMENTS_H
 
+#include "store/core/queue_fields.h"
+
 #define PAWL__SQL_MESSAGE "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]"
 
-#define PAWL__SQL_QUEUE_ROW_TEXT                                                                         \
-    "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
-    " from {queue} "
-
-#define PAWL__SQL_QUEUE_MESSAGE                                                                          \
-    "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
-    ", [Error] from {queue} "
+#define PAWL__SQL_STATE_COLUMN(of, member, column, stored, wire) of "[" #column "]"
+#define PAWL__SQL_QUEUE_COLUMNS \
+    PAWL__QUEUE_STATE(PAWL__SQL_STATE_COLUMN, "", ", ") ", " PAWL__SQL_MESSAGE
+#define PAWL__SQL_QUEUE_ROW_TEXT "select " PAWL__SQL_QUEUE_COLUMNS " from {queue} "
+#define PAWL__SQL_QUEUE_MESSAGE "select " PAWL__SQL_QUEUE_COLUMNS ", [Error] from {queue} "
 /* The filters of a pawl_queue_query. ?4 is no earlier than ?7, so that rows due at ?7 are those behind the one
  * before: spelled out, that made SQLite enter the index at ?7. */
 #define PAWL__SQL_QUEUE_FILTERS                                                    \
@@ -27,9 +27,10 @@
     "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
     "and ([Due] > ?7 or [Seq] > ?8) "
 
-#define PAWL__SQL_TIMEOUT_ROW                                                         \
-    "select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
-    "[Headers], [CorrelationId], [Attempts], [Owner], [LeaseExpires] from {timeouts} "
+#define PAWL__SQL_TIMEOUT_COLUMNS                                              \
+    "[Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
+    "[Headers], [CorrelationId], [Attempts], [Owner], [LeaseExpires] "
+#define PAWL__SQL_TIMEOUT_ROW "select " PAWL__SQL_TIMEOUT_COLUMNS "from {timeouts} "
 
 #define PAWL__SQL_AGGREGATOR_ROW                                              \
     "select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], " \

@@ -27,22 +27,16 @@
 #define PAWL__ORACLE_OF(table, key) \
     "from table(m) k join {" table "} t on t.[" key "] = k.column_value "
 
-#define PAWL__ORACLE_QUEUE_COLUMNS                                                                \
-    "[Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
-    " "
 #define PAWL__ORACLE_CLAIM(before, and)                                                            \
     "declare " before "cursor c is select [Seq] from {queue} " PAWL__ORACLE_DUE and                \
         "order by [Due], [Seq] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcinumberlist", "?3") \
-            PAWL__ORACLE_BY_NUMBER PAWL__ORACLE_QUEUE_COLUMNS PAWL__ORACLE_OF("queue", "Seq")      \
+            PAWL__ORACLE_BY_NUMBER PAWL__SQL_QUEUE_COLUMNS " " PAWL__ORACLE_OF("queue", "Seq")     \
                 PAWL__ORACLE_DUE "order by [Due], [Seq]" PAWL__ORACLE_RETURN
 
-#define PAWL__ORACLE_TIMEOUT_COLUMNS                                           \
-    "[Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
-    "[Headers], [CorrelationId], [Attempts], [Owner], [LeaseExpires] "
 #define PAWL__ORACLE_TIMEOUTS(where, limit)                                                       \
     "declare cursor c is select [Id] from {timeouts} where " where                                \
     " order by [Due], [Id] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcivarchar2list", limit) \
-        PAWL__ORACLE_BY_NUMBER PAWL__ORACLE_TIMEOUT_COLUMNS PAWL__ORACLE_OF(                      \
+        PAWL__ORACLE_BY_NUMBER PAWL__SQL_TIMEOUT_COLUMNS PAWL__ORACLE_OF(                         \
             "timeouts", "Id") "where " where " order by [Due], [Id]" PAWL__ORACLE_RETURN
 #define PAWL__ORACLE_FREE(now) "([LeaseExpires] is null or [LeaseExpires] <= " now ")"
 

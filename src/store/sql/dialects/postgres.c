@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/queue_fields.h"
 #include "store/sql/dialects.h"
 
 /* ---- The function that sends -------------------------------------------- */
@@ -68,9 +69,10 @@ const char pawl__pg_send_function[] =
     "                using errcode = '22023';\n"
     "        end if;\n"
     "    end if;\n"
-    "    insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince],\n"
+    "    insert into {queue} ([Queue], [Due], [Placed], [Attempts], " PAWL__QUEUE_NEW_COLUMNS ",\n"
     "        [Error], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body])\n"
-    "        values (queue, at, at, 0, 0, 'epoch', '', id, type, correlation, '', given,\n"
+    "        values (queue, at, at, 0, " PAWL__QUEUE_NEW_VALUES
+    ", '', id, type, correlation, '', given,\n"
     "            convert_to(body, 'UTF8'))\n"
     "        on conflict ([Queue], [MessageId]) do nothing;\n"
     "    perform pg_notify('pawl_' || md5(s.nspname || '.' || left(c.relname, -5)), queue)\n"
