@@ -4,9 +4,9 @@
  *       -> release (behind its commit, or at the end of the step) }*
  *
  * The table saves conflicts and guarantees nothing: the versions of sagas do. A saga for which it has
- * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME, or one whose
- * commit began PAWL__OWNER_COMMIT ago. Other
- * processes do not see the table; between them hot_sagas.h decides.
+ * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME, or whose
+ * commit began PAWL__OWNER_COMMIT ago. Other processes do not see the table; between them hot_sagas.h
+ * decides.
  *
  * Threads: any; a worker takes and releases for itself.
  * Tests: tests/unit/runtime/test_runtime_owners.c
@@ -20,8 +20,7 @@
 
 #define PAWL__OWNERS_MAX 2048
 #define PAWL__OWNER_TIME PAWL_SECONDS(1) /* a slow handler keeps others waiting for no longer */
-#define PAWL__OWNER_COMMIT \
-    PAWL_SECONDS(10) /* of a commit that waits for a lock, or for a slow disk */
+#define PAWL__OWNER_COMMIT PAWL_SECONDS(10) /* a commit may wait for a lock, or a slow disk */
 /* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was put back finds the saga free. */
 #define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
 

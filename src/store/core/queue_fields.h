@@ -1,8 +1,8 @@
 /* queue_fields.h - the fields of the queue's row, once for all stores: what is read of a row, what a settle writes into
  * it, and what a new one begins with.
  *
- * A field that a settle writes is added here, to the two structs (pawl/store_rows.h, pawl/change_rows.h), to the column
- * of store/sql/tables.c, and where somebody shows it.
+ * A field that a settle writes is added here, to the two structs (pawl/store_rows.h, pawl/change_rows.h), to the
+ * columns of store/sql/tables.c (with a step in steps.c, for tables of an older version), and where somebody shows it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
