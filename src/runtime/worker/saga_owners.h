@@ -19,7 +19,7 @@
 #include "pawl/saga_rows.h"
 
 #define PAWL__OWNERS_MAX 2048
-#define PAWL__OWNER_TIME PAWL_SECONDS(1) /* a slow handler keeps others waiting for no longer */
+#define PAWL__OWNER_TIME PAWL_SECONDS(1)    /* a slow handler keeps others waiting for no longer */
 #define PAWL__OWNER_COMMIT PAWL_SECONDS(10) /* a commit may wait for a lock, or a slow disk */
 /* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was put back finds the saga free. */
 #define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
