@@ -1,5 +1,5 @@
 /* test_mysql_trips.c - how many statements a commit takes on MySQL and MariaDB: changes of one kind go in
- * sets, whatever stands between them.
+ * sets, whatever stands between them. Without memory for a set's text nothing is sent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_MYSQL
 
 #include "contract/mysql_ground.h"
+#include "support/fault_memory.h"
 
 #define STREAMS 32 /* of two events each: powers of two */
 
@@ -96,10 +97,61 @@ static void sets_are_written_after_a_reconnect(ground *p)
     assert_int_equal(append(p, store, 4), 7);
 }
 
+/* ---- Memory ------------------------------------------------------------- */
+
+#define CLAIMED 9 /* rows: the smallest text of a set has eight */
+
+/* On a connection that has prepared nothing yet: claims all rows and settles them, the n-th allocation of the
+ * commit fails. */
+static pawl_code settle_without_memory(ground *p, long n)
+{
+    pawl_store       *store;
+    pawl_queue_rows   rows;
+    pawl_queue_settle settles[CLAIMED];
+    pawl_queue_claim  claim = {
+         .queue = TEXT("orders"), .due_max = NOW, .count_max = CLAIMED, .now = NOW};
+    pawl_changes changes = {
+        .now = NOW, ONE_UNIT, .queue_settle = {.items = settles, .count = CLAIMED}};
+    ok(p, open_at(p, p->url, 20000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    ok(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error));
+    assert_int_equal(rows.count, CLAIMED);
+    for (size_t i = 0; i < CLAIMED; i++)
+        settles[i] = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows.items[i].seq};
+    fault_memory_set(n);
+    fault_memory_go_on();
+    pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
+    fault_memory_pause();
+    test_now(store);
+    return code;
+}
+
+static void a_set_without_memory_is_not_sent(ground *p)
+{
+    long n = 1;
+    send_rows(p, open_worker(p), CLAIMED);
+    for (pawl_code code = PAWL_ENOMEM; code != PAWL_OK; n++) {
+        code           = settle_without_memory(p, n);
+        long long left = raw_number(p->raw, "select count(*) from pawl_queue");
+        if (fault_memory_is_met() ? code != PAWL_ENOMEM || left != CLAIMED
+                                  : code != PAWL_OK || left != 0)
+            fail_msg("allocation %ld: %s, %lld rows are left: %s", n, pawl_code_name(code), left,
+                     p->error.text);
+    }
+    assert_true(n > 3);
+}
+
+static int begin(void)
+{
+    fault_memory_install();
+    return grounds_are_missing();
+}
+
 const struct CMUnitTest tests[] = {
     ON_BOTH(streams_go_on_by_one_look_and_one_set),
     ON_BOTH(sets_are_written_after_a_reconnect),
+    ON_BOTH(a_set_without_memory_is_not_sent),
     {.name = NULL},
 };
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = begin;
 #endif

@@ -188,8 +188,10 @@ post leg l-2 '{"of":{"trip":2},"km":"many"}'
 look_at 'wrong JSON'
 clear_letters
 
-post nap n-1 '{"seconds":4}'
+touch "$PAWL_TEST_CLOSED"
+post nap n-1 '{"n":1}'
 look_at 'slow handler'
+rm "$PAWL_TEST_CLOSED"
 rested() { has_ready trips 0; }
 is_taken() { pawl why "$1" --json "${app[@]}" 2>/dev/null | grep -q '"place":"inbox"'; }
 poll 20 rested || die "the handler does not end"

@@ -4,7 +4,7 @@
  *     leg {of.trip, km}       adds to it
  *     halt {trip}             cancels the timeout
  *     report {text}           is no saga's, and may be of its conversation
- *     nap {seconds}           takes its time
+ *     nap {n}                 lasts while the file $PAWL_TEST_CLOSED is there
  *     bite {n}                takes its process with it
  *
  * A leg of less than 0 km is rejected. With NEWER the state has version 2, in which km is called way.
@@ -84,15 +84,16 @@ static pawl_code on_report(pawl_context *ctx, const report *message)
 }
 PAWL_MESSAGE_HANDLER(on_report, report);
 
-#define NAP(F) F(INT64, seconds)
+#define NAP(F) F(INT64, n)
 PAWL_RECORD(nap, NAP);
 #define BITE(F) F(INT64, n)
 PAWL_RECORD(bite, BITE);
 
 static pawl_code on_nap(pawl_context *ctx, const nap *message)
 {
-    (void)ctx;
-    sleep((unsigned)message->seconds);
+    (void)ctx, (void)message;
+    while (access(getenv("PAWL_TEST_CLOSED"), F_OK) == 0)
+        usleep(10000);
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_nap, nap);

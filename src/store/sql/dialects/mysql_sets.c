@@ -135,6 +135,7 @@ static void write_join(const pawl__mysql_set *s, pawl__sql_text *text, const cha
     pawl__sql_appendf(&behind, "%.*s force index (%s)%s", PAWL_TEXT_ARGS(name), s->form.index,
                       table + name.size);
     expand(s, text, "p%u", pawl__sql_text_of(&behind));
+    text->is_failed = text->is_failed || behind.is_failed;
     pawl__sql_text_free(&behind);
 }
 
