@@ -39,6 +39,7 @@ typedef struct pawl__bench_options {
     int64_t     sender_batch; /* ... so many messages in one commit */
     int64_t     rate;         /* of messages or timeouts, a second */
     int64_t     seconds;      /* how long they come at that rate */
+    int64_t     snapshot;     /* steady: seconds a snapshot is open; 0: throughout */
     int64_t     marks;        /* retention: old ones of the inbox; a tenth as many outbox rows */
     int64_t     pending;      /* timeouts: far in the future, beside those that are due */
     int64_t     due;       /* timeouts: so many come due one by one, for their lateness; 0: none */

@@ -1,10 +1,11 @@
 /* steady.c - messages come at a fixed rate for minutes and are handled as they
  * come, while a snapshot is held open. Are the claims of the last minute as good
  * as those of the first? A queue whose deleted rows cannot be cleared away makes
- * claims slower and slower when they have to step over them.
+ * claims slower and slower when they have to step over them. With --snapshot the
+ * snapshot is open for so many seconds behind the first window.
  *
- *     |----- first -----|  ...  |----- last -----|
- *     0                 window               seconds
+ *     |----- first -----|-- snapshot --|  ...  |----- last -----|
+ *     0                 window                              seconds
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +19,34 @@
 #define SEND_PERIOD PAWL_MILLISECONDS(10)
 #define SEND_COUNT_MAX 1000 /* messages of one commit, when the sender is late */
 #define WINDOW_MAX PAWL_MINUTES(1)
+
+/* ---- The snapshot --------------------------------------------------------- */
+
+typedef struct snapshot {
+    pawl__bench_snapshot *open;
+    int64_t               from, until; /* by the bench's clock */
+} snapshot;
+
+static int64_t window_of(const pawl__bench_job *job)
+{
+    int64_t third = job->options->seconds * 1000000 / 3;
+    return third < WINDOW_MAX ? third : WINDOW_MAX;
+}
+
+static pawl_code let_go(const pawl__bench_job *job, snapshot *s, pawl_error *error)
+{
+    pawl__bench_snapshot *open = s->open;
+    s->open                    = NULL;
+    return open != NULL ? job->kind->release(open, error) : PAWL_OK;
+}
+
+static pawl_code hold(const pawl__bench_job *job, snapshot *s, pawl_error *error)
+{
+    int64_t now = pawl__bench_clock();
+    if (s->open == NULL && now >= s->from && now < s->until && job->kind->hold != NULL)
+        return job->kind->hold(job->url, &s->open, error);
+    return now >= s->until ? let_go(job, s, error) : PAWL_OK;
+}
 
 /* ---- Sending -------------------------------------------------------------- */
 
@@ -39,15 +68,18 @@ static pawl_code send_some(pawl_sender *sender, const pawl__bench_job *job, int6
 
 /* This thread sends; the endpoint has its own. */
 static pawl_code send_steadily(pawl_sender *sender, const pawl__bench_job *job,
-                               pawl__bench_background *background, int64_t begin, pawl_error *error)
+                               pawl__bench_background *background, int64_t begin, snapshot *open,
+                               pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
+    pawl_code code = hold(job, open, error);
     for (int64_t sent = 0; code == PAWL_OK && sent < job->messages;) {
         int64_t now   = pawl__bench_clock();
         int64_t count = wanted(job, begin) - sent;
         if (count > SEND_COUNT_MAX)
             count = SEND_COUNT_MAX;
         code = send_some(sender, job, sent, count, error);
+        if (code == PAWL_OK)
+            code = hold(job, open, error);
         sent += count;
         pawl__bench_progress("messages sent", sent, job->messages);
         if (code == PAWL_OK)
@@ -94,7 +126,7 @@ static pawl_code note_windows(const pawl__bench_job *job, int64_t begin, pawl_er
     pawl__bench_tape     tape    = pawl__bench_tape_read();
     pawl__bench_figures *figures = job->figures;
     int64_t              whole   = job->options->seconds * 1000000;
-    int64_t              size    = whole / 3 < WINDOW_MAX ? whole / 3 : WINDOW_MAX;
+    int64_t              size    = window_of(job);
     window               first, last;
     pawl_code            code = read_window(&tape, begin, begin + size, &first, error);
     if (code == PAWL_OK)
@@ -125,9 +157,10 @@ static pawl_code messages_left(void *context, int64_t *left, pawl_error *error)
 }
 
 /* Sends and runs; claimed messages are handled before the endpoint stops. */
-static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *begin,
-                      int64_t *microseconds, pawl_error *error)
+static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, snapshot *open,
+                      int64_t *begin, int64_t *microseconds, pawl_error *error)
 {
+    int64_t                seconds    = job->options->snapshot;
     pawl__bench_background background = {.is_started = false};
     pawl__bench_job        timed      = *job;
     pawl_endpoint         *endpoint   = NULL;
@@ -138,8 +171,11 @@ static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *
     if (code == PAWL_OK)
         code = pawl__bench_background_start(&background, endpoint, error);
     *begin = pawl__bench_clock();
+    *open =
+        (snapshot){.from  = *begin + (seconds != 0 ? window_of(job) : 0),
+                   .until = seconds != 0 ? *begin + window_of(job) + seconds * 1000000 : INT64_MAX};
     if (code == PAWL_OK)
-        code = send_steadily(sender, job, &background, *begin, error);
+        code = send_steadily(sender, job, &background, *begin, open, error);
     if (code == PAWL_OK)
         code = pawl__bench_wait(&background, "messages", messages_left, &messages,
                                 PAWL__BENCH_PATIENCE, error);
@@ -148,26 +184,18 @@ static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *
     return code;
 }
 
-static pawl_code hold(const pawl__bench_job *job, pawl__bench_snapshot **leased, pawl_error *error)
-{
-    return job->kind->hold != NULL ? job->kind->hold(job->url, leased, error) : PAWL_OK;
-}
-
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
-    pawl_sender          *sender = NULL;
-    pawl__bench_snapshot *leased = NULL;
-    int64_t               begin  = 0;
-    pawl_code             code   = pawl__bench_sender(job->url, &sender, error);
+    pawl_sender *sender = NULL;
+    snapshot     open   = {.open = NULL};
+    int64_t      begin  = 0;
+    pawl_code    code   = pawl__bench_sender(job->url, &sender, error);
     if (code == PAWL_OK)
-        code = hold(job, &leased, error);
-    if (code == PAWL_OK)
-        code = work(job, sender, &begin, microseconds, error);
+        code = work(job, sender, &open, &begin, microseconds, error);
     if (code == PAWL_OK)
         code = note_windows(job, begin, error);
     pawl__bench_tape_end();
-    pawl_code released =
-        leased != NULL ? job->kind->release(leased, code == PAWL_OK ? error : NULL) : PAWL_OK;
+    pawl_code released = let_go(job, &open, code == PAWL_OK ? error : NULL);
     pawl_sender_close(sender);
     return code == PAWL_OK ? released : code;
 }

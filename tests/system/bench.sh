@@ -116,7 +116,7 @@ run_others()
     check_times ""
 
     echo "== steady, $at"
-    run_json 0 steady --store "$at" --seconds 6 --rate 100 # not even a disk that hesitates fails it
+    run_json 0 steady --store "$at" --seconds 6 --rate 100 --snapshot 2 # not even a disk that hesitates fails it
     [ "$(member messages)" = 600 ] || die "messages is $(member messages)"
     check_quotient claims_ratio handled_last handled_first
     check_numbers claim_p99_first_ms claim_p99_last_ms claim_p99_ratio sent_per_s

@@ -82,6 +82,10 @@ const pawl__option pawl__bench_verb_options[] = {
            .has_default = true, .value_default = 16),
     OPTION("senders", COUNT, bench.senders, "N", 0, "hot-saga: threads that send", 1,
            PAWL_WORKERS_MAX, .has_default = true, .value_default = 8),
+    OPTION(
+        "snapshot", COUNT, bench.snapshot, "N", 0,
+        "steady on PostgreSQL: seconds that a transaction's snapshot is open, from the second minute",
+        1, 86400, .default_words = "throughout"),
     PAWL__OPTION_STORE(verb_fields, at),
     OPTION("transport", TEXT, bench.transport, "URL", 0,
            "broker: the RabbitMQ, amqp://host/; it gets two queues for the while"),
