@@ -37,6 +37,7 @@ typedef struct pawl__bench_options {
     int64_t     workers;      /* threads of the endpoint, where it runs by itself */
     int64_t     senders;      /* hot-saga: threads that send ... */
     int64_t     sender_batch; /* ... so many messages in one commit */
+    int64_t     processes;    /* processes: that many */
     int64_t     rate;         /* of messages or timeouts, a second */
     int64_t     seconds;      /* how long they come at that rate */
     int64_t     snapshot;     /* steady: seconds a snapshot is open; 0: throughout */

@@ -20,9 +20,10 @@
 #define SEED 1
 
 static const pawl__bench_workload *const workloads[] = {
-    &pawl__bench_append,    &pawl__bench_broker, &pawl__bench_history,      &pawl__bench_hot_saga,
-    &pawl__bench_latency,   &pawl__bench_no_op,  &pawl__bench_outbox_drain, &pawl__bench_retention,
-    &pawl__bench_saga_step, &pawl__bench_steady, &pawl__bench_timeouts,
+    &pawl__bench_append,       &pawl__bench_broker,    &pawl__bench_history,
+    &pawl__bench_hot_saga,     &pawl__bench_latency,   &pawl__bench_no_op,
+    &pawl__bench_outbox_drain, &pawl__bench_processes, &pawl__bench_retention,
+    &pawl__bench_saga_step,    &pawl__bench_steady,    &pawl__bench_timeouts,
 };
 
 typedef struct session {

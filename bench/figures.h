@@ -21,6 +21,8 @@
     X(saga_step_per_s, 1)       \
     X(ratio_to_saga_step, 3)    \
     X(saga_step_ratio, 3)       \
+    X(alone_per_s, 1)           \
+    X(ratio_to_alone, 3)        \
     X(empty_per_s, 1)           \
     X(ratio_to_empty, 3)        \
     X(unswept_per_s, 1)         \

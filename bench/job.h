@@ -117,6 +117,7 @@ extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_latency;
 extern const pawl__bench_workload pawl__bench_no_op;
 extern const pawl__bench_workload pawl__bench_outbox_drain;
+extern const pawl__bench_workload pawl__bench_processes;
 extern const pawl__bench_workload pawl__bench_retention;
 extern const pawl__bench_workload pawl__bench_saga_step;
 extern const pawl__bench_workload pawl__bench_steady;

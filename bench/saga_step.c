@@ -51,7 +51,8 @@ pawl_code pawl__bench_send_step(pawl_sender *sender, uint64_t seed, int64_t numb
                             error);
 }
 
-static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders, pawl_error *error)
+pawl_code pawl__bench_send_orders(const pawl__bench_job *job, const int64_t *orders,
+                                  pawl_error *error)
 {
     pawl_sender *sender = NULL;
     pawl_code    code   = pawl__bench_sender(job->url, &sender, error);
@@ -99,7 +100,7 @@ pawl_code pawl__bench_saga_step_fill(const pawl__bench_job *job, pawl_error *err
                               (long long)job->messages);
     pawl_code code = pawl__bench_tables_fill(job, error);
     if (code == PAWL_OK)
-        code = send_all(job, orders, error);
+        code = pawl__bench_send_orders(job, orders, error);
     pawl_free(orders);
     return code;
 }

@@ -30,6 +30,10 @@ pawl_code pawl__bench_step_body(pawl_arena *arena, uint64_t seed, int64_t number
 /* The number of the order of each message, in random order; NULL: no memory. The caller's to free. */
 int64_t *pawl__bench_shuffled_orders(const pawl__bench_job *job);
 
+/* Sends the messages, each to the order of that number. */
+pawl_code pawl__bench_send_orders(const pawl__bench_job *job, const int64_t *orders,
+                                  pawl_error *error);
+
 /* An endpoint whose outbox rows stay where they are, so that nothing but the
  * steps is measured. */
 pawl_code pawl__bench_step_endpoint(const pawl__bench_job *job, pawl_endpoint **endpoint,

@@ -106,6 +106,15 @@ run_others()
     [[ $(member conflicts_per_1000) =~ ^[0-9.]+$ ]] || die "conflicts: $(cat "$work/out")"
     run_json 0 hot-saga --store "$at" --messages 2 --senders 5 --rounds 1
 
+    echo "== processes, $at"
+    if [[ $at == memory:* ]]; then
+        expect 2 'another process cannot open a store in memory' pawl bench processes --store "$at" --messages 7
+    else
+        run_json 0 processes --store "$at" --messages 301 --processes 3 --batch 16 --rounds 1
+        check_quotient ratio_to_alone messages_per_s alone_per_s
+        [[ $(member conflicts_per_1000) =~ ^[0-9.]+$ ]] || die "conflicts: $(cat "$work/out")"
+    fi
+
     echo "== history, $at"
     run_json 0 history --store "$at" --messages 300 --batch 32 --rounds 2
     check_quotient ratio_to_saga_step messages_per_s saga_step_per_s

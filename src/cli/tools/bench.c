@@ -13,9 +13,9 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const       workloads[] = {"append",    "broker", "history",      "hot-saga",
-                                              "latency",   "no-op",  "outbox-drain", "retention",
-                                              "saga-step", "steady", "timeouts",     NULL};
+static const char *const workloads[] = {
+    "append",    "broker",    "history",   "hot-saga", "latency",  "no-op", "outbox-drain",
+    "processes", "retention", "saga-step", "steady",   "timeouts", NULL};
 static const pawl__choice_line workload_lines[] = {
     {"", "a commit of events and rows of the outbox, without an endpoint"},
     {"", "from a queue of RabbitMQ into another, beside a bare loop"},
@@ -24,6 +24,7 @@ static const pawl__choice_line workload_lines[] = {
     {"", "from a message's commit to its handler, and to the handler's commit"},
     {"", "messages for a handler that does nothing"},
     {"", "rows of the outbox, to a receiver that takes all"},
+    {"", "several processes that work off one queue, beside one process"},
     {"", "saga-step while old deduplication records are swept"},
     {"", "a saga is loaded, changed and saved by each message"},
     {"", "the same rate for minutes: does it stay as fast?"},
@@ -64,6 +65,8 @@ const pawl__option pawl__bench_verb_options[] = {
     OPTION("pending", COUNT, bench.pending, "N", 0,
            "timeouts: as many more, scheduled a long time ahead", 1, 100000000,
            .default_words = "none"),
+    OPTION("processes", COUNT, bench.processes, "N", 0, "processes: how many", 2, PAWL_WORKERS_MAX,
+           .has_default = true, .value_default = 6),
     OPTION(
         "rate", COUNT, bench.rate, "N", 0, "a second", 1, 1000000,
         .default_words =
@@ -100,7 +103,7 @@ const pawl__report pawl__bench_verb_reports[] = {
     {"each workload", NULL,
      "workload store messages batch rounds seed messages_per_s limit_per_s ratio no_limit"},
     {"some of them", NULL,
-     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step saga_step_ratio empty_per_s ratio_to_empty unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio peers"},
+     "sent_per_s conflicts_per_1000 saga_step_per_s ratio_to_saga_step saga_step_ratio alone_per_s ratio_to_alone empty_per_s ratio_to_empty unswept_per_s ratio_to_unswept swept handler_p50_ms handler_p90_ms handler_p99_ms commit_p50_ms commit_p90_ms commit_p99_ms limit_handler_p50_ms limit_handler_p90_ms limit_handler_p99_ms limit_commit_p50_ms limit_commit_p90_ms limit_commit_p99_ms broker_handler_p50_ms broker_handler_p90_ms broker_handler_p99_ms broker_commit_p50_ms broker_commit_p90_ms broker_commit_p99_ms handled_first handled_last claims_ratio claim_p99_first_ms claim_p99_last_ms claim_p99_ratio due_per_s p99_lateness_ms fired fired_twice peer_per_second peer_ratio peers"},
     {"each of the peers", NULL,
      "peer left_out error configuration promises per_second pawl_by_peer p50_ms p99_ms"},
     {.what = NULL},
