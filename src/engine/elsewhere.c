@@ -64,6 +64,41 @@ void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key)
     }
 }
 
+static bool is_hot(const pawl__engine *engine, const pawl__entry *entry)
+{
+    return entry != NULL && entry->main.type != PAWL_VALUE_NONE &&
+           engine->is_hot(engine->runtime, &entry->model->table, PAWL_SAGA_BY_MAIN, &entry->main);
+}
+
+/* A batch of hot sagas whose most wanted one is elsewhere is left whole to the worker that has it: a commit that handles
+ * the rest would write more due times than it handles messages, and keep the rest's sagas from that worker. */
+static void leave_rest(pawl__batch *batch)
+{
+    const pawl__engine *engine = batch->engine;
+    pawl__entry        *most   = NULL;
+    size_t              away = 0, here = 0;
+    if (!engine->has_hot || engine->order != NULL)
+        return;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit  *unit  = &batch->units[i];
+        pawl__entry *entry = unit->lookup_count > 0 ? unit->lookups[0].entry : NULL;
+        if (unit->end != PAWL__END_NEW)
+            continue;
+        if (!is_hot(engine, entry))
+            return;
+        if (++entry->wanted > (most != NULL ? most->wanted : 0))
+            most = entry;
+        if (could_touch(batch, unit))
+            away++;
+        else
+            here++;
+    }
+    bool is_left = most != NULL && most->is_elsewhere && away >= here;
+    for (size_t i = 0; i < batch->unit_count && is_left; i++)
+        if (batch->units[i].end == PAWL__END_NEW && !could_touch(batch, &batch->units[i]))
+            batch->units[i].end = PAWL__END_RELEASED;
+}
+
 void pawl__unit_put_back(pawl__unit *unit)
 {
     unit->end          = PAWL__END_ELSEWHERE;
@@ -75,6 +110,7 @@ void pawl__elsewhere_put_back(pawl__batch *batch)
 {
     if (!batch->has_elsewhere)
         return;
+    leave_rest(batch);
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].end == PAWL__END_NEW && could_touch(batch, &batch->units[i]))
             pawl__unit_put_back(&batch->units[i]);

@@ -49,10 +49,22 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
 
 /* ---- Locks ------------------------------------------------------------------ */
 
+/* The next one of "a c"; false: there is none. */
+static bool next_name(const char **at, pawl_text *name)
+{
+    *at += strspn(*at, " ");
+    *name = (pawl_text){.data = *at, .size = strcspn(*at, " ")};
+    *at += name->size;
+    return name->size != 0;
+}
+
 static bool is_held(const pawl_saga_row *row)
 {
-    return held[0] != '\0' && row->main.type == PAWL_VALUE_TEXT &&
-           pawl_text_equal(row->main.as.text, pawl_text_of(held));
+    const char *at = held;
+    for (pawl_text name; row->main.type == PAWL_VALUE_TEXT && next_name(&at, &name);)
+        if (pawl_text_equal(row->main.as.text, name))
+            return true;
+    return false;
 }
 
 /* Takes the lock, or says whose it is. */
@@ -235,35 +247,42 @@ const char *locks_url(const char *url)
     return "locks:store";
 }
 
-/* Opens the stranger's transaction and locks the row in whatever table it is. */
-static void hold_row(const char *main)
+/* Locks the row in whatever table it is. */
+static void hold_row(pawl_text name, pawl_arena *arena)
 {
-    pawl_arena   *arena = pawl_arena_create(0);
-    pawl_value    value = pawl_value_text(pawl_text_of(main));
+    pawl_value    value = pawl_value_text(name);
     pawl_saga_row row;
     int           found = 0;
-    must(pawl_store_open(inner_url, NULL, &stranger, world_error()));
-    must(pawl_store_handler_transaction_begin(stranger, world_error()));
     for (size_t i = 0; i < table_count; i++) {
         must(pawl_store_saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
                                   PAWL_SAGA_LOCKED, arena, &row, world_error()));
         found += row.version > 0;
     }
     assert_true(found > 0);
+}
+
+/* In the stranger's transaction. */
+static void hold_rows(const char *names)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    must(pawl_store_open(inner_url, NULL, &stranger, world_error()));
+    must(pawl_store_handler_transaction_begin(stranger, world_error()));
+    for (pawl_text name; next_name(&names, &name);)
+        hold_row(name, arena);
     pawl_arena_destroy(arena);
 }
 
-void locks_hold(const char *main)
+void locks_hold(const char *names)
 {
     pthread_mutex_lock(&mutex);
-    snprintf(held, sizeof held, "%s", main != NULL && !has_locks() ? main : "");
+    snprintf(held, sizeof held, "%s", names != NULL && !has_locks() ? names : "");
     pthread_mutex_unlock(&mutex);
     if (stranger != NULL)
         pawl_store_handler_transaction_end(stranger);
     pawl_store_close(stranger);
     stranger = NULL;
-    if (main != NULL && has_locks())
-        hold_row(main);
+    if (names != NULL && has_locks())
+        hold_rows(names);
 }
 
 void locks_take_as(pawl_saga_lock lock)

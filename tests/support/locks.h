@@ -19,9 +19,9 @@
 /* The form with locks of an existing store's URL; static text. Forgets all. */
 const char *locks_url(const char *url);
 
-/* From now on the rows of this main value, a text, are locked by a stranger; NULL:
+/* From now on the rows of these main values, "a" or "a c", are locked by a stranger; NULL:
  * none are. */
-void locks_hold(const char *main);
+void locks_hold(const char *names);
 
 /* A store with a defect: it takes SKIP_LOCKED as something else. Until the next
  * locks_url. */

@@ -45,8 +45,8 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
 
 /* The next claim takes one message after one that ran alone, since the rest of a batch would only be
  * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
- * other work may stand behind; and as many as came after large ones, since a store may keep the rest from
- * every worker. The number doubles while all goes well. */
+ * other work may stand behind, and at once as many as ever when the sagas are here again; and as many as came
+ * after large ones, since a store may keep the rest from every worker. The number doubles while all goes well. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = (size_t)worker->endpoint->settings.batch_messages;
@@ -54,12 +54,13 @@ void pawl__claim_adapt(pawl__worker *worker)
         worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
     if (worker->was_alone)
         worker->claim_count = 1;
-    else if (worker->gave_way && worker->way_backs == 1)
+    else if (worker->gave_way && !worker->was_in_way)
         worker->claim_count = GAVE_WAY_COUNT;
     else if (worker->cut_count > 0)
         worker->claim_count = worker->cut_count;
     else
-        worker->claim_count *= 2;
+        worker->claim_count *= worker->was_in_way && !worker->gave_way ? limit : 2;
+    worker->was_in_way = worker->gave_way;
     if (worker->claim_count > worker->batch_max)
         worker->claim_count = worker->batch_max;
 }

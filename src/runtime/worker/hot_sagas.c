@@ -13,7 +13,8 @@
 #define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
-#define WAY_PAUSE_MAX PAWL_MILLISECONDS(80)
+#define WAY_BACKS_MAX 2 /* pauses of 20 ms are doubled so often ... */
+#define HOT_BACKS_MAX 5 /* ... or, where another process has the saga, so often: 640 ms */
 
 /* Hash of a value; 0 stands for a value that is not known. */
 static uint64_t hash_of(const pawl_value *value)
@@ -200,22 +201,25 @@ void pawl__hot_meet(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
     if (!batch->gives_way)
-        worker->way_backs = 0;
+        worker->way_backs -= worker->engine.has_hot ? worker->way_backs > 0 : worker->way_backs;
     if (!batch->has_elsewhere)
         return;
+    bool is_hot_one = false;
     for (size_t i = 0; i < batch->entry_count; i++) {
         pawl__hot_saga *saga =
             batch->entries[i]->is_elsewhere ? find(worker, batch->entries[i]) : NULL;
         if (saga == NULL)
             continue;
+        is_hot_one = true;
         saga->seen = worker->engine.machine_now;
         extend(worker, saga);
     }
     if (!batch->gives_way)
         return;
     worker->gave_way = true;
-    pawl__worker_pause(worker,
-                       pawl__doubled(PAWL__ELSEWHERE_WAIT, worker->way_backs++, WAY_PAUSE_MAX));
+    int32_t most     = is_hot_one ? HOT_BACKS_MAX : WAY_BACKS_MAX;
+    int32_t times    = worker->way_backs < most ? worker->way_backs++ : most;
+    pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT << times);
 }
 
 bool pawl__worker_is_pausing(pawl__worker *worker)

@@ -91,8 +91,9 @@ typedef struct pawl__worker {
     pawl_time              hot_until;    /* machine time: the last of all */
     pawl__owned            owned;        /* sagas of this step */
     int32_t                stream_backs; /* commits in a row in which a stream was refused */
-    int32_t                way_backs;    /* batches in a row of which all sagas were elsewhere */
+    int32_t                way_backs;    /* pauses are doubled so often: see pawl__hot_meet */
     bool                   gave_way;     /* in this step: all its sagas are elsewhere */
+    bool                   was_in_way;   /* the same, of the step before */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part     breaker;
     pawl__rowless          rowless;

@@ -9,6 +9,9 @@
 #include "support/locks.h"
 #include "support/native.h"
 
+#include "runtime/runtime.h"
+#include "runtime/worker/worker.h"
+
 #define WAIT PAWL_MILLISECONDS(20)
 
 /* ---- In other hands ----------------------------------------------------------------------- */
@@ -115,6 +118,95 @@ static void a_unit_alone_gives_way(const char *url)
     locks_hold(NULL);
     assert_int_equal(world_drain(it).handled, 1);
     assert_int_equal(hot_count(it, "a"), 2);
+}
+
+/* ---- Which worker goes on -------------------------------------------------------------------------- */
+
+/* Conflicts on each of these counters. */
+static void make_hot(world *it, const char *names)
+{
+    for (; *names != '\0'; names++) {
+        hot_meddlings = 2;
+        hot_bump(it, (char[]){*names, '\0'});
+        assert_int_equal(world_drain(it).refused, 2);
+        hot_meddlings = 0;
+        hot_bump(it, (char[]){*names, '\0'});
+        world_drain(it);
+    }
+    world_forget(&hot_seen);
+}
+
+/* Of a batch of hot sagas the worker goes on that has the most wanted one, or more than half. */
+static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
+{
+    static const struct {
+        const char *hot, *held, *posted, *runs;
+    } rows[] = {
+        {"ab", "a", "aab", ""},
+        {"ab", "a", "baab", ""},
+        {"ab", "a", "abb", "bump(b) bump(b) "},
+        {"ab", "a", "aabd", "bump(b) bump(d) "}, /* d is not hot */
+        {"a", "a", "aab", "bump(b) "},
+        {"abcd", "a", "aabcd", "bump(b) bump(c) bump(d) "},    /* more than half */
+        {"abc", "a c", "aaccbbb", "bump(b) bump(b) bump(b) "}, /* b is the most wanted */
+        {"abc", "a c", "aacccbb", ""},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        world *it = hot_open(url);
+        hot_bump(it, "c");
+        hot_bump(it, "d");
+        world_drain(it);
+        make_hot(it, rows[i].hot);
+        locks_hold(rows[i].held);
+        for (const char *at = rows[i].posted; *at != '\0'; at++)
+            hot_bump(it, (char[]){*at, '\0'});
+        locks_counts before = locks_counted();
+        pawl_step    step   = world_step(it);
+        assert_string_equal(hot_seen.text, rows[i].runs);
+        size_t left = strlen(rows[i].posted) - (size_t)step.handled;
+        assert_int_equal(world_queue(it, "desk").count, left);
+        assert_int_equal(locks_counted().commits - before.commits, rows[i].runs[0] != '\0');
+        locks_hold(NULL);
+        assert_int_equal(world_go(it, WAIT).handled, left);
+        world_close(it);
+    }
+}
+
+/* Between processes a worker that keeps giving way comes less and less often. With the sagas it has whole batches at
+ * once, and its pauses become short again one by one: it may lose them soon. */
+static void s32_a_worker_without_its_hot_sagas_asks_less_often(const char *url)
+{
+    world        *it     = hot_open(url);
+    pawl__worker *worker = it->endpoint->worker;
+    make_hot(it, "a");
+    size_t whole = worker->claim_count;
+    locks_hold("a");
+    hot_bump(it, "a");
+    for (int32_t i = 1; i <= 8; i++) {
+        world_step(it);
+        assert_int_equal(worker->way_backs, i < 5 ? i : 5);
+        assert_int_equal(worker->claim_count, i <= 5 ? 4 << i : (int)whole);
+    }
+    assert_true(whole > 128);
+    for (int32_t i = 4; i >= 0; i--) {
+        locks_hold(NULL);
+        if (i < 4)
+            hot_bump(it, "a");
+        assert_int_equal(world_step(it).handled, 1);
+        assert_int_equal(worker->way_backs, i);
+    }
+    locks_hold("a");
+    hot_bump(it, "a");
+    world_step(it);
+    assert_int_equal(worker->claim_count, 8);
+    locks_hold(NULL);
+    assert_int_equal(world_step(it).handled, 1);
+    assert_int_equal(worker->claim_count, whole);
+    world_go_machine(it, PAWL_MINUTES(2)); /* "a" is hot no longer */
+    worker->way_backs = 3;
+    hot_bump(it, "a");
+    assert_int_equal(world_step(it).handled, 1);
+    assert_int_equal(worker->way_backs, 0);
 }
 
 /* ---- Other ways to a saga --------------------------------------------------------------------- */
@@ -363,6 +455,8 @@ const struct CMUnitTest tests[] = {
     ON_ALL_STORES(what_was_counted_stays_counted),
     ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
     ON_ALL_STORES(a_unit_alone_gives_way),
+    ON_ALL_STORES(s32_hot_sagas_go_to_the_worker_that_has_most),
+    ON_ALL_STORES(s32_a_worker_without_its_hot_sagas_asks_less_often),
     ON_ALL_STORES(a_timeout_is_put_back_uncounted),
     ON_ALL_STORES(an_answer_is_put_back_uncounted),
     ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),

@@ -248,6 +248,7 @@ static void s9_without_other_work_the_claims_are_freed(const char *url)
     bump_it("b");
     step_second();
     assert_int_equal(second->way_backs, 0);
+    assert_int_equal(second->claim_count, second->batch_max);
 }
 
 static void post_c(void)
