@@ -139,18 +139,6 @@ static pawl_code work(const pawl__bench_job *job, sender_thread *threads, watch 
     return code;
 }
 
-/* Notes the workers' counts, which are complete when the endpoint has stopped. */
-static pawl_code note_conflicts(const pawl__bench_job *job, watch *w, pawl_error *error)
-{
-    pawl_stats stats = PAWL_STATS_INIT;
-    pawl_arena_reset(w->handle.arena);
-    pawl_code code = pawl__bench_stats(&w->handle, &stats, error);
-    if (code == PAWL_OK)
-        pawl__bench_note(job->figures, pawl__bench_conflicts_per_1000,
-                         (double)stats.counters.conflicts * 1e3 / (double)job->messages);
-    return code;
-}
-
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     watch                  w          = {.job = job};
@@ -164,7 +152,7 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
         code = work(job, threads, &w, &background, microseconds, error);
     code = pawl__bench_background_stop(&background, code, error);
     if (code == PAWL_OK)
-        code = note_conflicts(job, &w, error);
+        code = pawl__bench_note_conflicts(job, &w.handle, error);
     pawl__bench_close(&w.handle);
     pawl_free(threads);
     return code;

@@ -150,57 +150,38 @@ static pawl_code stop(crew *c, pawl_code code, pawl_error *error)
     return code;
 }
 
-static pawl_code await_steps(const pawl__bench_job *job, crew *c, pawl__bench_handle *handle,
-                             pawl_error *error)
-{
-    pawl_code code    = PAWL_OK;
-    int64_t   changed = pawl__bench_clock();
-    for (int64_t done = 0, last = -1; code == PAWL_OK && done < job->messages; last = done) {
-        int64_t steps[ORDERS] = {0};
-        pawl__bench_nap(LOOK_PERIOD);
-        code = pawl__bench_count_steps(handle, job->seed, 0, steps, ORDERS, error);
-        done = 0;
-        for (size_t i = 0; i < ORDERS; i++)
-            done += steps[i];
-        pawl__bench_progress("steps", done, job->messages);
-        if (code == PAWL_OK)
-            code = look(c, error);
-        if (done != last)
-            changed = pawl__bench_clock();
-        else if (code == PAWL_OK && pawl__bench_clock() - changed > PAWL__BENCH_PATIENCE)
-            code = pawl_error_set(error, PAWL_EBUG,
-                                  "%lld of %lld steps are done, and were %d seconds ago",
-                                  (long long)done, (long long)job->messages,
-                                  (int)(PAWL__BENCH_PATIENCE / PAWL_SECONDS(1)));
-    }
-    return code;
-}
+typedef struct watch {
+    const pawl__bench_job *job;
+    crew                  *crew;
+    pawl__bench_handle     handle;
+} watch;
 
-static pawl_code note_conflicts(const pawl__bench_job *job, const pawl__bench_handle *handle,
-                                pawl_error *error)
+static pawl_code steps_left(void *context, int64_t *left, pawl_error *error)
 {
-    pawl_stats stats = PAWL_STATS_INIT;
-    pawl_arena_reset(handle->arena);
-    pawl_code code = pawl__bench_stats(handle, &stats, error);
-    if (code == PAWL_OK)
-        pawl__bench_note(job->figures, pawl__bench_conflicts_per_1000,
-                         (double)stats.counters.conflicts * 1e3 / (double)job->messages);
-    return code;
+    watch    *w             = context;
+    int64_t   steps[ORDERS] = {0};
+    pawl_code code = pawl__bench_count_steps(&w->handle, w->job->seed, 0, steps, ORDERS, error);
+    *left          = w->job->messages;
+    for (size_t i = 0; i < ORDERS; i++)
+        *left -= steps[i];
+    pawl__bench_progress("steps", w->job->messages - *left, w->job->messages);
+    return code == PAWL_OK ? look(w->crew, error) : code;
 }
 
 static pawl_code run_crew(const pawl__bench_job *job, int64_t count, int64_t *microseconds,
                           pawl_error *error)
 {
-    crew               c      = {.count = 0};
-    pawl__bench_handle handle = {.store = NULL};
-    void              *memory =
+    crew                   c    = {.count = 0};
+    watch                  w    = {.job = job, .crew = &c};
+    pawl__bench_background none = {.is_started = false}; /* the endpoints run in the children */
+    void                  *memory =
         mmap(NULL, sizeof *c.gate, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory that processes share");
     c.gate         = memory;
     pawl_code code = start(job, &c, count, error);
     if (code == PAWL_OK)
-        code = pawl__bench_open(job->url, &handle, error);
+        code = pawl__bench_open(job->url, &w.handle, error);
     while (code == PAWL_OK && atomic_load(&c.gate->ready) < count) {
         pawl__bench_nap(LOOK_PERIOD);
         code = look(&c, error);
@@ -208,12 +189,12 @@ static pawl_code run_crew(const pawl__bench_job *job, int64_t count, int64_t *mi
     int64_t begin = pawl__bench_clock();
     atomic_store(&c.gate->is_open, code == PAWL_OK);
     if (code == PAWL_OK)
-        code = await_steps(job, &c, &handle, error);
+        code = pawl__bench_wait(&none, "steps", steps_left, &w, PAWL__BENCH_PATIENCE, error);
     *microseconds = pawl__bench_clock() - begin;
     code          = stop(&c, code, error);
     if (code == PAWL_OK && count > 1)
-        code = note_conflicts(job, &handle, error);
-    pawl__bench_close(&handle);
+        code = pawl__bench_note_conflicts(job, &w.handle, error);
+    pawl__bench_close(&w.handle);
     (void)munmap(memory, sizeof *c.gate);
     return code;
 }

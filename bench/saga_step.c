@@ -171,6 +171,18 @@ static pawl_code check_rows(const pawl__bench_handle *handle, int64_t messages, 
     return code == PAWL_OK ? pawl__bench_expect("sagas", found, sagas, error) : code;
 }
 
+pawl_code pawl__bench_note_conflicts(const pawl__bench_job *job, const pawl__bench_handle *handle,
+                                     pawl_error *error)
+{
+    pawl_stats stats = PAWL_STATS_INIT;
+    pawl_arena_reset(handle->arena);
+    pawl_code code = pawl__bench_stats(handle, &stats, error);
+    if (code == PAWL_OK)
+        pawl__bench_note(job->figures, pawl__bench_conflicts_per_1000,
+                         (double)stats.counters.conflicts * 1e3 / (double)job->messages);
+    return code;
+}
+
 pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
                                    int64_t sagas, pawl_error *error)
 {

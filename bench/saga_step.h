@@ -49,6 +49,9 @@ pawl_code pawl__bench_check_steps(const pawl__bench_handle *handle, const pawl__
 /* Messages that were handled without a saga, and what they sent has left. */
 pawl_code pawl__bench_check_relayed(const pawl__bench_handle *handle, const pawl__bench_job *job,
                                     pawl_error *error);
+/* Notes the workers' counts, which are complete when their endpoints have stopped. */
+pawl_code pawl__bench_note_conflicts(const pawl__bench_job *job, const pawl__bench_handle *handle,
+                                     pawl_error *error);
 int64_t   pawl__bench_queued(const pawl_stats *stats); /* messages, of all queues */
 
 #endif

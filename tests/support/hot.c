@@ -268,10 +268,17 @@ world *hot_open(const char *url)
 
 void hot_make(world *it)
 {
-    hot_meddlings = 2;
-    hot_bump(it, "a");
-    assert_int_equal(world_drain(it).refused, 2);
-    assert_int_equal(hot_meddlings, 0);
+    hot_make_each(it, "a");
+}
+
+void hot_make_each(world *it, const char *names)
+{
+    for (; *names != '\0'; names++) {
+        hot_meddlings = 2;
+        hot_bump(it, (char[]){*names, '\0'});
+        assert_int_equal(world_drain(it).refused, 2);
+        assert_int_equal(hot_meddlings, 0);
+    }
     locks_loads();
     world_forget(&hot_seen);
 }

@@ -46,7 +46,9 @@ extern world_log hot_seen;
 
 /* Counters "a" and "b" are there, and lists are empty. */
 world *hot_open(const char *url);
-/* Two conflicts on "a", by a message that is handled in the end. */
+/* Two conflicts on each of these counters, as "ab", by a message that is handled in the end. */
+void hot_make_each(world *it, const char *names);
+/* On "a". */
 void hot_make(world *it);
 
 /* Starts or continues a counter; its number is the first letter's. */

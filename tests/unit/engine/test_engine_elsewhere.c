@@ -122,20 +122,6 @@ static void a_unit_alone_gives_way(const char *url)
 
 /* ---- Which worker goes on -------------------------------------------------------------------------- */
 
-/* Conflicts on each of these counters. */
-static void make_hot(world *it, const char *names)
-{
-    for (; *names != '\0'; names++) {
-        hot_meddlings = 2;
-        hot_bump(it, (char[]){*names, '\0'});
-        assert_int_equal(world_drain(it).refused, 2);
-        hot_meddlings = 0;
-        hot_bump(it, (char[]){*names, '\0'});
-        world_drain(it);
-    }
-    world_forget(&hot_seen);
-}
-
 /* Of a batch of hot sagas the worker goes on that has the most wanted one, or more than half. */
 static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
 {
@@ -156,7 +142,7 @@ static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
         hot_bump(it, "c");
         hot_bump(it, "d");
         world_drain(it);
-        make_hot(it, rows[i].hot);
+        hot_make_each(it, rows[i].hot);
         locks_hold(rows[i].held);
         for (const char *at = rows[i].posted; *at != '\0'; at++)
             hot_bump(it, (char[]){*at, '\0'});
@@ -178,7 +164,7 @@ static void s32_a_worker_without_its_hot_sagas_asks_less_often(const char *url)
 {
     world        *it     = hot_open(url);
     pawl__worker *worker = it->endpoint->worker;
-    make_hot(it, "a");
+    hot_make(it);
     size_t whole = worker->claim_count;
     locks_hold("a");
     hot_bump(it, "a");
