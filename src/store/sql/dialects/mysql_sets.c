@@ -69,14 +69,21 @@ static void expand(const pawl__mysql_set *s, pawl__sql_text *text, const char *p
     pawl__sql_text_free(&whole);
 }
 
+/* The same of a text that was made for it, which is freed. */
+static void expand_made(const pawl__mysql_set *s, pawl__sql_text *text, const char *parameter,
+                        pawl__sql_text *made)
+{
+    expand(s, text, parameter, pawl__sql_text_of(made));
+    text->is_failed = text->is_failed || made->is_failed;
+    pawl__sql_text_free(made);
+}
+
 static void write_values(const pawl__mysql_set *s, pawl__sql_text *text, const char *one,
                          unsigned rows)
 {
     pawl__sql_text whole = {0};
     (void)pawl__sql_append_rows(&whole, one, rows);
-    expand(s, text, "?", pawl__sql_text_of(&whole));
-    text->is_failed = text->is_failed || whole.is_failed;
-    pawl__sql_text_free(&whole);
+    expand_made(s, text, "?", &whole);
 }
 
 /* Ids are turned into their columns' character set: else no index would serve. A time says that it has
@@ -134,9 +141,7 @@ static void write_join(const pawl__mysql_set *s, pawl__sql_text *text, const cha
     pawl__sql_append(text, ") straight_join ");
     pawl__sql_appendf(&behind, "%.*s force index (%s)%s", PAWL_TEXT_ARGS(name), s->form.index,
                       table + name.size);
-    expand(s, text, "p%u", pawl__sql_text_of(&behind));
-    text->is_failed = text->is_failed || behind.is_failed;
-    pawl__sql_text_free(&behind);
+    expand_made(s, text, "p%u", &behind);
 }
 
 static void write_load(const pawl__mysql_set *s, pawl__sql_text *text, const char *one,
