@@ -252,11 +252,17 @@ void hot_answer(world *it, pawl_saga_id id)
 
 world *hot_open(const char *url)
 {
+    return hot_open_ordered(url, NULL);
+}
+
+world *hot_open_ordered(const char *url, const char *ordered)
+{
     hot_meddlings = hot_fails = 0;
     hot_is_taken_then         = false;
-    world *it                 = world_begin(locks_url(url), &application, NULL,
-                                            &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000});
-    around                    = it;
+    world *it                 = world_begin(
+                        locks_url(url), &application, NULL,
+                        &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000, .ordered = ordered});
+    around = it;
     locks_ignore(it->store);
     hot_bump(it, "b");
     hot_bump(it, "a");

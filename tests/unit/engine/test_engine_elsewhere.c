@@ -158,6 +158,21 @@ static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
     }
 }
 
+/* An ordered endpoint works on other keys, whatever saga the most messages are for. */
+static void s32_an_ordered_endpoint_goes_on_with_other_keys(const char *url)
+{
+    world *it = hot_open_ordered(url, "property:name");
+    hot_make_each(it, "ab");
+    locks_hold("a");
+    for (const char *at = "aab"; *at != '\0'; at++)
+        hot_bump(it, (char[]){*at, '\0'});
+    assert_int_equal(world_step(it).handled, 1);
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    locks_hold(NULL);
+    assert_int_equal(world_go(it, WAIT).handled, 2);
+    assert_string_equal(hot_seen.text, "bump(b) bump(a) bump(a) ");
+}
+
 /* Between processes a worker that keeps giving way comes less and less often. With the sagas it has whole batches at
  * once, and its pauses become short again one by one: it may lose them soon. */
 static void s32_a_worker_without_its_hot_sagas_asks_less_often(const char *url)
@@ -442,6 +457,7 @@ const struct CMUnitTest tests[] = {
     ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
     ON_ALL_STORES(a_unit_alone_gives_way),
     ON_ALL_STORES(s32_hot_sagas_go_to_the_worker_that_has_most),
+    ON_ALL_STORES(s32_an_ordered_endpoint_goes_on_with_other_keys),
     ON_ALL_STORES(s32_a_worker_without_its_hot_sagas_asks_less_often),
     ON_ALL_STORES(a_timeout_is_put_back_uncounted),
     ON_ALL_STORES(an_answer_is_put_back_uncounted),
