@@ -114,7 +114,7 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     size_t       size;
     (void)snprintf(self->database, sizeof self->database, "%s",
                    name != NULL && *name != '\0' ? name : DATABASE_DEFAULT);
-    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s %.100s",
+    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s %.99s",
                    self->database, store->system_prefix, host != NULL ? host : "");
     for (const mongoc_host_list_t *at = mongoc_uri_get_hosts(uri); at != NULL; at = at->next) {
         size = strlen(store->identity);
