@@ -85,18 +85,24 @@ check_rules()
 # SRC/src; the included path as seen from src.
 list_includes()
 {
-    local line file name folder
     grep -rnEo --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*("[^"]+"|<pawl/[^>]+>)' \
-        "$1/src" | while IFS= read -r line; do
-        file=${line%%:*}
-        name=$(sed -E 's/.*include[[:space:]]*["<]([^">]+)[">].*/\1/' <<<"$line")
-        folder=$(dirname "$file")
-        file=${file#"$1/src/"}
-        if [ "${name#pawl/}" = "$name" ] && [ -e "$folder/$name" ]; then
-            name=$(realpath --relative-to="$1/src" "$folder/$name")
-        fi
-        echo "$file $name"
-    done
+        "$1/src" | awk -v src="$1/src/" '
+    {
+        file = substr($0, length(src) + 1)
+        sub(/:.*/, "", file)
+        name = $0
+        sub(/.*include[ \t]*["<]/, "", name)
+        sub(/[">].*/, "", name)
+        beside = file
+        sub(/[^\/]*$/, name, beside)
+        if (name !~ /^pawl\// && (getline line <(src beside)) >= 0) {
+            close(src beside)
+            name = beside
+            while (sub(/[^\/]+\/\.\.\//, "", name))
+                ;
+        }
+        print file, name
+    }'
 }
 
 check_tree()

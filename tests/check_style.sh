@@ -46,34 +46,20 @@ check_words()
 
 check_licence()
 {
-    local file result=0
-    for file in "$@"; do
-        if ! grep -q 'SPDX-License-Identifier: Apache-2.0' "$file"; then
-            echo "$file: no line SPDX-License-Identifier: Apache-2.0"
-            result=1
-        fi
-    done
-    return $result
+    ! grep -L 'SPDX-License-Identifier: Apache-2.0' "$@" | sed 's/$/: no line SPDX-License-Identifier: Apache-2.0/' | grep .
 }
 
 # Folders whose comments name their subject. A sentence about
 # "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
 # pronoun: there is no sentence before it that names the thing.
-named_folders='include/pawl src bench examples tests'
+named_folders='^(include/pawl|src|bench|examples|tests)/'
 sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
 comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'
 pronoun="$comment([Ww]hat|[Ww]ho|[Ww]hoever|[Ii]t|[Tt]hey|[Tt]hose|[Tt]hat) [a-z]"
 numeral="$comment([Oo]ne (that|who|whose|which|is|has)|[Ss]ome (of|that|are|is|have)) [a-z]"
 check_subjects()
 {
-    local file folder result=0
-    for file in "$@"; do
-        for folder in $named_folders; do
-            [[ $file == "$folder"/* ]] || continue
-            ! grep -nHE "$sentence|$pronoun|$numeral" "$file" || result=1
-        done
-    done
-    return $result
+    ! printf '%s\n' "$@" | grep -E "$named_folders" | xargs -rd '\n' grep -nHE "$sentence|$pronoun|$numeral" | grep .
 }
 
 # The files behind "Tests:", up to an empty line of the comment. A name without a folder
