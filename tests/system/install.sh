@@ -20,8 +20,9 @@ die()
 build()
 {
     cmake -S "$source_dir" -B "$work/build" -G Ninja --log-level=WARNING \
-        -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX="$configured" \
-        -DCMAKE_INSTALL_LIBDIR=lib -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF -DPAWL_WERROR=ON "$@" >/dev/null
+        -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
+        -DCMAKE_INSTALL_PREFIX="$configured" -DCMAKE_INSTALL_LIBDIR=lib \
+        -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF -DPAWL_WERROR=ON "$@" >/dev/null
     ninja -C "$work/build" -j 2 >"$work/log" || { cat "$work/log"; return 1; }
 }
 
