@@ -16,7 +16,7 @@
 #include <sqlext.h>
 
 #define DEADLINE_MS 20000
-#define SHORT_MS 500
+#define SHORT_MS 2000
 #define TRIES 4000
 #define TRY_MS 5
 
@@ -254,7 +254,7 @@ static void a_deadline_ends_a_call(scripted *p)
 {
     scripted_open(p, BLOCKED_INSERT, SHORT_MS);
     scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
-    scripted_text(p, "longer than 500 ms");
+    scripted_text(p, "longer than 2000 ms");
     assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
 }
 
