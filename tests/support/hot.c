@@ -252,17 +252,18 @@ void hot_answer(world *it, pawl_saga_id id)
 
 world *hot_open(const char *url)
 {
-    return hot_open_ordered(url, NULL);
+    return hot_open_on(locks_url(url), NULL);
 }
 
-world *hot_open_ordered(const char *url, const char *ordered)
+world *hot_open_on(const char *url, const char *ordered)
 {
     hot_meddlings = hot_fails = 0;
     hot_is_taken_then         = false;
-    world *it                 = world_begin(
-                        locks_url(url), &application, NULL,
-                        &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000, .ordered = ordered});
-    around = it;
+
+    const pawl_endpoint_options options = {
+        .immediate_retries = -1, .retry_delay = 1000, .ordered = ordered};
+    world *it = world_begin(url, &application, NULL, &options);
+    around    = it;
     locks_ignore(it->store);
     hot_bump(it, "b");
     hot_bump(it, "a");

@@ -46,8 +46,8 @@ extern world_log hot_seen;
 
 /* Counters "a" and "b" are there, and lists are empty. */
 world *hot_open(const char *url);
-world *hot_open_ordered(const char *url,
-                        const char *ordered); /* the endpoint's option; NULL: not ordered */
+/* The same on locks_url's store, or on one before it; `ordered` is the endpoint's option. */
+world *hot_open_on(const char *url, const char *ordered);
 /* Two conflicts on each of these counters, as "ab", by a message that is handled in the end. */
 void hot_make_each(world *it, const char *names);
 /* On "a". */

@@ -9,11 +9,16 @@
 #   more          seconds that the kills may cost on an idle machine; unset: any time, as in the tests of every day
 #   how           options of `pawl run`
 #   is_ordered    the endpoint is ordered, and all messages have one key: their order is looked at; else unset
+#   is_hot        the messages are for twelve sagas that all feed one more, each of which counts them; else unset
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
 
-[ -e "$work/deaths.so" ] || build_app app_deaths.c deaths.so
+app=deaths queue=left type=bite each=1 counter=messages # `each`: messages handled for one that is sent
+# What a killed worker's commit refused last is never taken off its count of messages.
+[ -z "${is_hot:-}" ] || app=hot queue=table type=crumb each=2 counter=inbox
+[ -e "$work/$app.so" ] || build_app "app_$app.c" "$app.so"
+expect 0 "" pawl schema apply --app "$work/$app.so"
 kills=12
 
 now_ms()
@@ -23,13 +28,14 @@ now_ms()
 
 fill()
 {
-    seq "$messages" | sed "s/.*/{\"n\":&,\"kills\":0,\"us\":$us}/" |
-        "$build_dir/pawl" send --to left --type bite --lines >"$work/out" 2>"$work/err" || die "sending"
+    seq "$messages" | awk -v us="$us" -v rest="${is_hot:+eater}" '{
+        printf "{\"n\":%d,\"us\":%d,%s}\n", $1, us, rest == "" ? "\"kills\":0" : "\"eater\":\"e-" $1 % 12 "\"" }' |
+        "$build_dir/pawl" send --to "$queue" --type "$type" --lines >"$work/out" 2>"$work/err" || die "sending"
 }
 
 run_one() # INDEX
 {
-    "$build_dir/pawl" run "$work/deaths.so" "${how[@]}" </dev/null 2>>"$work/run.log" &
+    "$build_dir/pawl" run "$work/$app.so" "${how[@]}" </dev/null 2>>"$work/run.log" &
     pids[$1]=$!
     started+=($!)
 }
@@ -51,7 +57,7 @@ kill_some()
 # Writes the time at which all is finished to a file of its own, while others kill.
 watch_end() # FINISHED BEGIN
 {
-    until [ "$(queue_ready finished)" = "$1" ] && has_ready left 0; do
+    until [ "$(queue_ready finished)" = "$1" ] && has_ready "$queue" 0; do
         [ $(($(now_ms) - $2)) -lt 300000 ] || return
         sleep 0.05
     done
@@ -70,7 +76,7 @@ run_all() # WITH-KILLS FINISHED
     watcher=$!
     [ "$1" = 0 ] || kill_some
     wait "$watcher"
-    [ -s "$work/over" ] || die "left: $(queue_ready left), finished: $(queue_ready finished)"
+    [ -s "$work/over" ] || die "left: $(queue_ready "$queue"), finished: $(queue_ready finished)"
     took=$(($(cat "$work/over") - begin)) last=$((${killed_at:-$begin} - begin))
     kill -TERM "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null
@@ -83,7 +89,7 @@ fill
 run_all 1 $((2 * messages))
 echo "${PAWL_STORE%%:*}, $messages messages ${how[*]}: $clean ms; with $kills kills, the last after $last ms: $took ms"
 [ "$last" -lt "$took" ] || die "the last kill came after $last ms, when all was done after $took ms: it met no backlog"
-has messages $((2 * messages)) || die "messages handled: $(number messages), not $((2 * messages))"
+has $counter $((2 * each * messages)) || die "messages handled: $(number $counter), not $((2 * each * messages))"
 has dead 0 || die "$(number dead) dead letters of messages that kill nobody"
 if [ -n "${is_ordered:-}" ]; then
     pawl queue peek finished --reveal --json | python3 -c '
@@ -92,6 +98,13 @@ rows = sorted((row["seq"], row["body"]) for row in map(json.loads, sys.stdin))
 for _, body in rows:
     print((body if isinstance(body, dict) else json.loads(body))["n"])' >"$work/order"
     { seq "$messages"; seq "$messages"; } | cmp - "$work/order" >"$work/err" 2>&1 || die "messages of one key in another order"
+fi
+if [ -n "${is_hot:-}" ]; then
+    expect 0 "\"crumbs\":$((2 * messages))[,}]" pawl saga show Eater/all --app "$work/hot.so" --reveal --json
+    for ((i = 0; i < 12; i++)); do
+        pawl saga show "Eater/e-$i" --app "$work/hot.so" --reveal --json
+    done | sed -nE 's/.*"crumbs":([0-9]+).*/\1/p' | awk '{ sum += $1 } END { print sum }' >"$work/crumbs"
+    [ "$(cat "$work/crumbs")" = $((2 * messages)) ] || die "the sagas counted $(cat "$work/crumbs"), not $((2 * messages))"
 fi
 limit=$((${more:-0} * 1000 * ${PAWL_TEST_SLOWER:-1}))
 [ "$limit" = 0 ] || [ $((took - clean)) -le "$limit" ] || die "the kills cost $((took - clean)) ms, more than $limit"

@@ -6,7 +6,6 @@
 
 need_sqlite
 export PAWL_STORE=sqlite:$work/kills.db PAWL_DRIVER_PATH=$build_dir
-expect 0 "" pawl schema apply
 # shellcheck disable=SC2034 # kills.sh reads them
 messages=10000 us=400 pause=0.1 how=()
 . "$source_dir/tests/support/kills.sh"

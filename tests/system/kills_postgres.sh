@@ -6,7 +6,6 @@
 
 own_schema kills_test
 export PAWL_STORE=$store PAWL_DRIVER_PATH=$build_dir
-expect 0 "" pawl schema apply
 # shellcheck disable=SC2034 # kills.sh reads them
 messages=10000 us=1000 pause=0.1 how=()
 . "$source_dir/tests/support/kills.sh"

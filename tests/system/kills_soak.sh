@@ -9,23 +9,17 @@
 need_sqlite
 export PAWL_DRIVER_PATH=$build_dir
 own_schema kills_soak
-set_up() # STORE
-{
-    export PAWL_STORE=$1
-    expect 0 "" pawl schema apply
-}
-
 # shellcheck disable=SC2034 # kills.sh reads them
 messages=20000 us=250 pause=0.3 more=3 how=()
-set_up "sqlite:$work/kills.db"
+export PAWL_STORE=sqlite:$work/kills.db
 . "$source_dir/tests/support/kills.sh"
 us=500
-set_up "$store"
+PAWL_STORE=$store
 . "$source_dir/tests/support/kills.sh"
 
 more='' how=(--ordered property:kills --workers 4) is_ordered=yes us=250
-set_up "sqlite:$work/ordered.db"
+PAWL_STORE=sqlite:$work/ordered.db
 . "$source_dir/tests/support/kills.sh"
 expect 0 "" pawl schema drop --store "$store" --yes
-set_up "$store"
+PAWL_STORE=$store
 . "$source_dir/tests/support/kills.sh"

@@ -161,7 +161,7 @@ static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
 /* An ordered endpoint works on other keys, whatever saga the most messages are for. */
 static void s32_an_ordered_endpoint_goes_on_with_other_keys(const char *url)
 {
-    world *it = hot_open_ordered(url, "property:name");
+    world *it = hot_open_on(locks_url(url), "property:name");
     hot_make_each(it, "ab");
     locks_hold("a");
     for (const char *at = "aab"; *at != '\0'; at++)
