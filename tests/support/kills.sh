@@ -14,9 +14,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
 
-app=deaths queue=left type=bite each=1 counter=messages # `each`: messages handled for one that is sent
+app=deaths queue=left type=bite more_of='"kills":0' each=1 counter=messages # `each`: messages handled for one that is sent
 # What a killed worker's commit refused last is never taken off its count of messages.
-[ -z "${is_hot:-}" ] || app=hot queue=table type=crumb each=2 counter=inbox
+[ -z "${is_hot:-}" ] || app=hot queue=table type=crumb more_of='"eater":"e-%d"' each=2 counter=inbox
 [ -e "$work/$app.so" ] || build_app "app_$app.c" "$app.so"
 expect 0 "" pawl schema apply --app "$work/$app.so"
 kills=12
@@ -28,8 +28,7 @@ now_ms()
 
 fill()
 {
-    seq "$messages" | awk -v us="$us" -v rest="${is_hot:+eater}" '{
-        printf "{\"n\":%d,\"us\":%d,%s}\n", $1, us, rest == "" ? "\"kills\":0" : "\"eater\":\"e-" $1 % 12 "\"" }' |
+    seq "$messages" | awk -v form="{\"n\":%d,\"us\":$us,$more_of}" '{ print sprintf(form, $1, $1 % 12) }' |
         "$build_dir/pawl" send --to "$queue" --type "$type" --lines >"$work/out" 2>"$work/err" || die "sending"
 }
 

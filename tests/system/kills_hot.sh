@@ -6,12 +6,10 @@
 # shellcheck source=tests/support/mysql.sh
 . "$source_dir/tests/support/mysql.sh"
 
-export PAWL_DRIVER_PATH=$build_dir PAWL_STORE
+need_sqlite
+export PAWL_DRIVER_PATH=$build_dir PAWL_STORE=sqlite:$work/kills.db
 messages=3000 us=100 pause=0.1 how=() is_hot=yes
-if pkg-config --exists sqlite3; then
-    PAWL_STORE=sqlite:$work/kills.db
-    . "$source_dir/tests/support/kills.sh"
-fi
+. "$source_dir/tests/support/kills.sh"
 messages=6000
 if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
     own_schema kills_hot
